@@ -1,0 +1,42 @@
+-- Schemas, extensions, default privileges and the helpers that every later migration uses.
+--
+-- public   is exposed by the API: tables under row-level security, and invoker functions;
+-- private  is not exposed: definer functions behind the public ones, tables nobody may reach;
+-- admin    is not exposed: what an administrator calls from the dashboard's SQL editor.
+
+create schema private;
+comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
+
+create schema admin;
+comment on schema admin is 'Functions for administrators, to be called from the SQL editor. Not exposed by the API.';
+
+-- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
+grant usage on schema private to anon, authenticated, service_role;
+
+create schema if not exists extensions;
+create extension if not exists pgcrypto with schema extensions;
+create extension if not exists pg_trgm with schema extensions;
+
+-- Postgres lets PUBLIC execute every new function. Only the form without "in schema" takes that away:
+-- defaults per schema are added to the global ones and cannot remove from them.
+alter default privileges revoke execute on functions from public;
+-- Projects made before 2026 grant new objects in public to the API roles on their own.
+alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
+alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
+alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
+
+create function private.set_updated_at() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.updated_at := now();
+  return new;
+end
+$$;
+
+create function private.iso_date_time(moment timestamptz) returns text
+language sql stable set search_path = '' as $$
+  select to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+comment on function private.iso_date_time is
+  'The one way a date-time is written in a response: UTC, always three fraction digits.';
+grant execute on function private.iso_date_time to authenticated, service_role;

@@ -1,0 +1,212 @@
+-- One customer for each account, made by a trigger so that no client has to remember it.
+
+create table public.customers (
+  id uuid primary key references auth.users (id) on delete cascade,
+  email text,
+  full_name text
+    constraint full_name_is_trimmed_and_has_1_to_200_characters
+    check (char_length(full_name) <= 200 and full_name ~ '^\S' and full_name ~ '\S$'),
+  avatar_url text
+    constraint avatar_url_is_an_https_address_of_at_most_2048_characters
+    check (char_length(avatar_url) <= 2048 and avatar_url ~ '^https://[^\s/?#@\\]+([/?#]\S*)?$'),
+  phone text
+    constraint phone_is_e164_like_plus_491701234567
+    check (phone ~ '^\+[0-9]{7,15}$'),
+  provider text,
+  source text
+    constraint source_is_email_google_or_apple
+    check (source in ('email', 'google', 'apple')),
+  locale text
+    constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
+    check (char_length(locale) <= 35 and locale ~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$'),
+  country text
+    constraint country_is_an_iso_3166_1_alpha_2_code
+    check (country = any (string_to_array(
+      'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
+      'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
+      'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE '
+      'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO '
+      'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW '
+      'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM '
+      'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW', ' '))),
+  marketing_opt_in boolean not null default false,
+  is_active boolean not null default true,
+  last_seen_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+comment on table public.customers is
+  'One row for each account, made when the account is made. Set is_active to false to lock somebody out.';
+comment on column public.customers.email is 'Copied from Authentication; change it there.';
+comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
+comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes.';
+comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
+comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
+comment on column public.customers.country is 'Two capital letters, for example DE.';
+comment on column public.customers.is_active is
+  'False ends the customer''s sessions, blocks sign-in and stops their API keys at once; an access token already '
+  'handed out works until it expires, at most an hour. True lets them in again.';
+comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
+
+alter table public.customers enable row level security;
+create policy "Customers read their own record" on public.customers
+  for select to authenticated using (id = (select auth.uid()));
+create policy "Customers update their own record" on public.customers
+  for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
+-- Rows are made and removed with the account alone: no insert, no delete.
+grant select on public.customers to authenticated;
+grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
+grant select, update on public.customers to service_role;
+
+create trigger customers_set_updated_at
+  before update on public.customers for each row
+  when (
+    (old.email, old.full_name, old.avatar_url, old.phone, old.provider, old.source, old.locale, old.country,
+     old.marketing_opt_in, old.is_active)
+    is distinct from
+    (new.email, new.full_name, new.avatar_url, new.phone, new.provider, new.source, new.locale, new.country,
+     new.marketing_opt_in, new.is_active)
+  )
+  execute function private.set_updated_at();
+
+-- Following the account --------------------------------------------------------------------------------------
+
+-- An error in this trigger would refuse the sign-up, so whatever Auth was told is bent into what the table accepts.
+create function private.customer_of(account auth.users) returns public.customers
+language sql stable set search_path = '' as $$
+  select row(
+    account.id,
+    account.email,
+    nullif(regexp_replace(left(regexp_replace(given.name, '^\s+', ''), 200), '\s+$', ''), ''),
+    case when char_length(given.picture) <= 2048 and given.picture ~ '^https://[^\s/?#@\\]+([/?#]\S*)?$'
+      then given.picture end,
+    null,
+    given.provider,
+    case when given.provider in ('email', 'google', 'apple') then given.provider end,
+    null, null, false, true, null,
+    coalesce(account.created_at, now()), now()
+  )::public.customers
+  from (
+    select
+      coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name') as name,
+      account.raw_user_meta_data ->> 'avatar_url' as picture,
+      account.raw_app_meta_data ->> 'provider' as provider
+  ) as given
+$$;
+
+create function private.create_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into public.customers select (private.customer_of(new)).* on conflict (id) do nothing;
+  return null;
+end
+$$;
+
+-- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose.
+-- Some versions of Auth name the provider only after the row exists, so a missing source is filled in later.
+create function private.mirror_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  mirrored public.customers := private.customer_of(new);
+begin
+  update public.customers
+    set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+    where id = new.id
+      and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+  return null;
+end
+$$;
+
+create trigger sounds_service_create_customer
+  after insert on auth.users for each row execute function private.create_customer();
+create trigger sounds_service_mirror_account
+  after update of email, raw_app_meta_data on auth.users for each row execute function private.mirror_account();
+
+insert into public.customers
+  select customer.* from auth.users as account, private.customer_of(account) as customer
+  on conflict (id) do nothing;
+
+-- Deactivation ------------------------------------------------------------------------------------------------
+
+-- Auth cannot read 'infinity', and this exact moment tells our ban from one that was set in the dashboard.
+create function private.deactivation_ban() returns timestamptz
+language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
+
+create function private.apply_activation() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if new.is_active then
+    update auth.users set banned_until = null where id = new.id and banned_until = private.deactivation_ban();
+  else
+    update auth.users set banned_until = private.deactivation_ban() where id = new.id;
+    delete from auth.sessions where user_id = new.id;
+  end if;
+  return null;
+end
+$$;
+
+create trigger customers_apply_activation
+  after update of is_active on public.customers for each row
+  when (old.is_active is distinct from new.is_active)
+  execute function private.apply_activation();
+
+-- What the service calls --------------------------------------------------------------------------------------
+
+create function private.customer_json(customer public.customers) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', customer.id,
+    'email', customer.email,
+    'full_name', customer.full_name,
+    'avatar_url', customer.avatar_url,
+    'phone', customer.phone,
+    'provider', customer.provider,
+    'source', customer.source,
+    'locale', customer.locale,
+    'country', customer.country,
+    'marketing_opt_in', customer.marketing_opt_in,
+    'is_active', customer.is_active,
+    'last_seen_at', private.iso_date_time(customer.last_seen_at),
+    'created_at', private.iso_date_time(customer.created_at),
+    'updated_at', private.iso_date_time(customer.updated_at)
+  )
+$$;
+grant execute on function private.customer_json to authenticated;
+
+create function public.get_customer() returns jsonb
+language sql stable set search_path = '' as $$
+  select private.customer_json(customer) from public.customers as customer where id = (select auth.uid())
+$$;
+comment on function public.get_customer is 'The caller''s customer record, or null.';
+grant execute on function public.get_customer to authenticated;
+
+create function public.update_customer(changes jsonb) returns jsonb
+language sql volatile set search_path = '' as $$
+  update public.customers as customer set
+    full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
+    avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
+    phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
+    locale = case when changes ? 'locale' then changes ->> 'locale' else locale end,
+    country = case when changes ? 'country' then changes ->> 'country' else country end,
+    marketing_opt_in =
+      case when changes ? 'marketing_opt_in' then (changes ->> 'marketing_opt_in')::boolean else marketing_opt_in end
+  where id = (select auth.uid())
+  returning private.customer_json(customer)
+$$;
+comment on function public.update_customer is
+  'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
+grant execute on function public.update_customer to authenticated;
+
+-- Definer, because last_seen_at is not the customer's to write.
+create function private.touch_last_seen() returns void
+language sql volatile security definer set search_path = '' as $$
+  update public.customers set last_seen_at = now()
+    where id = (select auth.uid()) and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
+$$;
+grant execute on function private.touch_last_seen to authenticated;
+
+create function public.touch_last_seen() returns void
+language sql volatile set search_path = '' as $$ select private.touch_last_seen() $$;
+comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes.';
+grant execute on function public.touch_last_seen to authenticated;

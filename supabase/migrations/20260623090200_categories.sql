@@ -1,0 +1,114 @@
+-- Intentions (categories) and their sub-intentions: two levels, no more.
+
+create table public.categories (
+  id uuid primary key default gen_random_uuid(),
+  slug text not null unique
+    constraint category_slug_is_lower_case_words_joined_by_hyphens
+    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
+  name text not null
+    constraint category_name_is_trimmed_and_has_1_to_200_characters
+    check (char_length(name) <= 200 and name ~ '^\S' and name ~ '\S$'),
+  description text
+    constraint category_description_has_at_most_5000_characters check (char_length(description) <= 5000),
+  parent_id uuid
+    constraint category_is_not_its_own_parent check (parent_id <> id),
+  sort_order integer not null default 0,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint category_parent_exists_and_has_no_children_when_deleted
+    foreign key (parent_id) references public.categories (id) on delete no action
+);
+create index categories_parent_id on public.categories (parent_id);
+
+comment on table public.categories is
+  'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
+comment on column public.categories.slug is
+  'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
+comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
+comment on column public.categories.is_active is
+  'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
+
+create trigger categories_set_updated_at
+  before update on public.categories for each row when (old.* is distinct from new.*)
+  execute function private.set_updated_at();
+
+-- The parent is locked, so that it cannot become a child itself at the same moment in another transaction.
+create function private.check_category_depth() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  grandparent uuid;
+begin
+  select parent_id into grandparent from public.categories where id = new.parent_id for share;
+  if grandparent is not null then
+    raise exception 'A category cannot lie under a sub-intention. Choose a parent that has no parent itself.'
+      using errcode = 'check_violation', constraint = 'category_parent_has_no_parent';
+  end if;
+  if exists (select from public.categories where parent_id = new.id) then
+    raise exception 'A category with sub-intentions cannot lie under another one. Move its sub-intentions first.'
+      using errcode = 'check_violation', constraint = 'category_with_children_has_no_parent';
+  end if;
+  return new;
+end
+$$;
+create trigger categories_check_depth
+  before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
+  execute function private.check_category_depth();
+
+-- Definer, because a policy that reads its own table would never end.
+create function private.is_category_active(category_id uuid) returns boolean
+language sql stable security definer set search_path = '' as $$
+  select is_active from public.categories where id = category_id
+$$;
+grant execute on function private.is_category_active to authenticated;
+
+alter table public.categories enable row level security;
+create policy "Users read active categories" on public.categories
+  for select to authenticated
+  using (is_active and (parent_id is null or private.is_category_active(parent_id)));
+grant select on public.categories to authenticated;
+grant select, insert, update, delete on public.categories to service_role;
+
+-- Definer, because guests read the tree too and hold no grant on the table.
+create function private.list_categories() returns jsonb
+language sql stable security definer set search_path = '' as $$
+  with served as (
+    select id, parent_id, sort_order, name,
+      jsonb_build_object('id', id, 'name', name, 'slug', slug, 'description', description, 'sort_order', sort_order)
+        as item
+    from public.categories
+    where is_active
+  ),
+  families as (
+    select parent_id, jsonb_agg(item order by sort_order, name, id) as children
+    from served where parent_id is not null group by parent_id
+  )
+  select coalesce(
+    jsonb_agg(
+      item || jsonb_build_object('children', coalesce(children, '[]'))
+      order by sort_order, name, id
+    ),
+    '[]'
+  )
+  from served left join families on families.parent_id = served.id
+  where served.parent_id is null
+$$;
+grant execute on function private.list_categories to anon, authenticated;
+
+create function public.list_categories() returns jsonb
+language sql stable set search_path = '' as $$ select private.list_categories() $$;
+comment on function public.list_categories is 'The tree of active categories in display order.';
+grant execute on function public.list_categories to anon, authenticated;
+
+create function private.category_family(category_slug text, include_children boolean) returns text[]
+language sql stable set search_path = '' as $$
+  select array_agg(slug) from (
+    select category_slug as slug
+    union all
+    select child.slug
+    from public.categories as parent join public.categories as child on child.parent_id = parent.id
+    where include_children and parent.slug = category_slug
+  ) as family
+$$;
+comment on function private.category_family is
+  'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';

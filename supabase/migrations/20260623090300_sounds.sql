@@ -1,0 +1,127 @@
+-- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
+
+create table public.sounds (
+  id uuid primary key default gen_random_uuid(),
+  title text not null
+    constraint title_is_trimmed_and_has_1_to_200_characters
+    check (char_length(title) <= 200 and title ~ '^\S' and title ~ '\S$'),
+  description text
+    constraint description_has_at_most_5000_characters check (char_length(description) <= 5000),
+  bowl_note text
+    constraint bowl_note_has_at_most_20_characters check (char_length(bowl_note) between 1 and 20),
+  frequency_hz numeric
+    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric
+    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+  category text,
+  tags text[]
+    constraint tags_are_at_most_50_words_in_one_list
+    check (cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1 and array_position(tags, null) is null),
+  cover_image_path text
+    constraint cover_image_path_has_url_safe_characters_and_an_extension
+    check (char_length(cover_image_path) <= 500
+      and cover_image_path ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'),
+  audio_path text
+    constraint audio_path_has_url_safe_characters_and_an_extension
+    check (char_length(audio_path) <= 500
+      and audio_path ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'),
+  is_featured boolean not null default false,
+  is_active boolean not null default true,
+  sort_order integer not null default 0,
+  created_at timestamptz(3) not null default now() unique
+    constraint created_at_lies_between_1970_and_9999
+    check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
+  updated_at timestamptz not null default now(),
+  -- Backwards through an index on (list_rank, created_at) is the list order: sort_order up, then newest first.
+  list_rank bigint not null generated always as (-sort_order::bigint) stored,
+  constraint category_is_the_slug_of_an_existing_category
+    foreign key (category) references public.categories (slug) on update cascade on delete set null
+);
+
+comment on table public.sounds is
+  'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
+comment on column public.sounds.category is 'Slug of a category, for example sleep.';
+comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
+comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.';
+comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
+comment on column public.sounds.cover_image_path is
+  'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
+comment on column public.sounds.audio_path is
+  'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
+comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
+comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
+comment on column public.sounds.created_at is
+  'Unique. A moment that is taken is moved to the next free millisecond, so imports may repeat one.';
+comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
+
+create index sounds_list on public.sounds (list_rank, created_at) where is_active;
+create index sounds_featured on public.sounds (list_rank, created_at) where is_active and is_featured;
+create index sounds_category on public.sounds (category, list_rank, created_at);
+create index sounds_title on public.sounds using gin (title extensions.gin_trgm_ops) where is_active;
+
+create trigger sounds_set_updated_at
+  before update on public.sounds for each row execute function private.set_updated_at();
+
+alter table public.sounds enable row level security;
+create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
+grant select on public.sounds to authenticated;
+grant select, insert, update, delete on public.sounds to service_role;
+
+-- Cursors ------------------------------------------------------------------------------------------------------
+
+-- A cursor may name a sound that is gone; its place in the order is kept, and its moment is not given out again.
+create table private.former_positions (
+  created_at timestamptz(3) primary key,
+  list_rank bigint not null
+);
+comment on table private.former_positions is
+  'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
+alter table private.former_positions enable row level security;
+create policy "Nobody reaches former positions" on private.former_positions
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.keep_former_position() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_keep_position_of_deleted
+  after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_moved
+  after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
+  execute function private.keep_former_position();
+
+-- A moment that is taken is moved to the next free millisecond. The lock makes concurrent inserts queue up for
+-- their moments. Because nobody else can take one before this transaction ends, the run of milliseconds found
+-- taken may be remembered: an import of n equal moments would otherwise walk over its own rows n times.
+create function private.assign_created_at() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  run tstzrange;
+  free timestamptz := new.created_at;
+begin
+  perform pg_advisory_xact_lock('public.sounds'::regclass::oid::bigint);
+  run := nullif(current_setting('sounds_service.taken_run', true), '')::tstzrange;
+  if new.created_at <@ run then
+    free := upper(run);
+  end if;
+  while exists (select from public.sounds where created_at = free)
+    or exists (select from private.former_positions where created_at = free)
+  loop
+    free := free + interval '1 millisecond';
+  end loop;
+  perform set_config(
+    'sounds_service.taken_run', tstzrange(new.created_at, free + interval '1 millisecond')::text, true
+  );
+  new.created_at := free;
+  return new;
+end
+$$;
+create trigger sounds_assign_created_at_of_new
+  before insert on public.sounds for each row when (new.created_at is not null)
+  execute function private.assign_created_at();
+create trigger sounds_assign_created_at_of_moved
+  before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
+  execute function private.assign_created_at();

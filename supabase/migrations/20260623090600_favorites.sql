@@ -1,0 +1,64 @@
+create table public.favorites (
+  user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (user_id, sound_id)
+);
+create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
+create index favorites_sound_id on public.favorites (sound_id);
+comment on table public.favorites is
+  'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
+
+alter table public.favorites enable row level security;
+create policy "Users read their own favorites" on public.favorites
+  for select to authenticated using (user_id = (select auth.uid()));
+-- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
+create policy "Users add favorites of sounds they see" on public.favorites
+  for insert to authenticated
+  with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
+create policy "Users remove their own favorites" on public.favorites
+  for delete to authenticated using (user_id = (select auth.uid()));
+-- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
+grant select, insert (sound_id), delete on public.favorites to authenticated;
+grant select on public.favorites to service_role;
+
+create function public.list_favorites() returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object(
+        'sound_id', favorite.sound_id,
+        'created_at', private.iso_date_time(favorite.created_at),
+        'sounds', case when sound.id is not null then private.sound_preview_json(sound) end
+      )
+      order by favorite.created_at desc, favorite.sound_id
+    ),
+    '[]'
+  )
+  from public.favorites as favorite
+  left join public.sounds as sound on sound.id = favorite.sound_id and sound.is_active
+  where favorite.user_id = (select auth.uid())
+$$;
+comment on function public.list_favorites is 'The caller''s favorites, newest first.';
+grant execute on function public.list_favorites to authenticated;
+
+create function public.add_favorite(liked_sound uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not exists (select from public.sounds where id = liked_sound and is_active) then
+    return false;
+  end if;
+  insert into public.favorites (sound_id) values (liked_sound) on conflict (user_id, sound_id) do nothing;
+  return true;
+end
+$$;
+comment on function public.add_favorite is
+  'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
+grant execute on function public.add_favorite to authenticated;
+
+create function public.remove_favorite(disliked_sound uuid) returns void
+language sql volatile set search_path = '' as $$
+  delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound
+$$;
+comment on function public.remove_favorite is 'Removes a favorite of the caller, if there is one.';
+grant execute on function public.remove_favorite to authenticated;

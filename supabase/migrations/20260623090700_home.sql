@@ -1,0 +1,159 @@
+-- The home page: sections picked by hand, or filled by a rule.
+
+create table public.home_sections (
+  id uuid primary key default gen_random_uuid(),
+  slug text not null unique
+    constraint section_slug_is_lower_case_words_joined_by_hyphens
+    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
+  title text not null
+    constraint section_title_is_trimmed_and_has_1_to_200_characters
+    check (char_length(title) <= 200 and title ~ '^\S' and title ~ '\S$'),
+  mode text not null default 'manual'
+    constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
+  rule_type text
+    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  rule_value text,
+  rule_include_children boolean not null default false,
+  item_limit integer not null default 20
+    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  sort_order integer not null default 0,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
+    check ((mode = 'rule') = (rule_type is not null)),
+  constraint rule_value_is_a_category_slug_for_category_rules_and_empty_else
+    check ((rule_type is not distinct from 'category') = (rule_value is not null)),
+  constraint rule_include_children_is_for_category_rules_only
+    check (not rule_include_children or rule_type is not distinct from 'category')
+);
+
+comment on table public.home_sections is
+  'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
+comment on column public.home_sections.rule_type is
+  'For mode rule: category (sounds of rule_value), featured, or newest. Empty for mode manual.';
+comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else empty.';
+comment on column public.home_sections.rule_include_children is
+  'For rule_type category: also show the sounds of its sub-intentions.';
+comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
+comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
+
+create trigger home_sections_set_updated_at
+  before update on public.home_sections for each row when (old.* is distinct from new.*)
+  execute function private.set_updated_at();
+
+-- A foreign key cannot depend on rule_type, so these two triggers stand in for one: a rule names an existing
+-- category, follows it when its slug changes, and keeps it from being deleted.
+create function private.check_rule_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  perform 1 from public.categories where slug = new.rule_value for key share;
+  if not found then
+    raise exception 'No category has the slug "%". Enter the slug of an existing category in rule_value.', new.rule_value
+      using errcode = 'foreign_key_violation', constraint = 'rule_value_is_the_slug_of_an_existing_category';
+  end if;
+  return new;
+end
+$$;
+create trigger home_sections_check_rule_category
+  before insert or update of rule_type, rule_value on public.home_sections for each row
+  when (new.rule_type = 'category' and new.rule_value is not null)
+  execute function private.check_rule_category();
+
+create function private.keep_rules_of_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'UPDATE' then
+    update public.home_sections set rule_value = new.slug where rule_type = 'category' and rule_value = old.slug;
+  elsif exists (select from public.home_sections where rule_type = 'category' and rule_value = old.slug) then
+    raise exception 'A home section shows the category "%". Change the section''s rule first.', old.slug
+      using errcode = 'foreign_key_violation', constraint = 'category_of_a_home_section_cannot_be_deleted';
+  end if;
+  return null;
+end
+$$;
+create trigger categories_keep_rules
+  after delete or update of slug on public.categories for each row execute function private.keep_rules_of_category();
+
+create table public.home_section_sounds (
+  section_id uuid not null references public.home_sections (id) on delete cascade,
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  position integer not null
+    constraint position_is_not_negative check (position >= 0),
+  primary key (section_id, sound_id),
+  -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
+  constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
+);
+create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
+comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
+
+alter table public.home_sections enable row level security;
+create policy "Users read active home sections" on public.home_sections
+  for select to authenticated using (is_active);
+grant select on public.home_sections to authenticated;
+grant select, insert, update, delete on public.home_sections to service_role;
+
+alter table public.home_section_sounds enable row level security;
+-- The inner queries run under the policies of their tables: only active sections and active sounds count.
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
+  for select to authenticated using (
+    exists (select from public.home_sections where id = section_id)
+    and exists (select from public.sounds where id = sound_id)
+  );
+grant select on public.home_section_sounds to authenticated;
+grant select, insert, update, delete on public.home_section_sounds to service_role;
+
+create function private.sounds_of_section(section public.home_sections) returns setof public.sounds
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if section.mode = 'manual' then
+    return query
+      select sound.*
+      from public.home_section_sounds as pick join public.sounds as sound on sound.id = pick.sound_id
+      where pick.section_id = section.id and sound.is_active
+      order by pick.position;
+  elsif section.rule_type = 'newest' then
+    return query
+      select * from public.sounds where is_active order by created_at desc limit section.item_limit;
+  elsif section.rule_type = 'featured' then
+    return query select * from private.sounds_in_list_order(null, true, null, null, section.item_limit);
+  else
+    return query
+      select * from private.sounds_in_list_order(
+        private.category_family(section.rule_value, section.rule_include_children),
+        null, null, null, section.item_limit
+      );
+  end if;
+end
+$$;
+
+create function private.list_home_sections() returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object(
+        'id', section.id,
+        'slug', section.slug,
+        'title', section.title,
+        'mode', section.mode,
+        'rule_type', section.rule_type,
+        'rule_value', section.rule_value,
+        'rule_include_children', section.rule_include_children,
+        'sounds', (
+          select coalesce(jsonb_agg(private.sound_preview_json(sound)), '[]')
+          from private.sounds_of_section(section) as sound
+        )
+      )
+      order by section.sort_order, section.created_at, section.id
+    ),
+    '[]'
+  )
+  from public.home_sections as section
+  where section.is_active
+$$;
+grant execute on function private.list_home_sections to authenticated;
+
+create function public.list_home_sections() returns jsonb
+language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
+comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
+grant execute on function public.list_home_sections to authenticated;

@@ -1,0 +1,194 @@
+-- Server-to-server keys. Only a hash is stored: whoever reads this table can use none of them.
+
+create table private.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  name text not null
+    constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
+  owner_id uuid not null references public.customers (id) on delete cascade,
+  key_hash text not null unique
+    constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
+  key_prefix text not null unique,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+create index api_keys_owner_id on private.api_keys (owner_id);
+
+comment on table private.api_keys is
+  'Keys of trusted back ends. Issue one with: select * from admin.create_api_key(''name'', ''owner@example.com'');';
+comment on column private.api_keys.owner_id is 'The customer the key acts as.';
+comment on column private.api_keys.key_hash is 'SHA-256 of the key. The key itself is stored nowhere.';
+comment on column private.api_keys.key_prefix is 'How the key begins, to recognise it by.';
+comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
+comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
+
+alter table private.api_keys enable row level security;
+create policy "Nobody reaches API keys" on private.api_keys
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.keep_revoked() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  raise exception 'A revoked key stays revoked. Issue a new one with admin.create_api_key.'
+    using errcode = 'check_violation', constraint = 'revoked_key_stays_revoked';
+end
+$$;
+create trigger api_keys_keep_revoked
+  before update of revoked_at on private.api_keys for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  execute function private.keep_revoked();
+
+-- Issuing and revoking ----------------------------------------------------------------------------------------
+
+-- Bytes from 248 on are thrown away: 248 is the last multiple of 62, so every character is equally likely.
+create function private.random_base62(length integer) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  result text := '';
+  random_byte integer;
+begin
+  while char_length(result) < length loop
+    random_byte := get_byte(extensions.gen_random_bytes(1), 0);
+    if random_byte < 248 then
+      result := result || substr(alphabet, random_byte % 62 + 1, 1);
+    end if;
+  end loop;
+  return result;
+end
+$$;
+
+create function private.api_key_checksum(body text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  rest bigint := ('x' || substr(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 12))::bit(48)::bigint;
+  result text := '';
+begin
+  for i in 1..6 loop
+    result := substr(alphabet, (rest % 62)::integer + 1, 1) || result;
+    rest := rest / 62;
+  end loop;
+  return result;
+end
+$$;
+comment on function private.api_key_checksum is
+  'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
+  'wrong one without a query.';
+
+create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
+returns table (api_key text, key_prefix text, owner_id uuid, note text)
+language plpgsql volatile security definer set search_path = '' as $$
+#variable_conflict use_variable
+declare
+  body text := 'sk_live_' || private.random_base62(43);
+begin
+  api_key := body || private.api_key_checksum(body);
+  key_prefix := left(api_key, 16);
+  begin
+    select customer.id into strict owner_id
+      from public.customers as customer where lower(customer.email) = lower(btrim(owner_email));
+  exception
+    when no_data_found then
+      raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
+    when too_many_rows then
+      raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
+  end;
+  insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
+    values (
+      btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at
+    );
+  note := 'Copy the key now: it is not stored and cannot be shown again.';
+  return next;
+end
+$$;
+comment on function admin.create_api_key is
+  'Issues a key that acts as the customer with this e-mail address, and shows it this one time.';
+
+create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
+language plpgsql volatile security definer set search_path = '' as $$
+#variable_conflict use_column
+begin
+  return query
+    update private.api_keys as key set revoked_at = coalesce(key.revoked_at, now())
+      where key.key_prefix = left(btrim(prefix), 16)
+      returning key.key_prefix, key.name, key.revoked_at;
+  if not found then
+    raise exception 'No key begins with "%". Give the 16 characters of key_prefix.', left(btrim(prefix), 16);
+  end if;
+end
+$$;
+comment on function admin.revoke_api_key is
+  'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
+
+-- Acting as the owner -----------------------------------------------------------------------------------------
+
+create function private.owner_of_live_key(hash text) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  live private.api_keys;
+begin
+  select key.* into live
+    from private.api_keys as key join public.customers as owner on owner.id = key.owner_id
+    where key.key_hash = hash
+      and key.revoked_at is null
+      and (key.expires_at is null or key.expires_at > now())
+      and owner.is_active;
+  if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
+    -- Requests that arrive together skip the row instead of queueing for it.
+    update private.api_keys set last_used_at = now()
+      where id = (select id from private.api_keys where id = live.id for update skip locked);
+  end if;
+  return live.owner_id;
+end
+$$;
+grant execute on function private.owner_of_live_key to service_role;
+
+-- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the
+-- owner under row-level security: the operations are the very functions that users call with their own token.
+create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  owner uuid := private.owner_of_live_key(key_hash);
+begin
+  if owner is null then
+    raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
+  end if;
+  if operation = 'count_play' then -- counting is the service's own act, for users as for keys
+    return public.count_play((arguments ->> 'played_sound')::uuid);
+  end if;
+  perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
+  perform set_config('role', 'authenticated', true);
+  case operation
+    when 'list_categories' then
+      return public.list_categories();
+    when 'list_sounds' then
+      return public.list_sounds(
+        arguments ->> 'category_slug', coalesce((arguments ->> 'include_children')::boolean, false),
+        (arguments ->> 'featured')::boolean, arguments ->> 'title_search',
+        coalesce((arguments ->> 'page_size')::integer, 50), (arguments ->> 'after')::timestamptz
+      );
+    when 'get_sound' then
+      return public.get_sound((arguments ->> 'wanted_sound')::uuid);
+    when 'list_home_sections' then
+      return public.list_home_sections();
+    when 'list_favorites' then
+      return public.list_favorites();
+    when 'add_favorite' then
+      return to_jsonb(public.add_favorite((arguments ->> 'liked_sound')::uuid));
+    when 'remove_favorite' then
+      perform public.remove_favorite((arguments ->> 'disliked_sound')::uuid);
+      return null;
+    when 'get_customer' then
+      return public.get_customer();
+    when 'update_customer' then
+      return public.update_customer(arguments -> 'changes');
+    else
+      raise exception 'There is no operation "%".', operation using errcode = 'invalid_parameter_value';
+  end case;
+end
+$$;
+comment on function public.as_api_key is
+  'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
+grant execute on function public.as_api_key to service_role;

@@ -1,0 +1,49 @@
+import compression from 'compression';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { Context } from './context.ts';
+import { routerOf } from './endpoint.ts';
+import { ApiError, notFound, sendError } from './errors.ts';
+import { health } from './health.ts';
+import { requestLog } from './request-log.ts';
+import { authEndpoints } from './routes/auth.ts';
+import { categoryEndpoints } from './routes/categories.ts';
+import { homeEndpoints } from './routes/home.ts';
+import { soundEndpoints } from './routes/sounds.ts';
+
+/** Every endpoint of the API. */
+export const endpoints = [...authEndpoints, ...soundEndpoints, ...homeEndpoints, ...categoryEndpoints];
+
+/** Builds the app; it does not listen. The order below is the way of a request. */
+export function createApp(context: Context): Express {
+  const { config, log, rateLimit } = context;
+
+  // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
+  const countFailure: ErrorRequestHandler = (error, req, res, next) => {
+    if (res.hasHeader('X-RateLimit-Limit')) next(error);
+    else rateLimit(req, res, (limited: unknown) => next(limited ?? error));
+  };
+
+  return express()
+    .disable('x-powered-by')
+    .set('trust proxy', config.trustProxy)
+    .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
+    .use(requestLog(log)) // first, so that every answer has a request id and a line in the log
+    .use(helmet())
+    .use(health(context)) // before the rest: probes come over plain HTTP and are not limited
+    .use(requireHttps(config.requireHttps))
+    .use(compression())
+    .use('/api/v1', routerOf(endpoints, context))
+    .use(() => {
+      throw notFound('address');
+    })
+    .use(countFailure)
+    .use(sendError);
+}
+
+/** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
+function requireHttps(required: boolean): RequestHandler {
+  return (req, _res, next) => {
+    next(required && !req.secure ? new ApiError('invalid_request', 'Use https instead of http.') : undefined);
+  };
+}

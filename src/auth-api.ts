@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import type { Config } from './config.ts';
+import { ApiError, serverError, unauthorized } from './errors.ts';
+import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
+
+// Auth is called over its REST API, not through the SDK: the SDK's session methods keep the session in the client
+// (another request's, on a server), retry for half a minute, and hide the codes of errors.
+
+const User = z.object({ id: z.string(), email: z.string().nullish() });
+const Tokens = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_at: z.number(),
+  expires_in: z.number(),
+  user: User,
+});
+export type Tokens = z.infer<typeof Tokens>;
+
+/** What Auth answered when it refused: its code, or for OAuth-style errors its `error` word. */
+class AuthRefusal extends Error {
+  readonly code: string;
+  constructor(status: number, code: string) {
+    super(`Auth answered ${status} ${code}`);
+    this.code = code;
+  }
+}
+
+const RefusalBody = z.object({ code: z.string().optional(), error: z.string().optional() });
+
+/** Who the request is made for: the address that Auth limits by, and when the answer must be there. */
+export type AuthRequest = Readonly<{ ip: string | undefined; deadline: Deadline }>;
+
+const tooManyRequests = (cause: unknown) =>
+  new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
+    cause,
+    headers: { 'Retry-After': '60' },
+  });
+
+/**
+ * The calls to Supabase Auth. Each resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
+ * Auth's own text is never passed on. 5xx, 409 and silence are server_error: they say nothing about the credential.
+ */
+export function createAuthApi({ supabase, secrets }: Config, fetch: Fetch) {
+  async function post(
+    path: string,
+    { ip, deadline }: AuthRequest,
+    init: { body?: unknown; bearer?: string },
+  ) {
+    const headers: Record<string, string> = {
+      'Content-Type': 'application/json',
+      'X-Supabase-Api-Version': '2024-01-01',
+      'User-Agent': 'sounds-service',
+      // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
+      apikey: secrets.supabaseSecretKey,
+      ...(ip === undefined ? {} : { 'Sb-Forwarded-For': ip }),
+      ...(init.bearer === undefined ? {} : { Authorization: `Bearer ${init.bearer}` }),
+    };
+    let response: Response;
+    let answer: unknown;
+    try {
+      response = await fetch(`${supabase.url}/auth/v1/${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(init.body ?? {}),
+        signal: deadline.signal(upstreamBudgetMs.auth),
+      });
+      const content = await response.text();
+      answer = content === '' ? null : JSON.parse(content);
+    } catch (error) {
+      throw serverError(error);
+    }
+    if (response.ok) return answer;
+    const { code, error } = RefusalBody.catch({}).parse(answer);
+    const refusal = new AuthRefusal(response.status, code ?? error ?? 'without a code');
+    if (response.status === 429) throw tooManyRequests(refusal);
+    if (response.status >= 500 || response.status === 409 || refusal.code === 'server_error')
+      throw serverError(refusal);
+    throw refusal;
+  }
+
+  /** A body of a shape that Auth does not document is our failure, not the client's. */
+  function expect<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
+    const result = schema.safeParse(answer);
+    if (!result.success) throw serverError(result.error);
+    return result.data;
+  }
+
+  /** Turns a refusal with one of these codes into the error given; any other refusal is our failure. */
+  function refused(thrown: unknown, choose: (refusal: AuthRefusal) => ApiError | undefined): never {
+    if (!(thrown instanceof AuthRefusal)) throw thrown;
+    throw choose(thrown) ?? serverError(thrown);
+  }
+
+  /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
+  async function signUp(
+    { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
+    request: AuthRequest,
+  ) {
+    const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
+    const answer = await post('signup', request, { body }).catch((thrown) =>
+      refused(thrown, ({ code }) => {
+        const message = signUpRefusals[code];
+        return message === undefined ? undefined : new ApiError('invalid_request', message);
+      }),
+    );
+    return expect(Tokens.or(User), answer);
+  }
+
+  /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
+  async function signIn(credentials: { email: string; password: string }, request: AuthRequest) {
+    const answer = await post('token?grant_type=password', request, { body: credentials }).catch((thrown) =>
+      refused(thrown, ({ code }) => {
+        if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
+        if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
+          return unauthorized('The e-mail address or the password is wrong.');
+        }
+        return undefined;
+      }),
+    );
+    return expect(Tokens, answer);
+  }
+
+  // Two requests that refresh with one token at the same moment would otherwise race for the rotation.
+  const refreshing = new Map<string, Promise<Tokens>>();
+
+  async function rotate(refreshToken: string, request: AuthRequest) {
+    const body = { refresh_token: refreshToken };
+    // Whatever Auth names as the reason of a 4xx here, this token will never work again.
+    const answer = await post('token?grant_type=refresh_token', request, { body }).catch((thrown) =>
+      refused(thrown, () => unauthorized('The refresh token is invalid or was already used. Sign in again.')),
+    );
+    return expect(Tokens, answer);
+  }
+
+  /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
+  function refresh(refreshToken: string, request: AuthRequest): Promise<Tokens> {
+    const shared =
+      refreshing.get(refreshToken) ??
+      rotate(refreshToken, request).finally(() => refreshing.delete(refreshToken));
+    refreshing.set(refreshToken, shared);
+    return shared;
+  }
+
+  /** Ends the session of an access token and no other; a session that has already ended is success. */
+  async function signOut(accessToken: string, request: AuthRequest): Promise<void> {
+    await post('logout?scope=local', request, { bearer: accessToken }).catch((thrown) => {
+      if (
+        thrown instanceof AuthRefusal &&
+        ['session_not_found', 'user_not_found', 'user_banned'].includes(thrown.code)
+      )
+        return;
+      refused(thrown, ({ code }) =>
+        code === 'bad_jwt'
+          ? unauthorized('The access token is invalid or has expired.', { tokenCame: true })
+          : undefined,
+      );
+    });
+  }
+
+  return { signUp, signIn, refresh, signOut };
+}
+
+export type AuthApi = ReturnType<typeof createAuthApi>;
+
+const signUpRefusals: Record<string, string> = {
+  user_already_exists: 'This e-mail address cannot be used to sign up.',
+  email_exists: 'This e-mail address cannot be used to sign up.',
+  email_address_invalid: 'email: this address cannot receive mail.',
+  email_address_not_authorized: 'email: this address cannot receive mail.',
+  validation_failed: 'The e-mail address or the password was not accepted.',
+  weak_password: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
+  signup_disabled: 'Sign-up is switched off.',
+  email_provider_disabled: 'Sign-up with an e-mail address is switched off.',
+};

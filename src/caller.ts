@@ -1,0 +1,84 @@
+import type { Request } from 'express';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+} from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Config } from './config.ts';
+import { ApiError, serverError, unauthorized } from './errors.ts';
+import { uuid } from './parse.ts';
+import type { Fetch } from './upstream.ts';
+
+/** Who is calling, as proved by the credential of the request. */
+export type Caller = Readonly<{
+  via: 'jwt';
+  userId: string;
+  /** The credential itself: every query runs as its caller. */
+  token: string;
+  claims: Readonly<JWTPayload>;
+}>;
+
+/** The bearer token of a request (RFC 6750 section 2.1), or null when the header is absent. */
+export function bearerToken(req: Request): string | null {
+  const { authorization } = req.headers;
+  if (authorization === undefined) return null;
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw unauthorized('The Authorization header must be: Bearer <access token>.', { tokenCame: true });
+  }
+  return token;
+}
+
+/**
+ * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
+ * where one is configured.
+ * @returns a function that resolves a token to its caller.
+ *   It throws ApiError unauthorized for whatever is wrong with the token, server_error when the project's keys
+ *   cannot be fetched.
+ */
+export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
+  const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
+    // A key set out of reach says nothing about the token: that must not sign the user out.
+    [customFetch]: async (input, init) => {
+      const response = await fetch(input, init).catch((error: unknown) => Promise.reject(serverError(error)));
+      if (!response.ok)
+        throw serverError(new Error(`The key set of the project answered ${response.status}`));
+      return response;
+    },
+  });
+  const secret =
+    secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
+  const verified = new LRUCache<string, Caller>({ max: 10_000 });
+
+  async function verify(token: string): Promise<Caller> {
+    const options = { audience: 'authenticated', requiredClaims: ['exp', 'sub'] };
+    const { payload } =
+      decodeProtectedHeader(token).alg === 'HS256' && secret !== null
+        ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
+        : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
+    const userId = uuid.safeParse(payload.sub);
+    if (!userId.success || payload['role'] !== 'authenticated') {
+      throw new errors.JWTClaimValidationFailed('not the token of a user', payload);
+    }
+    return { via: 'jwt', userId: userId.data, token, claims: payload };
+  }
+
+  return async (token: string): Promise<Caller> => {
+    const known = verified.get(token);
+    try {
+      const caller = known ?? (await verify(token));
+      if ((caller.claims.exp ?? 0) <= Date.now() / 1000)
+        throw new errors.JWTExpired('expired', caller.claims);
+      verified.set(token, caller);
+      return caller;
+    } catch (error) {
+      verified.delete(token);
+      if (error instanceof ApiError) throw error;
+      throw unauthorized('The access token is invalid or has expired.', { tokenCame: true, cause: error });
+    }
+  };
+}

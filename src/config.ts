@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+/** What the process is configured with. `secrets` is a branch of its own so that the rest may be logged. */
+export type Config = Readonly<{
+  port: number;
+  logLevel: string;
+  requireHttps: boolean;
+  /** What Express takes as "trust proxy": a number of hops or a list of addresses; false trusts nobody. */
+  trustProxy: number | string[] | false;
+  shutdownGraceSeconds: number;
+  rateLimits: Readonly<{ userPerMinute: number; anonymousPerMinute: number }>;
+  supabase: Readonly<{
+    url: string;
+    /** The address that phones reach, put into signed URLs. */
+    publicUrl: string;
+    publishableKey: string;
+  }>;
+  secrets: Readonly<{ supabaseSecretKey: string; supabaseJwtSecret: string | null }>;
+}>;
+
+/** Thrown by loadConfig; the message lists every problem, one a line, each with its remedy. */
+export class ConfigError extends Error {}
+
+const wholeNumber = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .default(String(fallback))
+    .transform(Number)
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    });
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an address such as https://abcd.supabase.co' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const Environment = z.object({
+  PORT: wholeNumber(0, 65_535, 3000),
+  SUPABASE_URL: address,
+  SUPABASE_PUBLIC_URL: address.optional(),
+  SUPABASE_PUBLISHABLE_KEY: z.string({ error: 'must be set: the publishable key of the project' }),
+  SUPABASE_SECRET_KEY: z.string({ error: 'must be set: a secret key of the project' }),
+  SUPABASE_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
+  ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 300),
+  TRUST_PROXY: z
+    .string()
+    .regex(
+      /^(\d+|[0-9a-fA-F.:/, ]+)$/,
+      'must be a number of proxies, or their addresses as a comma-separated list',
+    )
+    .optional(),
+  REQUIRE_HTTPS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'must be one of trace, debug, info, warn, error, fatal, silent',
+    })
+    .default('info'),
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600, 20),
+});
+
+function trustProxyOf(value: string | undefined): Config['trustProxy'] {
+  if (value === undefined) return false;
+  if (/^\d+$/.test(value)) return Number(value) || false;
+  return value.split(',').map((part) => part.trim());
+}
+
+/**
+ * Reads the configuration from environment variables; the only reader of process.env is its caller in server.ts.
+ * An empty variable counts as absent.
+ * @throws ConfigError naming every variable that is missing or wrong.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const { success, data, error } = Environment.safeParse(present);
+  if (!success) {
+    throw new ConfigError(
+      error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'),
+    );
+  }
+  return {
+    port: data.PORT,
+    logLevel: data.LOG_LEVEL,
+    requireHttps: data.REQUIRE_HTTPS === 'true',
+    trustProxy: trustProxyOf(data.TRUST_PROXY),
+    shutdownGraceSeconds: data.SHUTDOWN_GRACE_SECONDS,
+    rateLimits: {
+      userPerMinute: data.RATE_LIMIT_PER_MINUTE,
+      anonymousPerMinute: data.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
+    },
+    supabase: {
+      url: data.SUPABASE_URL,
+      publicUrl: data.SUPABASE_PUBLIC_URL ?? data.SUPABASE_URL,
+      publishableKey: data.SUPABASE_PUBLISHABLE_KEY,
+    },
+    secrets: {
+      supabaseSecretKey: data.SUPABASE_SECRET_KEY,
+      supabaseJwtSecret: data.SUPABASE_JWT_SECRET ?? null,
+    },
+  };
+}

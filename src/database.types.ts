@@ -1,0 +1,305 @@
+
+export type Json = string | number | boolean | null | { [key: string]: Json | undefined } | Json[]
+
+export type Database = {
+  
+  "public": {
+          Tables: {
+            "categories": {
+                  Row: {
+                    "created_at": string,"description": string | null,"id": string,"is_active": boolean,"name": string,"parent_id": string | null,"slug": string,"sort_order": number,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"parent_id"?: string | null,"slug": string,"sort_order"?: number,"updated_at"?: string
+                  }
+                  Update: {
+                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"parent_id"?: string | null,"slug"?: string,"sort_order"?: number,"updated_at"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "category_parent_exists_and_has_no_children_when_deleted"
+      columns: ["parent_id"]
+isOneToOne: false
+      referencedRelation: "categories"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"customers": {
+                  Row: {
+                    "avatar_url": string | null,"country": string | null,"created_at": string,"email": string | null,"full_name": string | null,"id": string,"is_active": boolean,"last_seen_at": string | null,"locale": string | null,"marketing_opt_in": boolean,"phone": string | null,"provider": string | null,"source": string | null,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id": string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                  }
+                  Update: {
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id"?: string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"favorites": {
+                  Row: {
+                    "created_at": string,"sound_id": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"sound_id": string,"user_id"?: string
+                  }
+                  Update: {
+                    "created_at"?: string,"sound_id"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "favorites_sound_id_fkey"
+      columns: ["sound_id"]
+isOneToOne: false
+      referencedRelation: "sounds"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"home_section_sounds": {
+                  Row: {
+                    "position": number,"section_id": string,"sound_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "position": number,"section_id": string,"sound_id": string
+                  }
+                  Update: {
+                    "position"?: number,"section_id"?: string,"sound_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "home_section_sounds_section_id_fkey"
+      columns: ["section_id"]
+isOneToOne: false
+      referencedRelation: "home_sections"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "home_section_sounds_sound_id_fkey"
+      columns: ["sound_id"]
+isOneToOne: false
+      referencedRelation: "sounds"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"home_sections": {
+                  Row: {
+                    "created_at": string,"id": string,"is_active": boolean,"item_limit": number,"mode": string,"rule_include_children": boolean,"rule_type": string | null,"rule_value": string | null,"slug": string,"sort_order": number,"title": string,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug": string,"sort_order"?: number,"title": string,"updated_at"?: string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug"?: string,"sort_order"?: number,"title"?: string,"updated_at"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"play_counts": {
+                  Row: {
+                    "plays": number,"sound_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "plays"?: number,"sound_id": string
+                  }
+                  Update: {
+                    "plays"?: number,"sound_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "play_counts_sound_id_fkey"
+      columns: ["sound_id"]
+isOneToOne: true
+      referencedRelation: "sounds"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"sounds": {
+                  Row: {
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
+                  }
+                  Update: {
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "category_is_the_slug_of_an_existing_category"
+      columns: ["category"]
+isOneToOne: false
+      referencedRelation: "categories"
+      referencedColumns: ["slug"]
+    }
+                  ]
+                }
+          }
+          Views: {
+            [_ in never]: never
+          }
+          Functions: {
+            "add_favorite":
+{ Args: { "liked_sound": string }; Returns: boolean
+                           },
+"as_api_key":
+{ Args: { "arguments"?: Json,"key_hash": string,"operation": string }; Returns: Json
+                           },
+"count_play":
+{ Args: { "played_sound": string }; Returns: Json
+                           },
+"get_customer":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_sound":
+{ Args: { "wanted_sound": string }; Returns: Json
+                           },
+"list_categories":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_favorites":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_home_sections":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_sounds":
+{ Args: { "after"?: string,"category_slug"?: string,"featured"?: boolean,"include_children"?: boolean,"page_size"?: number,"title_search"?: string }; Returns: Json
+                           },
+"remove_favorite":
+{ Args: { "disliked_sound": string }; Returns: undefined
+                           },
+"touch_last_seen":
+{ Args: Record<PropertyKey, never>; Returns: undefined
+                           },
+"update_customer":
+{ Args: { "changes": Json }; Returns: Json
+                           }
+          }
+          Enums: {
+            [_ in never]: never
+          }
+          CompositeTypes: {
+            [_ in never]: never
+          }
+        }
+}
+
+type DatabaseWithoutInternals = Omit<Database, '__InternalSupabase'>
+
+type DefaultSchema = DatabaseWithoutInternals[Extract<keyof Database, "public">]
+
+export type Tables<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof (DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"] &
+        DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"])
+    : never = never
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? (DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"] &
+      DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Views"])[TableName] extends {
+      Row: infer R
+    }
+    ? R
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof (DefaultSchema["Tables"] & DefaultSchema["Views"])
+  ? (DefaultSchema["Tables"] & DefaultSchema["Views"])[DefaultSchemaTableNameOrOptions] extends {
+      Row: infer R
+    }
+    ? R
+    : never
+  : never
+
+export type TablesInsert<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never = never
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends {
+      Insert: infer I
+    }
+    ? I
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+  ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+      Insert: infer I
+    }
+    ? I
+    : never
+  : never
+
+export type TablesUpdate<
+  DefaultSchemaTableNameOrOptions extends
+    | keyof DefaultSchema["Tables"]
+    | { schema: keyof DatabaseWithoutInternals },
+  TableName extends DefaultSchemaTableNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"]
+    : never = never
+> = DefaultSchemaTableNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaTableNameOrOptions["schema"]]["Tables"][TableName] extends {
+      Update: infer U
+    }
+    ? U
+    : never
+  : DefaultSchemaTableNameOrOptions extends keyof DefaultSchema["Tables"]
+  ? DefaultSchema["Tables"][DefaultSchemaTableNameOrOptions] extends {
+      Update: infer U
+    }
+    ? U
+    : never
+  : never
+
+export type Enums<
+  DefaultSchemaEnumNameOrOptions extends
+    | keyof DefaultSchema["Enums"]
+    | { schema: keyof DatabaseWithoutInternals },
+  EnumName extends DefaultSchemaEnumNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"]
+    : never = never
+> = DefaultSchemaEnumNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[DefaultSchemaEnumNameOrOptions["schema"]]["Enums"][EnumName]
+  : DefaultSchemaEnumNameOrOptions extends keyof DefaultSchema["Enums"]
+  ? DefaultSchema["Enums"][DefaultSchemaEnumNameOrOptions]
+  : never
+
+export type CompositeTypes<
+  PublicCompositeTypeNameOrOptions extends
+    | keyof DefaultSchema["CompositeTypes"]
+    | { schema: keyof DatabaseWithoutInternals },
+  CompositeTypeName extends PublicCompositeTypeNameOrOptions extends {
+    schema: keyof DatabaseWithoutInternals
+  }
+    ? keyof DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"]
+    : never = never
+> = PublicCompositeTypeNameOrOptions extends { schema: keyof DatabaseWithoutInternals }
+  ? DatabaseWithoutInternals[PublicCompositeTypeNameOrOptions["schema"]]["CompositeTypes"][CompositeTypeName]
+  : PublicCompositeTypeNameOrOptions extends keyof DefaultSchema["CompositeTypes"]
+  ? DefaultSchema["CompositeTypes"][PublicCompositeTypeNameOrOptions]
+  : never
+
+export const Constants = {
+  "public": {
+          Enums: {
+            
+          }
+        }
+} as const

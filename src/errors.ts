@@ -1,0 +1,101 @@
+import type { ErrorRequestHandler } from 'express';
+
+/** Code to status: the closed set of answers that the contract names. */
+export const statusOfCode = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  rate_limited: 429,
+  server_error: 500,
+} as const;
+
+export type ErrorCode = keyof typeof statusOfCode;
+
+type ApiErrorOptions = {
+  /** Logged, never sent. */
+  cause?: unknown;
+  headers?: Record<string, string>;
+  /** Only where RFC 9110 asks for a status that the code's own does not express. */
+  status?: number;
+};
+
+/** An error that was decided on: its code and message are sent to the client as they are. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, { cause, headers = {}, status }: ApiErrorOptions = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.status = status ?? statusOfCode[code];
+    this.headers = headers;
+  }
+}
+
+/**
+ * The 401 of a bearer token.
+ * @param tokenCame adds error="invalid_token" (RFC 6750 section 3.1), which a request without a token must not get.
+ */
+export function unauthorized(
+  message: string,
+  { tokenCame = false, cause }: { tokenCame?: boolean; cause?: unknown } = {},
+) {
+  const challenge = `Bearer realm="sounds"${tokenCame ? ', error="invalid_token"' : ''}`;
+  return new ApiError('unauthorized', message, { cause, headers: { 'WWW-Authenticate': challenge } });
+}
+
+/** The 404 of a thing that does not exist or is hidden from the caller: the two must not be told apart. */
+export function notFound(noun: string) {
+  return new ApiError('not_found', `There is no such ${noun}.`);
+}
+
+/** A failure behind the gateway: the answer says nothing about it, the log gets the cause. */
+export function serverError(cause: unknown) {
+  return new ApiError('server_error', 'The service could not answer. Try again with a growing delay.', {
+    cause,
+  });
+}
+
+const bodyProblems: Record<string, string> = {
+  'entity.parse.failed': 'The body is not valid JSON.',
+  'entity.too.large': 'The body is too large.',
+  'encoding.unsupported': 'The content encoding of the body is not supported.',
+  'charset.unsupported': 'The character set of the body is not supported. Send UTF-8.',
+};
+
+/** Express and its body parser fail with errors of their own that carry a 4xx `status` and a `type`. */
+function fromExpress(error: unknown): ApiError {
+  const { status, type } = (error ?? {}) as { status?: number; type?: string };
+  if (error instanceof URIError) return notFound('address');
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new ApiError('invalid_request', bodyProblems[type ?? ''] ?? 'The body could not be read.', {
+      cause: error,
+    });
+  }
+  return serverError(error);
+}
+
+/** Turns anything thrown into an ApiError; what nobody decided on becomes server_error. */
+export function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : fromExpress(error);
+}
+
+/** The body of every error response. */
+export function envelope({ code, message }: { code: ErrorCode; message: string }) {
+  return { error: { code, message } };
+}
+
+/** The one place that answers with an error. `res.err` is what the request log writes. */
+export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
+  const error = toApiError(thrown);
+  if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
+  if (res.headersSent) {
+    next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
+    return;
+  }
+  res
+    .status(error.status)
+    .set({ 'Cache-Control': 'no-store', ...error.headers })
+    .json(envelope(error));
+};

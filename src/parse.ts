@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { ApiError } from './errors.ts';
+
+/**
+ * Validates what a client sent.
+ * @throws ApiError invalid_request that names the first wrong field and what it must be; values are not repeated.
+ */
+export function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join('.');
+  throw new ApiError('invalid_request', field ? `${field}: ${issue?.message}.` : `${issue?.message}.`);
+}
+
+/** A JSON object with these fields; others are ignored. */
+export function body<S extends z.ZodRawShape>(shape: S) {
+  return z.object(shape, { error: 'Send a JSON object with the header Content-Type: application/json' });
+}
+
+const unicode = z
+  .string({
+    error: ({ input }) =>
+      input === undefined ? 'is required' : Array.isArray(input) ? 'must be given once' : 'must be a string',
+  })
+  // Postgres and JSON encoders cannot carry these.
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL');
+
+const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);
+
+/** A required string, taken as it is: credentials, tokens. */
+export function exactText(max: number, min = 1) {
+  const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
+  return unicode.pipe(atMost(max).min(min, atLeast));
+}
+
+/** Text that people type: trimmed, and not empty afterwards. */
+export function text(max: number) {
+  return unicode.transform((value) => value.trim()).pipe(atMost(max).min(1, 'must not be empty'));
+}
+
+/** A query parameter whose blank value means that it is absent. */
+export function optionalQueryText(max: number) {
+  return unicode
+    .transform((value) => value.trim() || undefined)
+    .pipe(atMost(max).optional())
+    .optional();
+}
+
+export const queryBoolean = z
+  .enum(['true', 'false'], { error: 'must be true or false, given once' })
+  .transform((value) => value === 'true');
+
+/** A uuid as Postgres takes it, whatever its version bits. */
+export const uuid = z.guid('must be a uuid').transform((value) => value.toLowerCase());

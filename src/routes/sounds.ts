@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { cursor } from '../cursor.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../errors.ts';
+import { optionalQueryText, queryBoolean, uuid } from '../parse.ts';
+import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds } from '../sound.ts';
+
+const SoundPath = z.object({ id: uuid });
+
+const SoundPage = z.object({ data: z.array(Sound), next_cursor: dateTime.nullable() });
+
+const limit = z
+  .string({ error: 'must be given once' })
+  .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100');
+
+/** What private.get_sound returns: the Sound and the names of its files. */
+type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
+
+export const soundEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/sounds',
+    operation: 'listSounds',
+    summary: 'List sounds',
+    guard: 'bearer',
+    query: z.object({
+      category: optionalQueryText(100),
+      include_children: queryBoolean.optional(),
+      featured: queryBoolean.optional(),
+      search: optionalQueryText(100),
+      limit: limit.optional(),
+      cursor: cursor.optional(),
+    }),
+    response: SoundPage,
+    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
+    cache: 'revalidate',
+    handle: async ({ context, caller, query, deadline }) =>
+      (await context.supabase.callFunction(caller, 'list_sounds', deadline, {
+        ...(query.category !== undefined && { category_slug: query.category }),
+        ...(query.include_children !== undefined && { include_children: query.include_children }),
+        ...(query.featured !== undefined && { featured: query.featured }),
+        ...(query.search !== undefined && { title_search: query.search.normalize() }),
+        ...(query.limit !== undefined && { page_size: query.limit }),
+        ...(query.cursor !== undefined && { after: query.cursor }),
+      })) as z.input<typeof SoundPage>,
+  }),
+
+  endpoint({
+    method: 'get',
+    path: '/sounds/{id}',
+    operation: 'getSound',
+    summary: 'Sound with signed audio URL',
+    guard: 'bearer',
+    params: SoundPath,
+    response: z.object({ data: SoundDetail }),
+    errors: ['unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller, params, deadline, log }) => {
+      const stored = await context.supabase.callFunction(caller, 'get_sound', deadline, {
+        wanted_sound: params.id,
+      });
+      if (stored === null) throw notFound('sound');
+      const { audio_path, cover_image_path, ...sound } = stored as StoredSound;
+
+      const sign = async (bucket: string, path: string | null) => {
+        if (path === null) return null;
+        const url = await context.supabase.signUrl(bucket, path, signedUrlLifetimeSeconds, deadline);
+        if (url === null)
+          log.warn({ soundId: sound.id, bucket, path }, 'A sound names a file that is not in Storage');
+        return url;
+      };
+      const [audioUrl, coverUrl] = await Promise.all([
+        sign('audio', audio_path),
+        sign('covers', cover_image_path),
+      ]);
+      return {
+        data: {
+          ...sound,
+          cover_image_url: coverUrl,
+          audio_url: audioUrl,
+          audio_url_expires_in: signedUrlLifetimeSeconds,
+        },
+      };
+    },
+  }),
+
+  endpoint({
+    method: 'post',
+    path: '/sounds/{id}/play',
+    operation: 'countPlay',
+    summary: 'Count a play',
+    guard: 'bearer',
+    params: SoundPath,
+    response: z.object({ data: z.object({ id: z.guid(), play_count: z.int() }) }),
+    errors: ['unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, params, deadline }) => {
+      // Made by the service: a user who could count by themselves could invent plays.
+      const count = await context.supabase.callFunction('service', 'count_play', deadline, {
+        played_sound: params.id,
+      });
+      if (count === null) throw notFound('sound');
+      return { data: count as { id: string; play_count: number } };
+    },
+  }),
+];

@@ -1,0 +1,79 @@
+import { createClient, type PostgrestError } from '@supabase/supabase-js';
+import type { Caller } from './caller.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database.types.ts';
+import { ApiError, notFound, serverError, unauthorized } from './errors.ts';
+import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
+
+type Functions = Database['public']['Functions'];
+
+/** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
+function fromPostgrest(error: PostgrestError): ApiError {
+  switch (error.code) {
+    case 'PT401':
+    case 'PGRST301': // bad token
+    case 'PGRST302': // no token
+    case 'PGRST303': // expired token
+      return unauthorized('The access token is invalid or has expired.', { tokenCame: true, cause: error });
+    case 'PT404':
+    case '23503': // what a new row refers to has just been deleted
+      return notFound('resource');
+    case '23514': // a check constraint that is stricter than our validation
+    case '22P02':
+    case '22003':
+    case '22008':
+      return new ApiError('invalid_request', 'The values were not accepted.', { cause: error });
+    default:
+      return serverError(error);
+  }
+}
+
+/** Data and files of the project. Every call names whom it is made for and when it must have ended. */
+export function createSupabase(
+  { supabase: { url, publicUrl, publishableKey }, secrets }: Config,
+  fetch: Fetch,
+) {
+  const options = { auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false } };
+  const asUser = createClient<Database>(url, publishableKey, { ...options, global: { fetch } });
+  const asService = createClient<Database>(url, secrets.supabaseSecretKey, { ...options, global: { fetch } });
+
+  /**
+   * Runs a SQL function that returns one jsonb value, as the caller; as a guest when there is none.
+   * @throws ApiError by the code of the error; server_error when the database does not answer in time.
+   */
+  async function callFunction<Name extends keyof Functions & string>(
+    caller: Caller | null | 'service',
+    name: Name,
+    deadline: Deadline,
+    args?: Functions[Name]['Args'],
+  ): Promise<unknown> {
+    const client = caller === 'service' ? asService : asUser;
+    const call = client.rpc(name, args).abortSignal(deadline.signal(upstreamBudgetMs.data));
+    if (caller !== null && caller !== 'service') call.setHeader('Authorization', `Bearer ${caller.token}`);
+    const { data, error } = await call;
+    if (error) throw fromPostgrest(error);
+    return data;
+  }
+
+  /**
+   * A signed address of a stored file, good for anyone who holds it.
+   * @returns null when there is no such file.
+   * @throws ApiError server_error when Storage does not answer in time.
+   */
+  async function signUrl(bucket: string, path: string, lifetimeSeconds: number, deadline: Deadline) {
+    // storage-js takes no signal; a client costs some ten microseconds, so each signing has its own fetch.
+    const signal = deadline.signal(upstreamBudgetMs.data);
+    const { storage } = createClient(url, secrets.supabaseSecretKey, {
+      ...options,
+      global: { fetch: (input, init) => fetch(input, { ...init, signal }) },
+    });
+    const { data, error } = await storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
+    if (!error) return data.signedUrl.replace(url, publicUrl);
+    if ('statusCode' in error && error.statusCode === '404') return null;
+    throw serverError(error);
+  }
+
+  return { callFunction, signUrl };
+}
+
+export type Supabase = ReturnType<typeof createSupabase>;

@@ -26,6 +26,7 @@ export function createApp(context: Context): Express {
 
   return express()
     .disable('x-powered-by')
+    .disable('etag') // endpoints that may be revalidated set their own
     .set('trust proxy', config.trustProxy)
     .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
     .use(requestLog(log)) // first, so that every answer has a request id and a line in the log

@@ -1,3 +1,4 @@
+import etag from 'etag';
 import { json, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -86,10 +87,10 @@ async function identify(
 /** Express alone ignores If-None-Match when the request says Cache-Control: no-cache, as many HTTP clients do. */
 function sendRevalidatable(req: Request, res: Response, payload: unknown) {
   const text = JSON.stringify(payload);
-  const etag: string = res.app.get('etag fn')(text, 'utf8');
+  const tag = etag(text, { weak: true });
   const held = req.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  res.set({ 'Cache-Control': 'private, no-cache', ETag: etag });
-  if (held.includes('*') || held.includes(etag.replace(/^W\//, ''))) {
+  res.set({ 'Cache-Control': 'private, no-cache', ETag: tag });
+  if (held.includes('*') || held.includes(tag.replace(/^W\//, ''))) {
     res.status(304).end();
     return;
   }

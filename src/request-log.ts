@@ -27,7 +27,9 @@ export function requestLog(logger: Logger) {
       req: ({ method }: IncomingMessage) => ({ method }),
       res: ({ statusCode }: ServerResponse) => ({ statusCode }),
     },
-    customProps: (_req, res) => ({ operation: operationOf(res) }),
+    // Not customProps: those are bound before the route is known.
+    customSuccessObject: (_req, res, line) => ({ ...line, operation: operationOf(res) }),
+    customErrorObject: (_req, res, _error, line) => ({ ...line, operation: operationOf(res) }),
   });
 }
 

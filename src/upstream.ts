@@ -13,7 +13,7 @@ export class Deadline {
 
   /** A signal that aborts when the budget, counted from the creation of this deadline, is used up. */
   signal(budgetMs: number): AbortSignal {
-    return AbortSignal.timeout(Math.max(1, this.#arrival + budgetMs - performance.now()));
+    return AbortSignal.timeout(Math.max(1, Math.ceil(this.#arrival + budgetMs - performance.now())));
   }
 }
 

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { App, InMemoryEmailDriver, setExperimental } from '@supabase/lite';
+import { PostgresConnection } from '@supabase/lite/postgres';
+import { Hono } from 'hono';
+import { requireApiKey, resolveKey } from './api/access.ts';
+import { authRoutes } from './api/auth.ts';
+import { apiVersion } from './api/auth-errors.ts';
+import { fullTokens, signedInUser } from './api/auth-session.ts';
+import { ObjectFiles } from './api/objects.ts';
+import { driverOptions, RestConnection } from './api/rest-connection.ts';
+import { restToken } from './api/rest-tokens.ts';
+import { storageRoutes } from './api/storage.ts';
+import { as } from './database.ts';
+import { LOCAL_KEYS } from './keys.ts';
+
+/** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
+export interface Api {
+  readonly url: string;
+  /** Ends it, open connections included. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface ApiOptions {
+  /** A database that `prepareDatabase` has seen. */
+  databaseUrl: string;
+  /** Where the bytes of storage objects are kept. */
+  storageDir: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
+  emailConfirmations?: boolean;
+}
+
+// Lite's files are served from where the package has them: dist/static/…
+const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
+
+/**
+ * Starts the API on a prepared database.
+ * @throws an Error of one sentence when the port is in use
+ */
+export async function startApi(options: ApiOptions): Promise<Api> {
+  const auth = authApp(options, () => url);
+  const data = await dataApp(options);
+  const closeAll = () => Promise.all([auth.connection.close(), data.connection.close()]);
+
+  const routes = new Hono<{ Bindings: HttpBindings }>()
+    .use('/static/*', serveStatic({ root: liteDist }))
+    .all('*', (c) => {
+      const app = c.req.path.startsWith('/auth/v1') ? auth : data;
+      return app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
+    });
+  const server = createAdaptorServer({ fetch: routes.fetch, overrideGlobalObjects: false });
+  try {
+    server.listen(options.port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    await closeAll();
+    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    throw taken ? new Error(`Port ${options.port} is in use by another program.`) : error;
+  }
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : options.port}`;
+  return {
+    url,
+    async stop() {
+      const closed = server.listening ? once(server, 'close') : undefined;
+      server.close();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await closed;
+      await closeAll();
+    },
+  };
+}
+
+/** Auth signs in to the database as its own role, which has no rights outside its schema. */
+function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: () => string) {
+  const connection = new PostgresConnection({
+    url: as('supabase_auth_admin', databaseUrl),
+    postgresOptions: driverOptions('Z'),
+  });
+  return new App({
+    connection,
+    api: { enabled: false },
+    storage: { enabled: false },
+    studio: { enabled: false },
+    auth: {
+      enabled: true,
+      jwt_secret: LOCAL_KEYS.jwtSecret,
+      enable_refresh_token_rotation: true,
+      minimum_password_length: 6,
+      email: { enable_signup: true, enable_confirmations: emailConfirmations },
+    },
+    options: {
+      drivers: { email: new InMemoryEmailDriver() },
+      server: {
+        apiKeys: { resolver: resolveKey },
+        middlewares: [
+          requireApiKey,
+          apiVersion,
+          fullTokens(() => `${url()}/auth/v1`),
+          signedInUser,
+          authRoutes,
+        ],
+      },
+    },
+  });
+}
+
+async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
+  // Its storage is an experiment to Lite, to be asked for, and warned of.
+  setExperimental('storage', true);
+  const connection = new RestConnection(databaseUrl);
+  await connection.watchSchema();
+  const files = new ObjectFiles(storageDir);
+  const app = new App({
+    connection,
+    api: { enabled: true, schemas: ['public'], max_rows: 1000 },
+    auth: { enabled: false, jwt_secret: LOCAL_KEYS.jwtSecret },
+    storage: { enabled: true },
+    studio: { enabled: true },
+    options: {
+      server: {
+        admin: true,
+        apiKeys: { resolver: resolveKey },
+        middlewares: [requireApiKey, restToken, storageRoutes({ connection, files })],
+      },
+    },
+  });
+  app._storageAdapter = files;
+  const { warn } = console;
+  console.warn = () => {};
+  await app.init();
+  console.warn = warn;
+  return app;
+}

@@ -1,0 +1,69 @@
+import type { HonoContext } from '@supabase/lite';
+import type { MiddlewareHandler } from 'hono';
+
+/** An error as Supabase Auth words it. Lite's own errors have the same members. */
+export class AuthError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(status: number, code: string, message: string, details?: Record<string, unknown>) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function unexpectedFailure(
+  message = 'Unexpected failure, please check server logs for more information',
+): AuthError {
+  return new AuthError(500, 'unexpected_failure', message);
+}
+
+/** Whether it has the members of an error that may be shown to the caller. */
+export function isAuthError(error: unknown): error is AuthError {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' && 'code' in error;
+}
+
+/** In the shape that Auth has always had, `{code, error_code, msg}`, which `apiVersion` then brings up to date. */
+export function errorResponse({ status, code, message, details }: AuthError): Response {
+  const headers = { 'x-sb-error-code': code };
+  return Response.json({ code: status, error_code: code, msg: message, ...details }, { status, headers });
+}
+
+const VERSION_HEADER = 'X-Supabase-Api-Version';
+const STRING_CODES_SINCE = '2024-01-01';
+
+/** Since API version 2024-01-01, which the caller asks for by a header, errors of Auth are `{code, message}`. */
+export const apiVersion: MiddlewareHandler<HonoContext> = async (c, next) => {
+  await next();
+  if (c.res.status < 400) return;
+  const body = await readBody(c.res);
+  // The edge answers for Auth when the API key is wrong, without a code.
+  if (body && 'message' in body) return;
+  const { status, code, message, details } = failureIn(c.res.status, body);
+  const headers = new Headers(c.res.headers);
+  headers.delete('content-length');
+  const modern = (c.req.header(VERSION_HEADER) ?? '') >= STRING_CODES_SINCE;
+  if (modern) headers.set(VERSION_HEADER, STRING_CODES_SINCE);
+  const shape = modern ? { code, message } : { code: status, error_code: code, msg: message };
+  // Hono merges headers into what it had before unless that is taken away first.
+  c.res = undefined;
+  c.res = Response.json({ ...shape, ...details }, { status, headers });
+};
+
+function failureIn(status: number, body: Record<string, unknown> | undefined): AuthError {
+  const { code: _, error_code: code, msg: message, ...details } = body ?? {};
+  // Whatever else goes wrong in Lite is told in shapes that Auth does not have.
+  if (typeof code !== 'string' || typeof message !== 'string') return unexpectedFailure();
+  return new AuthError(status, code, message, details);
+}
+
+async function readBody(response: Response): Promise<Record<string, unknown> | undefined> {
+  try {
+    return (await response.clone().json()) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { HonoContext } from '@supabase/lite';
+import bcrypt from 'bcryptjs';
+import { AuthError, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import { isDatabaseError } from './rest-errors.ts';
+
+/** Lite's implementation of Auth, made anew for every request. */
+export type AuthService = HonoContext['Variables']['authService'];
+type Repository = AuthService['repo'];
+type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
+
+/** Whether Auth keeps the user out at present. */
+export function isBanned(user: User | null): boolean {
+  return user?.banned_until != null && Date.parse(user.banned_until) > Date.now();
+}
+
+const banned = () => new AuthError(400, 'user_banned', 'User is banned');
+const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Invalid login credentials');
+
+/** Runs Lite's steps in one transaction: all of them count, or none. */
+function atomically<T>(service: AuthService, run: (repository: Repository) => Promise<T>): Promise<T> {
+  return service.repo.transaction((repository) => {
+    service.repo = repository;
+    return run(repository);
+  });
+}
+
+/**
+ * Signs up with e-mail and password.
+ * @returns a session, or the bare user where the address must be confirmed first. For an address that has an account
+ * already, that user is made up, so that nobody learns who has one
+ */
+export async function signUp(
+  service: AuthService,
+  email: string,
+  password: string,
+  data: Record<string, unknown>,
+) {
+  if (Buffer.byteLength(password) > 72) {
+    throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
+  }
+  const outside = service.repo;
+  try {
+    const { session, user } = await atomically(service, (repository) => {
+      insertLikeAuth(repository, data);
+      return service.signUp(email, password, data);
+    });
+    return session ?? user;
+  } catch (error) {
+    service.repo = outside;
+    const code = isAuthError(error) || isDatabaseError(error) ? error.code : undefined;
+    // Lite's word for an address that has an account, where addresses are confirmed.
+    if (code === 'over_email_send_rate_limit') return repeatedSignUp(service, email, data);
+    // Somebody else signed up with it meanwhile.
+    if (code === '23505') return signUp(service, email, password, data);
+    throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
+  }
+}
+
+/**
+ * Auth inserts the user unconfirmed, with the request's data as metadata, and completes the row afterwards; triggers see
+ * both steps. Lite does it in one.
+ */
+function insertLikeAuth(repository: Repository, data: Record<string, unknown>): void {
+  const createUser = repository.createUser.bind(repository);
+  repository.createUser = async (user) => {
+    const { raw_user_meta_data, confirmed_at = null, ...rest } = user;
+    const created = await createUser({ ...rest, raw_user_meta_data: data });
+    return (
+      (await repository.updateUser(user.id, { raw_user_meta_data, confirmed_at } as Partial<User>)) ?? created
+    );
+  };
+}
+
+async function repeatedSignUp(service: AuthService, email: string, data: Record<string, unknown>) {
+  const user = await service.repo.findUserByEmail(email);
+  if (!user) throw unexpectedFailure();
+  if (!user.email_confirmed_at) {
+    const identities = await service.repo.findIdentitiesByUserId(user.id);
+    return service['mapUserToResponse'](service.repo.parseUserJson(user), identities, 'signup');
+  }
+  const now = new Date().toISOString();
+  return {
+    id: randomUUID(),
+    aud: 'authenticated',
+    role: '',
+    email: email.toLowerCase(),
+    phone: '',
+    confirmation_sent_at: now,
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: data,
+    identities: [],
+    created_at: now,
+    updated_at: now,
+    is_anonymous: false,
+  };
+}
+
+/** Signs in with e-mail and password; a ban is told before, an unconfirmed address after the password is checked. */
+export async function signIn(service: AuthService, email: string, password: string) {
+  const outside = service.repo;
+  const user = email ? await outside.findUserByEmail(email) : null;
+  if (isBanned(user)) throw banned();
+  try {
+    const session = await atomically(service, () => service.signInWithPassword(email, password));
+    return { ...session, weak_password: null };
+  } catch (error) {
+    if (isAuthError(error) && error.code === 'email_not_confirmed') {
+      if (!(await bcrypt.compare(password, user?.encrypted_password ?? ''))) throw invalidCredentials();
+    }
+    throw error;
+  }
+}
+
+/**
+ * Exchanges a refresh token. The immediately previous one answers with the session's present token; one that is older
+ * was stolen or lost long ago, and ends the session.
+ */
+export async function refresh(service: AuthService, token: string) {
+  const outside = service.repo;
+  const known = await outside.findRefreshToken(token);
+  if (known && isBanned(await outside.findUserById(known.user_id))) throw banned();
+  try {
+    return await atomically(service, async (repository) => {
+      // One at a time for each session: parallel refreshes with one token must all get the same next one.
+      if (known?.session_id) await lockSession(repository, known.session_id);
+      return service.refreshSession(token);
+    });
+  } catch (error) {
+    if (isAuthError(error) && error.code === 'refresh_token_already_used' && known?.session_id) {
+      await outside.deleteSession(known.session_id);
+    }
+    throw error;
+  }
+}
+
+async function lockSession(repository: Repository, id: string): Promise<void> {
+  await repository['db']
+    .withSchema('auth')
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', '=', id)
+    .forUpdate()
+    .execute();
+}

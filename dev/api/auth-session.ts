@@ -1,0 +1,83 @@
+import type { HonoContext } from '@supabase/lite';
+import type { Context, MiddlewareHandler } from 'hono';
+import { decodeJwt, jwtVerify, SignJWT } from 'jose';
+import { signingKey } from './access.ts';
+import { AuthError, errorResponse } from './auth-errors.ts';
+import { type AuthService, isBanned } from './auth-service.ts';
+
+type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
+
+/** Adds to the access tokens that Lite hands out the claims that those of Supabase Auth have besides. */
+export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext> {
+  return async (c, next) => {
+    await next();
+    if (c.res.status !== 200) return;
+    const session = (await c.res.clone().json()) as Partial<Session> | null;
+    if (session?.access_token === undefined || session.user === undefined) return;
+    const { user } = session;
+    const claims = decodeJwt(session.access_token);
+    session.access_token = await new SignJWT({
+      iss: issuer(),
+      ...claims,
+      phone: user.phone,
+      app_metadata: user.app_metadata,
+      user_metadata: user.user_metadata,
+      aal: 'aal1',
+      amr: [{ method: 'password', timestamp: claims.iat }],
+      is_anonymous: user.is_anonymous,
+    })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(signingKey);
+    const headers = new Headers(c.res.headers);
+    headers.delete('content-length');
+    const answer = Response.json(session, { headers });
+    c.res = undefined;
+    c.res = answer;
+  };
+}
+
+/**
+ * Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away,
+ * and signing out means everywhere unless a scope is asked for and the token belongs to a session.
+ */
+export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
+  const token = bearer(c);
+  if (token === undefined) return next();
+  const claims = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).then(
+    ({ payload }) => payload,
+    () => undefined,
+  );
+  if (!claims && hasForeignAlgorithm(token)) {
+    const text =
+      'invalid JWT: unable to parse or verify signature, token is unverifiable: error while executing keyfunc';
+    return errorResponse(new AuthError(403, 'bad_jwt', text));
+  }
+  const user = claims?.sub
+    ? await c
+        .get('authService')
+        .repo.findUserById(claims.sub)
+        .catch(() => null)
+    : null;
+  if (isBanned(user)) return errorResponse(new AuthError(403, 'user_banned', 'User is banned'));
+  if (claims && c.req.path === '/auth/v1/logout' && (!c.req.query('scope') || !claims['session_id'])) {
+    const url = new URL(c.req.url);
+    url.searchParams.set('scope', 'global');
+    c.req.raw = new Request(url, c.req.raw);
+  }
+  return next();
+};
+
+function bearer(c: Context): string | undefined {
+  const token = c.req.header('authorization')?.match(/^Bearer\s+(\S+)$/)?.[1];
+  return token?.startsWith('sb_') ? undefined : token;
+}
+
+/** Lite takes a token that names another algorithm for no token at all. */
+function hasForeignAlgorithm(token: string): boolean {
+  try {
+    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
+    return header.alg !== 'HS256';
+  } catch {
+    return false;
+  }
+}

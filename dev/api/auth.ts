@@ -1,0 +1,64 @@
+import type { HonoContext } from '@supabase/lite';
+import type { Context, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import { AuthError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import { type AuthService, refresh, signIn, signUp } from './auth-service.ts';
+
+// Auth reads bodies of up to 1 MiB.
+const MAX_BODY_BYTES = 2 ** 20;
+
+const SignUp = z.object({
+  email: z.string().max(255, 'Unable to validate email address: invalid format').default(''),
+  password: z.string().default(''),
+  data: z.record(z.string(), z.unknown()).nullish(),
+});
+const PasswordGrant = z.object({ email: z.string().default(''), password: z.string().default('') });
+const RefreshGrant = z.object({ refresh_token: z.string().default('') });
+
+/** The grants that are answered here rather than by Lite; each reads its own body. */
+const GRANTS: Record<string, (service: AuthService, c: Context) => Promise<unknown>> = {
+  async password(service, c) {
+    const { email, password } = await body(c, PasswordGrant);
+    return signIn(service, email, password);
+  },
+  async refresh_token(service, c) {
+    const { refresh_token } = await body(c, RefreshGrant);
+    return refresh(service, refresh_token);
+  },
+};
+
+/** Sign-up and the grants of /token, answered as Supabase Auth does. */
+export const authRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
+  const service = c.get('authService');
+  const grant = c.req.path === '/auth/v1/token' ? GRANTS[c.req.query('grant_type') ?? ''] : undefined;
+  if (c.req.method !== 'POST' || !(grant || c.req.path === '/auth/v1/signup')) return next();
+  try {
+    if (grant) return c.json(await grant(service, c));
+    const { email, password, data } = await body(c, SignUp);
+    return c.json(await signUp(service, email, password, data ?? {}));
+  } catch (error) {
+    if (isAuthError(error)) return errorResponse(error);
+    console.error('Auth error:', error);
+    return errorResponse(unexpectedFailure());
+  }
+};
+
+async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
+  const text = await c.req.text();
+  if (text.length > MAX_BODY_BYTES) {
+    throw new AuthError(413, 'request_entity_too_large', 'Request body too large');
+  }
+  const parsed = schema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'too_big') throw new AuthError(400, 'validation_failed', issue.message);
+  throw new AuthError(400, 'bad_json', `Could not parse request body as JSON: ${issue?.message}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AuthError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');
+  }
+}

@@ -1,0 +1,101 @@
+/** What Postgres says about a failed statement. */
+export interface DatabaseError {
+  code: string;
+  message: string;
+  detail?: string | undefined;
+  hint?: string | undefined;
+}
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+]);
+
+/** Whether an error comes from the database or the way to it; all others are Lite's own. */
+export function isDatabaseError(error: unknown): error is DatabaseError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || UNREACHABLE.has(code));
+}
+
+/** The answer that PostgREST gives to a database error; `anonymous` decides between 401 and 403. */
+export function restErrorResponse(error: DatabaseError, anonymous: boolean): Response {
+  const { code, message } = error;
+  if (UNREACHABLE.has(code)) {
+    const body = { code: 'PGRST000', message: 'Database connection error. Retrying the connection.' };
+    return respond(503, { ...body, details: null, hint: null }, { 'Retry-After': '1' });
+  }
+  if (code === 'PGRST') return raised(error);
+  const status = statusOf(error, anonymous);
+  return respond(status, { code, details: error.detail ?? null, hint: error.hint ?? null, message });
+}
+
+// By class (the first two characters of the SQLSTATE), as PostgREST's source lists them. Everything else is a 400.
+const STATUS_BY_CLASS: Record<string, number> = {
+  '08': 503,
+  '09': 500,
+  '0L': 403,
+  '0P': 403,
+  '25': 500,
+  '28': 403,
+  '2D': 500,
+  '38': 500,
+  '39': 500,
+  '3B': 500,
+  '40': 500,
+  '53': 503,
+  '54': 413,
+  '55': 500,
+  '57': 500,
+  '58': 500,
+  F0: 500,
+  HV: 500,
+  P0: 500,
+  XX: 500,
+};
+
+const STATUS_BY_CODE: Record<string, number> = {
+  '23503': 409,
+  '23505': 409,
+  '25006': 405,
+  '42883': 404,
+  '42P01': 404,
+  '42P17': 500,
+  '57P01': 503,
+  P0001: 400,
+};
+
+function statusOf({ code, message }: DatabaseError, anonymous: boolean): number {
+  if (code === '42501') return anonymous ? 401 : 403;
+  if (code === '22023' && /^role ".*" does not exist$/.test(message)) return 401;
+  if (code.startsWith('PT')) return /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
+  return STATUS_BY_CODE[code] ?? STATUS_BY_CLASS[code.slice(0, 2)] ?? 400;
+}
+
+/** `raise sqlstate 'PGRST'` names its own code, status and headers as JSON. */
+function raised({ message, detail }: DatabaseError): Response {
+  try {
+    const body = JSON.parse(message);
+    const { status, headers } = JSON.parse(detail ?? '');
+    if (typeof body.code !== 'string' || typeof body.message !== 'string' || typeof status !== 'number')
+      throw body;
+    const { code, details = null, hint = null } = body;
+    return respond(status, { code, details, hint, message: body.message }, headers);
+  } catch {
+    const text = 'Could not parse JSON in the "RAISE SQLSTATE \'PGRST\'" error';
+    return respond(500, { code: 'PGRST121', details: null, hint: null, message: text });
+  }
+}
+
+/** An error answer in PostgREST's shape, with its headers. */
+export function respond(
+  status: number,
+  body: { code: string; message: string; details: string | null; hint: string | null },
+  headers: Record<string, string> = {},
+): Response {
+  const standard: Record<string, string> = { 'Proxy-Status': `PostgREST; error=${body.code}` };
+  if (status === 401) standard['WWW-Authenticate'] = 'Bearer';
+  return Response.json(body, { status, headers: { ...standard, ...headers } });
+}

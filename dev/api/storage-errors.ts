@@ -1,0 +1,35 @@
+/** An error in the shape of Supabase Storage: nearly always HTTP 400, with the real status in the body, as a string. */
+export class StorageError extends Error {
+  readonly status: string;
+  readonly error: string;
+  readonly code: string;
+
+  constructor(status: number, error: string, message: string, code = error) {
+    super(message);
+    this.status = String(status);
+    this.error = error;
+    this.code = code;
+  }
+
+  toResponse(): Response {
+    const { status: statusCode, error, code, message } = this;
+    return Response.json({ statusCode, error, code, message }, { status: statusCode === '500' ? 500 : 400 });
+  }
+}
+
+export const objectNotFound = () => new StorageError(404, 'not_found', 'Object not found', 'NoSuchKey');
+export const bucketNotFound = () =>
+  new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket');
+export const invalidUrlToken = (message: string) => new StorageError(400, 'InvalidJWT', message);
+export const accessDenied = (message: string) =>
+  new StorageError(403, 'Unauthorized', message, 'AccessDenied');
+export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
+
+/** What a refused or failed statement on the storage tables means to the caller. */
+export function fromDatabase(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === '42501') return accessDenied('new row violates row-level security policy');
+  if (code === '23505')
+    return new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
+  return error;
+}

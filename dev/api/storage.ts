@@ -1,0 +1,142 @@
+import type { HonoContext } from '@supabase/lite';
+import type { Context, MiddlewareHandler } from 'hono';
+import { jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { signingKey } from './access.ts';
+import { download } from './download.ts';
+import type { ObjectFiles } from './objects.ts';
+import type { RestConnection } from './rest-connection.ts';
+import { findObjects, storageCaller } from './storage-caller.ts';
+import {
+  bucketNotFound,
+  invalidRequest,
+  invalidUrlToken,
+  objectNotFound,
+  StorageError,
+} from './storage-errors.ts';
+import { upload } from './upload.ts';
+
+export interface Storage {
+  connection: RestConnection;
+  files: ObjectFiles;
+}
+
+type Handler = (storage: Storage, c: Context, bucket: string, name: string) => Promise<Response>;
+
+// Tried in this order: the last two would take the others for buckets. What no line names is left to Lite.
+const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
+  [['POST'], /^\/object\/sign\/([^/]+)$/, signMany],
+  [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
+  [['GET', 'HEAD'], /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
+  [['GET', 'HEAD'], /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
+  [['GET', 'HEAD'], /^\/object\/authenticated\/([^/]+)\/(.+)$/, downloadAsCaller],
+  [['GET', 'HEAD'], /^\/object\/(?!info\/|list\/|upload\/)([^/]+)\/(.+)$/, downloadAsCaller],
+  [['POST', 'PUT'], /^\/object\/(?!list\/|upload\/|info\/)([^/]+)\/(.+)$/, uploadAsCaller],
+];
+
+/** Signs, serves and receives objects as Supabase Storage does. */
+export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> {
+  return async (c, next) => {
+    const path = new URL(c.req.url).pathname.replace(/^\/storage\/v1/, '');
+    for (const [methods, pattern, handler] of c.req.path.startsWith('/storage/v1/') ? ROUTES : []) {
+      const [found, bucket = '', name = ''] = pattern.exec(path) ?? [];
+      if (found === undefined || !methods.includes(c.req.method)) continue;
+      try {
+        return await handler(storage, c, decode(bucket), decode(name));
+      } catch (error) {
+        if (error instanceof StorageError) return error.toResponse();
+        console.error('Storage error:', error);
+        return new StorageError(500, 'Internal', 'Internal Server Error', 'InternalError').toResponse();
+      }
+    }
+    return next();
+  };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalidRequest('Invalid path');
+  }
+}
+
+const expiresIn = z.int().min(1);
+const SignOne = z.object({ expiresIn });
+const SignMany = z.object({ expiresIn, paths: z.array(z.string()).min(1).max(1000) });
+
+async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
+  const parsed = schema.safeParse(await c.req.json().catch(() => undefined));
+  if (!parsed.success) throw invalidRequest(`body ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+async function signOne({ connection }: Storage, c: Context, bucket: string, name: string): Promise<Response> {
+  const caller = await storageCaller(c);
+  const { expiresIn } = await body(c, SignOne);
+  const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.sign');
+  if (!row) throw objectNotFound();
+  return c.json({ signedURL: await signedUrl(bucket, name, expiresIn) });
+}
+
+const NOT_SIGNED = 'Either the object does not exist or you do not have access to it';
+
+async function signMany({ connection }: Storage, c: Context, bucket: string): Promise<Response> {
+  const caller = await storageCaller(c);
+  const { expiresIn, paths } = await body(c, SignMany);
+  const rows = await findObjects(connection, bucket, paths, caller, 'storage.object.sign_many');
+  const visible = new Set(rows.map((row) => row.name));
+  const items = paths.map(async (path) =>
+    visible.has(path)
+      ? { error: null, path, signedURL: await signedUrl(bucket, path, expiresIn) }
+      : { error: NOT_SIGNED, path, signedURL: null },
+  );
+  return c.json(await Promise.all(items));
+}
+
+async function signedUrl(bucket: string, name: string, seconds: number): Promise<string> {
+  const token = await new SignJWT({ url: `${bucket}/${name}`, scope: 'download' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
+    .sign(signingKey);
+  return `/object/sign/${bucket}/${name}?token=${token}`;
+}
+
+async function downloadSigned({ connection, files }: Storage, c: Context, bucket: string, name: string) {
+  const token = c.req.query('token') ?? '';
+  const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch((error: Error) => {
+    throw invalidUrlToken(error.message);
+  });
+  if (payload['scope'] !== 'download' || payload['url'] !== `${bucket}/${name}`) {
+    throw new StorageError(400, 'InvalidSignature', 'The signature is not valid for this object');
+  }
+  const [row] = await findObjects(connection, bucket, [name]);
+  if (!row) throw objectNotFound();
+  // No Cache-Control: how long the answer is good for is how long the address is.
+  const expires = new Date((payload.exp ?? 0) * 1000).toUTCString();
+  return download(files, bucket, row, c.req.raw, { Expires: expires });
+}
+
+async function downloadPublic({ connection, files }: Storage, c: Context, bucket: string, name: string) {
+  const [found] = await connection.driver`select public from storage.buckets where id = ${bucket}`;
+  if (!found?.['public']) throw bucketNotFound();
+  const [row] = await findObjects(connection, bucket, [name]);
+  if (!row) throw objectNotFound();
+  return download(files, bucket, row, c.req.raw, {
+    'Cache-Control': row.metadata?.cacheControl ?? 'no-cache',
+  });
+}
+
+async function downloadAsCaller({ connection, files }: Storage, c: Context, bucket: string, name: string) {
+  const caller = await storageCaller(c);
+  const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.get_authenticated');
+  if (!row) throw objectNotFound();
+  return download(files, bucket, row, c.req.raw, {
+    'Cache-Control': row.metadata?.cacheControl ?? 'no-cache',
+  });
+}
+
+async function uploadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {
+  return upload(storage, c, await storageCaller(c), bucket, name);
+}

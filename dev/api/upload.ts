@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { sql } from 'kysely';
+import { describe } from './objects.ts';
+import type { Storage } from './storage.ts';
+import type { StorageCaller } from './storage-caller.ts';
+import { bucketNotFound, fromDatabase, invalidRequest, StorageError } from './storage-errors.ts';
+
+// What `supabase start` allows for buckets without a limit of their own.
+const DEFAULT_MAX_BYTES = 50 * 1024 * 1024;
+
+// The characters that Storage accepts in an object's name.
+const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
+
+interface Upload {
+  bytes: Uint8Array;
+  type: string;
+  cacheControl: string;
+}
+
+/**
+ * Stores one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
+ * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies refuse
+ */
+export async function upload(
+  { connection, files }: Storage,
+  c: Context,
+  caller: StorageCaller,
+  bucket: string,
+  name: string,
+): Promise<Response> {
+  if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
+  const [limits] = await connection.driver<{ maxBytes: number | null; types: string[] | null }[]>`
+    select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
+  if (!limits) throw bucketNotFound();
+  const { bytes, type, cacheControl } = await receive(c);
+  if (bytes.length > (limits.maxBytes ?? DEFAULT_MAX_BYTES)) {
+    throw new StorageError(
+      413,
+      'Payload too large',
+      'The object exceeded the maximum allowed size',
+      'EntityTooLarge',
+    );
+  }
+  if (limits.types && !limits.types.some((allowed) => matches(type, allowed))) {
+    throw new StorageError(415, 'invalid_mime_type', `mime type ${type} is not supported`, 'InvalidMimeType');
+  }
+
+  const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
+  const metadata = JSON.stringify({ ...describe(bytes.length), mimetype: type, cacheControl });
+  const vars = {
+    auth: { role: caller.role, jwt: caller.jwt },
+    storage: { operation: 'storage.object.upload' },
+  };
+  const id = await connection
+    .withContext(vars, async (db) => {
+      const { rows } = await sql<{ id: string }>`
+        insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
+        values (${bucket}, ${name}, ${caller.sub}, ${caller.sub}, ${metadata}::jsonb, ${randomUUID()})
+        ${
+          replace
+            ? sql`on conflict (bucket_id, name) do update set owner = excluded.owner, owner_id = excluded.owner_id,
+                metadata = excluded.metadata, version = excluded.version, updated_at = now()`
+            : sql``
+        }
+        returning id`.execute(db);
+      // Inside the transaction: without its file the row must not stay.
+      await files.write(bucket, name, bytes);
+      return rows[0]?.id;
+    })
+    .catch((error: unknown) => {
+      throw fromDatabase(error);
+    });
+  return c.json({ Id: id, Key: `${bucket}/${name}` });
+}
+
+/** The object sent: as the only file of a form, or as the whole body. */
+async function receive(c: Context): Promise<Upload> {
+  const sent = c.req.header('content-type') ?? 'application/octet-stream';
+  if (!sent.startsWith('multipart/form-data')) {
+    const cacheControl = c.req.header('cache-control') ?? 'no-cache';
+    return { bytes: new Uint8Array(await c.req.arrayBuffer()), type: sent, cacheControl };
+  }
+  const form = await c.req.formData().catch(() => {
+    throw invalidRequest('The form could not be read');
+  });
+  const file = [...form.values()].find((value) => value instanceof File);
+  if (!file) throw invalidRequest('The form holds no file');
+  const seconds = form.get('cacheControl');
+  return {
+    bytes: new Uint8Array(await file.arrayBuffer()),
+    type: file.type || 'application/octet-stream',
+    cacheControl: typeof seconds === 'string' ? `max-age=${seconds}` : 'no-cache',
+  };
+}
+
+/** Whether `image/png; charset=x` is allowed by `image/png`, `image/*` or a star for both. */
+function matches(type: string, allowed: string): boolean {
+  const [family] = allowed.split('/*');
+  const bare = type.split(';')[0]?.trim().toLowerCase() ?? '';
+  return (
+    allowed === '*/*' ||
+    bare === allowed.toLowerCase() ||
+    (allowed.endsWith('/*') && bare.startsWith(`${family}/`))
+  );
+}

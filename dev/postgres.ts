@@ -1,0 +1,159 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Leashed, spawnLeashed } from './leash.ts';
+import { type Account, findPrograms, ownFolder, serverAccount } from './postgres-files.ts';
+
+/** A running PostgreSQL server on 127.0.0.1. */
+export interface Postgres {
+  readonly port: number;
+  /** As `postgres`, who is no superuser, just as on a hosted project: for migrations, seeds and tests. */
+  readonly databaseUrl: string;
+  /** Settles when the server is gone, asked for or not. */
+  readonly exited: Promise<void>;
+  /** Ends the server, which keeps everything committed. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Made on the first start; holds the database and nothing else. */
+  dataDir: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** False trades safety against power loss for speed, for databases that are thrown away. */
+  durable?: boolean;
+}
+
+/** Who bootstraps the database; named as on Supabase. Everything else is done by lesser roles. */
+export const SUPERUSER = 'supabase_admin';
+
+const READY = 'database system is ready to accept connections';
+const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
+const FOLDER_TAKEN = /lock file "postmaster.pid" already exists/;
+// The processes of a server that was killed need a moment to notice and let go of the shared memory.
+const STILL_DYING = /pre-existing shared memory block/;
+
+/**
+ * Starts PostgreSQL on a data folder, creating the cluster on first use.
+ * @throws an Error of one sentence when the port or the folder is in use, or with the server's last words
+ */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const account = serverAccount();
+  const programs = await findPrograms(account);
+  const folder = clusterFolder(options.dataDir);
+  if (!existsSync(folder)) await createCluster(programs.initdb, folder, account);
+
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port || (await freePort());
+    const args = ['-D', folder, '-p', String(port), ...settings(options.durable ?? true)];
+    const server = spawnLeashed(programs.postgres, args, 'INT', { ...account, cwd: '/', output: 'pipe' });
+    const problem = await untilReady(server);
+    if (problem === undefined) {
+      const databaseUrl = `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
+      return { port, databaseUrl, exited: server.exited, stop: server.stop };
+    }
+    const lostRace = options.port === 0 && PORT_TAKEN.test(problem);
+    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem))) throw explain(problem, port, folder);
+    await sleep(100);
+  }
+}
+
+/**
+ * Ends a server that lost its parent and still runs, or is still shutting down, on a data folder that nobody else may
+ * be using: the caller must hold that folder's lock. Also removes what a server leaves behind when it is killed.
+ */
+export async function stopLeftover(dataDir: string): Promise<void> {
+  const folder = clusterFolder(dataDir);
+  const pidFile = join(folder, 'postmaster.pid');
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    const pid = serverOn(folder, pidFile);
+    if (pid === undefined) break;
+    process.kill(pid, signal);
+    for (let waited = 0; waited < 10_000 && serverOn(folder, pidFile) === pid; waited += 50) await sleep(50);
+  }
+  // What is still there names a process number that meanwhile may belong to anyone.
+  rmSync(pidFile, { force: true });
+}
+
+function serverOn(folder: string, pidFile: string): number | undefined {
+  if (!existsSync(pidFile)) return undefined;
+  const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  return commandLine(pid).includes(`-D ${folder} `) ? pid : undefined;
+}
+
+function commandLine(pid: number): string {
+  const file = `/proc/${pid}/cmdline`;
+  if (existsSync(file)) return readFileSync(file, 'utf8').replaceAll('\0', ' ');
+  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+}
+
+function clusterFolder(dataDir: string): string {
+  return join(ownFolder(dataDir, serverAccount()), 'cluster');
+}
+
+async function createCluster(initdb: string, folder: string, account: Account): Promise<void> {
+  // Renamed when complete: a first start that is killed half-way must not look like a database.
+  const unfinished = `${folder}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const args = [
+    `--pgdata=${unfinished}`,
+    `--username=${SUPERUSER}`,
+    // The password is public (it is the one of `supabase start`), so asking for it would only cost time.
+    '--auth=trust',
+    '--encoding=UTF8',
+    // Sorts like a hosted project whatever LANG says here.
+    '--locale=C',
+    '--locale-provider=icu',
+    '--icu-locale=en-US',
+    '--no-sync',
+  ];
+  await promisify(execFile)(initdb, args, { ...account, cwd: '/' });
+  renameSync(unfinished, folder);
+}
+
+function settings(durable: boolean): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Undefined when the server accepts connections, else what it wrote before it ended. */
+function untilReady(server: Leashed): Promise<string | undefined> {
+  const { stderr } = server.process;
+  if (!stderr) throw new Error('Postgres was started without a pipe for its log.');
+  const log: string[] = [];
+  return new Promise((resolve) => {
+    createInterface({ input: stderr }).on('line', (line) => {
+      if (log.push(line) > 50) log.shift();
+      if (line.includes(READY)) resolve(undefined);
+    });
+    server.process.once('close', () => resolve(log.join('\n')));
+    server.process.once('error', (error) => resolve(error.message));
+  });
+}
+
+function explain(problem: string, port: number, folder: string): Error {
+  if (PORT_TAKEN.test(problem)) return new Error(`Port ${port} is in use by another program.`);
+  if (FOLDER_TAKEN.test(problem)) return new Error(`The data folder ${folder} is in use by another process.`);
+  return new Error(`Postgres did not start: ${problem}`);
+}
+
+/** A TCP port that was free on 127.0.0.1 a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No free TCP port.');
+  return address.port;
+}

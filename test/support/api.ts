@@ -1,0 +1,51 @@
+import { expect } from 'vitest';
+
+/** An answer of the gateway; its body is what a client would read. */
+export type Answer<T> = { status: number; headers: Headers; body: T };
+
+type Options = { token?: string; body?: unknown; headers?: Record<string, string> };
+
+const codeOfStatus: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  404: 'not_found',
+  405: 'invalid_request',
+  429: 'rate_limited',
+  500: 'server_error',
+};
+
+/** What every answer owes its client, whatever it says: id, rate-limit headers, JSON, the error envelope. */
+export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
+  const { status, headers } = response;
+  expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/);
+  for (const name of ['limit', 'remaining', 'reset']) {
+    expect(headers.get(`x-ratelimit-${name}`), `X-RateLimit-${name} of a ${status}`).toMatch(/^\d+$/);
+  }
+  const text = await response.text();
+  if (text === '') return { status, headers, body: undefined as T };
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(text);
+  if (status >= 400) {
+    expect(body).toEqual({ error: { code: codeOfStatus[status], message: expect.stringMatching(/\.$/) } });
+  }
+  return { status, headers, body };
+}
+
+/** Calls the gateway as an app would. */
+export async function call<T = unknown>(
+  url: string,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: Options = {},
+): Promise<Answer<T>> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return readAnswer<T>(response);
+}

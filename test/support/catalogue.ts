@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from './test.ts';
+
+export type SoundRow = {
+  title?: string;
+  description?: string | null;
+  category?: string | null;
+  sort_order?: number;
+  is_active?: boolean;
+  is_featured?: boolean;
+  created_at?: string;
+  cover_image_path?: string | null;
+  audio_path?: string | null;
+  duration_sec?: number | null;
+};
+
+/** A slug that no other test uses, so that lists filtered by it hold this test's sounds alone. */
+export const newSlug = (prefix = 'test') => `${prefix}-${randomUUID().slice(0, 13)}`;
+
+/** Adds a category; returns its slug. */
+export async function addCategory(
+  sql: Sql,
+  { parent = null as string | null, is_active = true, slug = newSlug() } = {},
+) {
+  await sql`
+    insert into public.categories (slug, name, is_active, parent_id)
+    values (${slug}, ${`Category ${slug}`}, ${is_active}, (select id from public.categories where slug = ${parent}))`;
+  return slug;
+}
+
+/** Adds sounds in one statement; returns their ids in the same order. */
+export async function addSounds(sql: Sql, rows: SoundRow[]): Promise<string[]> {
+  const withIds = rows.map((row) => ({ id: randomUUID(), title: 'A sound', ...row }));
+  for (const group of groupByColumns(withIds)) await sql`insert into public.sounds ${sql(group)}`;
+  return withIds.map(({ id }) => id);
+}
+
+/** The insert helper of the driver takes its columns from the first row. */
+function groupByColumns<T extends object>(rows: T[]): T[][] {
+  return [...Map.groupBy(rows, (row) => Object.keys(row).sort().join()).values()];
+}
+
+/** Adds one sound; returns its id. */
+export async function addSound(sql: Sql, row: SoundRow = {}): Promise<string> {
+  const [id] = await addSounds(sql, [row]);
+  return id as string;
+}

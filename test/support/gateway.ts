@@ -1,0 +1,44 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { answerBrokenRequests } from '../../src/broken-request.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createContext } from '../../src/context.ts';
+
+export type Gateway = { url: string; port: number; logged: string[]; close: () => Promise<void> };
+
+/**
+ * The real app on a free port, in front of the stack of this test run. Rate limits are out of the way unless set.
+ * @param env environment variables as an operator would set them
+ */
+export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
+  const stack = inject('stack');
+  const config = loadConfig({
+    SUPABASE_URL: stack.apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
+    SUPABASE_SECRET_KEY: stack.secretKey,
+    SUPABASE_JWT_SECRET: stack.jwtSecret,
+    REQUIRE_HTTPS: 'false',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
+    ...env,
+  });
+  const logged: string[] = [];
+  const context = createContext(config, pino({}, { write: (line: string) => logged.push(line) }));
+  const server = createServer({ requireHostHeader: false }, createApp(context));
+  server.on('clientError', answerBrokenRequests(config));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/api/v1`,
+    port,
+    logged,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await context.close();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startStack } from '../../dev/stack.ts';
+
+/** The Supabase that the tests run against. */
+export type TestStack = {
+  apiUrl: string;
+  databaseUrl: string;
+  publishableKey: string;
+  secretKey: string;
+  jwtSecret: string;
+  /** False when the tests were pointed at a stack that somebody else runs. */
+  embedded: boolean;
+};
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    stack: TestStack;
+  }
+}
+
+/** One stack for the whole run: the one named by TEST_SUPABASE_URL and its keys, or a new embedded one. */
+export default async function setup(project: TestProject) {
+  const { env } = process;
+  if (env['TEST_SUPABASE_URL']) {
+    const required = (name: string) => {
+      const value = env[name];
+      if (!value) throw new Error(`Set ${name} along with TEST_SUPABASE_URL.`);
+      return value;
+    };
+    project.provide('stack', {
+      apiUrl: env['TEST_SUPABASE_URL'],
+      databaseUrl: required('TEST_SUPABASE_DB_URL'),
+      publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
+      secretKey: required('TEST_SUPABASE_SECRET_KEY'),
+      jwtSecret: env['TEST_SUPABASE_JWT_SECRET'] ?? '',
+      embedded: false,
+    });
+    return undefined;
+  }
+
+  const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
+  const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
+  const { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;
+  project.provide('stack', { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret, embedded: true });
+  return async () => {
+    await stack.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/stack.ts',
+    // Node itself loads the files, as it does in production.
+    experimental: { viteModuleRunner: false },
+    // Signing up hashes a password, and both cores are shared with Postgres.
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+});

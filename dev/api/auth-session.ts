@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
@@ -25,6 +26,8 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
       aal: 'aal1',
       amr: [{ method: 'password', timestamp: claims.iat }],
       is_anonymous: user.is_anonymous,
+      // ES256 signatures differ each time, HS256 ones do not: without this, two tokens of one second would be equal.
+      jti: randomUUID(),
     })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .sign(signingKey);

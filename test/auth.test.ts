@@ -1,0 +1,263 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { describe, expect, inject } from 'vitest';
+import { startApi } from '../dev/api.ts';
+import { startGateway } from './support/gateway.ts';
+import { apiOf, newEmail, password, type Session, test } from './support/test.ts';
+
+type Answer = { data: Session & { needs_email_confirmation?: true } };
+
+/** The same service in front of an Auth that asks for confirmation; it needs the embedded stack. */
+const confirming = test.extend<{ $file: { confirmingApi: ReturnType<typeof apiOf> } }>({
+  confirmingApi: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => {
+      const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-confirming-'));
+      const { databaseUrl } = inject('stack');
+      const supabase = await startApi({ databaseUrl, storageDir, port: 0, emailConfirmations: true });
+      const gateway = await startGateway({ SUPABASE_URL: supabase.url });
+      await use(apiOf(gateway));
+      await gateway.close();
+      await supabase.stop();
+      await rm(storageDir, { recursive: true });
+    },
+    { scope: 'file' },
+  ],
+});
+
+describe('POST /auth/signup', () => {
+  test('gives a session with exactly the fields of the contract', async ({ api }) => {
+    const email = newEmail();
+    const { status, body, headers } = await api.post<Answer>('/auth/signup', { body: { email, password } });
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      data: {
+        access_token: expect.any(String),
+        refresh_token: expect.any(String),
+        token_type: 'bearer',
+        expires_in: 3600,
+        expires_at: decodeJwt(body.data.access_token).exp,
+        user: { id: decodeJwt(body.data.access_token).sub, email },
+      },
+    });
+  });
+
+  test('makes the customer, with the name given', async ({ api, sql }) => {
+    const body = { email: newEmail(), password, full_name: '  Ada Lovelace  ' };
+    const { data } = (await api.post<Answer>('/auth/signup', { body })).body;
+    expect(
+      await sql`select email, full_name, source from public.customers where id = ${data.user.id}`,
+    ).toEqual([{ email: body.email, full_name: 'Ada Lovelace', source: 'email' }]);
+  });
+
+  test('an address that has an account is refused with a text that does not say so', async ({ api }) => {
+    const { user } = await api.signUp();
+    const answer = await api.post<{ error: { message: string } }>('/auth/signup', {
+      body: { email: user.email.toUpperCase(), password },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.message).not.toMatch(/exist|already|taken|registered/i);
+  });
+
+  for (const [what, body, field] of [
+    ['no e-mail', { password }, 'email'],
+    ['no password', { email: newEmail() }, 'password'],
+    ['a malformed e-mail', { email: 'not-an-address', password }, 'email'],
+    ['an e-mail of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password }, 'email'],
+    ['a password of 5 characters', { email: newEmail(), password: '12345' }, 'password'],
+    ['a password of 73 bytes', { email: newEmail(), password: `${'é'.repeat(36)}x` }, 'password'],
+    ['a password with NUL', { email: newEmail(), password: 'secret\0secret' }, 'password'],
+    ['a password that is a number', { email: newEmail(), password: 12345678 }, 'password'],
+    ['a blank name', { email: newEmail(), password, full_name: '   ' }, 'full_name'],
+    ['a name of 201 characters', { email: newEmail(), password, full_name: 'x'.repeat(201) }, 'full_name'],
+    ['a name with a lone surrogate', { email: newEmail(), password, full_name: 'a\ud800' }, 'full_name'],
+    ['a name that is null', { email: newEmail(), password, full_name: null }, 'full_name'],
+  ] as const) {
+    test(`${what} is refused, naming the field`, async ({ api }) => {
+      const answer = await api.post<{ error: { message: string } }>('/auth/signup', { body });
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
+    });
+  }
+
+  test('a password of 6 characters and one of 72 bytes are accepted and then work, spaces included', async ({
+    api,
+  }) => {
+    for (const secret of [' 1234 ', 'é'.repeat(36)]) {
+      const body = { email: newEmail(), password: secret };
+      expect((await api.post('/auth/signup', { body })).status).toBe(200);
+      expect((await api.post('/auth/signin', { body })).status).toBe(200);
+    }
+  });
+
+  test('a token that comes along is ignored', async ({ api }) => {
+    const answer = await api.post('/auth/signup', {
+      token: 'rubbish',
+      body: { email: newEmail(), password },
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('POST /auth/signup where e-mail addresses must be confirmed', () => {
+  confirming('no tokens are given, and signing in says what is missing', async ({ confirmingApi }) => {
+    const body = { email: newEmail(), password };
+    const answer = await confirmingApi.post<Answer>('/auth/signup', { body });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      data: { needs_email_confirmation: true, user: { id: expect.any(String), email: body.email } },
+    });
+    const signIn = await confirmingApi.post<{ error: { message: string } }>('/auth/signin', { body });
+    expect(signIn.status).toBe(401);
+    expect(signIn.body.error.message).toBe('Confirm your e-mail address first.');
+  });
+
+  confirming('a known address cannot be told from a new one', async ({ confirmingApi, api }) => {
+    const { user } = await api.signUp();
+    const known = await confirmingApi.post<Answer>('/auth/signup', { body: { email: user.email, password } });
+    expect(known.status).toBe(200);
+    expect(known.body).toEqual({
+      data: { needs_email_confirmation: true, user: { id: expect.any(String), email: user.email } },
+    });
+    expect(known.body.data.user.id).not.toBe(user.id);
+  });
+});
+
+describe('POST /auth/signin', () => {
+  test('gives a session that opens the catalogue', async ({ api }) => {
+    const { user } = await api.signUp();
+    const { status, body } = await api.post<Answer>('/auth/signin', {
+      body: { email: user.email, password },
+    });
+    expect(status).toBe(200);
+    expect(body.data.user).toEqual(user);
+    expect((await api.get('/sounds', { token: body.data.access_token })).status).toBe(200);
+  });
+
+  test('an unknown address, a wrong password and a locked account get one and the same answer', async ({
+    api,
+    sql,
+  }) => {
+    const known = await api.signUp();
+    const locked = await api.signUp();
+    await sql`update public.customers set is_active = false where id = ${locked.user.id}`;
+    const answers = await Promise.all([
+      api.post('/auth/signin', { body: { email: newEmail(), password } }),
+      api.post('/auth/signin', { body: { email: known.user.email, password: 'wrong password' } }),
+      api.post('/auth/signin', { body: { email: locked.user.email, password } }),
+      api.post('/auth/signin', { body: { email: locked.user.email, password: 'wrong password' } }),
+    ]);
+    for (const { status, headers, body } of answers) {
+      expect(status).toBe(401);
+      expect(headers.get('www-authenticate')).toBe('Bearer realm="sounds"');
+      expect(body).toEqual(answers[0]?.body);
+    }
+  });
+
+  test('a missing or malformed field is refused', async ({ api }) => {
+    for (const body of [
+      {},
+      { email: newEmail() },
+      { password },
+      { email: 'x', password },
+      { email: 1, password: 2 },
+    ]) {
+      expect((await api.post('/auth/signin', { body })).status).toBe(400);
+    }
+  });
+});
+
+describe('POST /auth/refresh', () => {
+  const refresh = (api: ReturnType<typeof apiOf>, token: unknown) =>
+    api.post<Answer>('/auth/refresh', { body: { refresh_token: token } });
+
+  test('rotates both tokens, twice, and carries no user', async ({ api }) => {
+    const first = await api.signUp();
+    const second = await refresh(api, first.refresh_token);
+    expect(second.status).toBe(200);
+    expect(Object.keys(second.body.data).sort()).toEqual(
+      ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'].sort(),
+    );
+    const third = await refresh(api, second.body.data.refresh_token);
+    expect(third.status).toBe(200);
+    expect(
+      new Set([first, second.body.data, third.body.data].map((tokens) => tokens.refresh_token)).size,
+    ).toBe(3);
+    expect(
+      new Set([first, second.body.data, third.body.data].map((tokens) => tokens.access_token)).size,
+    ).toBe(3);
+    expect((await api.get('/sounds', { token: third.body.data.access_token })).status).toBe(200);
+  });
+
+  test('a token that was rotated out long ago is refused', async ({ api, sql }) => {
+    const session = await api.signUp();
+    const second = await refresh(api, session.refresh_token);
+    await refresh(api, second.body.data.refresh_token);
+    // Auth forgives reuse for some seconds; this makes those seconds pass.
+    await sql`update auth.refresh_tokens set updated_at = updated_at - interval '1 hour' where user_id = ${session.user.id}`;
+    expect((await refresh(api, session.refresh_token)).status).toBe(401);
+  });
+
+  test('devices that refresh with one token at the same moment all get a session of the right user', async ({
+    api,
+  }) => {
+    const sessions = await Promise.all([api.signUp(), api.signUp()]);
+    const answers = await Promise.all(
+      [0, 1, 0, 1, 0, 1].map(async (who) => {
+        const session = sessions[who] as Session;
+        return [session.user.id, await refresh(api, session.refresh_token)] as const;
+      }),
+    );
+    for (const [userId, { status, body }] of answers) {
+      expect(status).toBe(200);
+      expect(decodeJwt(body.data.access_token).sub).toBe(userId);
+    }
+  });
+
+  test('an unknown, malformed or ended token is 401', async ({ api }) => {
+    const { access_token, refresh_token } = await api.signUp();
+    expect((await api.post('/auth/signout', { token: access_token })).status).toBe(200);
+    for (const token of [refresh_token, 'abcdefghijkl', 'x', ' ', '💥'.repeat(20), access_token]) {
+      expect((await refresh(api, token)).status, token).toBe(401);
+    }
+  });
+
+  test('a missing, empty or endless token is 400', async ({ api }) => {
+    for (const token of [undefined, '', null, 5, 'x'.repeat(4097)]) {
+      expect((await refresh(api, token)).status).toBe(400);
+    }
+  });
+});
+
+describe('POST /auth/signout', () => {
+  test('ends the session of the token and leaves another one of the user alive', async ({ api }) => {
+    const phone = await api.signUp();
+    const tablet = (await api.post<Answer>('/auth/signin', { body: { email: phone.user.email, password } }))
+      .body.data;
+    const { status, body } = await api.post('/auth/signout', { token: phone.access_token });
+    expect(status).toBe(200);
+    expect(body).toEqual({ data: { ok: true } });
+    const refresh = (token: string) => api.post('/auth/refresh', { body: { refresh_token: token } });
+    expect((await refresh(phone.refresh_token)).status).toBe(401);
+    expect((await refresh(tablet.refresh_token)).status).toBe(200);
+  });
+
+  test('signing out twice is no error', async ({ api }) => {
+    const { access_token } = await api.signUp();
+    await api.post('/auth/signout', { token: access_token });
+    expect((await api.post('/auth/signout', { token: access_token })).status).toBe(200);
+  });
+
+  test('neither body nor content type is needed, and a broken body does no harm', async ({ api }) => {
+    const { access_token } = await api.signUp();
+    const answer = await api.post('/auth/signout', { token: access_token, body: '{"broken' });
+    expect(answer.status).toBe(200);
+  });
+
+  test('without a token it is 401', async ({ api }) => {
+    expect((await api.post('/auth/signout')).status).toBe(401);
+  });
+});

@@ -19,9 +19,11 @@ export type Tokens = z.infer<typeof Tokens>;
 
 /** What Auth answered when it refused: its code, or for OAuth-style errors its `error` word. */
 class AuthRefusal extends Error {
+  readonly status: number;
   readonly code: string;
   constructor(status: number, code: string) {
     super(`Auth answered ${status} ${code}`);
+    this.status = status;
     this.code = code;
   }
 }
@@ -126,9 +128,14 @@ export function createAuthApi({ supabase, secrets }: Config, fetch: Fetch) {
 
   async function rotate(refreshToken: string, request: AuthRequest) {
     const body = { refresh_token: refreshToken };
-    // Whatever Auth names as the reason of a 4xx here, this token will never work again.
+    // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
+    // is wrong, and must not sign everybody out.
     const answer = await post('token?grant_type=refresh_token', request, { body }).catch((thrown) =>
-      refused(thrown, () => unauthorized('The refresh token is invalid or was already used. Sign in again.')),
+      refused(thrown, ({ status }) =>
+        status === 400 || status === 403
+          ? unauthorized('The refresh token is invalid or was already used. Sign in again.')
+          : undefined,
+      ),
     );
     return expect(Tokens, answer);
   }

@@ -1,0 +1,43 @@
+import { describe, expect } from 'vitest';
+import { addSound } from './support/catalogue.ts';
+import { test } from './support/test.ts';
+
+type Played = { data: { id: string; play_count: number } };
+
+describe('POST /sounds/{id}/play', () => {
+  test('counts one play and returns the new count, which lists and detail then show', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const id = await addSound(sql);
+    const play = () => api.post<Played>(`/sounds/${id}/play`, { token: user.access_token });
+    expect((await play()).body).toEqual({ data: { id, play_count: 1 } });
+    const second = await play();
+    expect(second.status).toBe(200);
+    expect(second.body).toEqual({ data: { id, play_count: 2 } });
+    const detail = await api.get<Played>(`/sounds/${id}`, { token: user.access_token });
+    expect(detail.body.data.play_count).toBe(2);
+  });
+
+  test('plays at the same moment are all counted, and each is told its own number', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const id = await addSound(sql);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => api.post<Played>(`/sounds/${id}/play`, { token: user.access_token })),
+    );
+    const counts = answers.map(({ body }) => body.data.play_count).sort((a, b) => a - b);
+    expect(counts).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+  });
+
+  test('counting leaves the row of the catalogue as it is', async ({ api, sql, user }) => {
+    const id = await addSound(sql);
+    const version = () => sql`select xmin, updated_at from public.sounds where id = ${id}`;
+    const before = await version();
+    await api.post(`/sounds/${id}/play`, { token: user.access_token });
+    expect(await version()).toEqual(before);
+  });
+});

@@ -1,0 +1,163 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import { describe, expect, inject } from 'vitest';
+import { startGateway } from './support/gateway.ts';
+import { type Api, apiOf, password, test } from './support/test.ts';
+
+const secret = 'text that must never reach a client';
+
+/** Runs `check` against a gateway whose Supabase behaves as given. */
+async function withSupabase(behave: RequestListener, check: (api: Api) => Promise<void>) {
+  const upstream = createServer(behave);
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const gateway = await startGateway({
+    SUPABASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+  });
+  try {
+    await check(apiOf(gateway));
+  } finally {
+    await gateway.close();
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
+  }
+}
+
+const token = () =>
+  new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('authenticated')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(inject('stack').jwtSecret));
+
+const id = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
+
+/** Every endpoint, called correctly: what goes wrong is Supabase's fault alone. */
+async function callAll(api: Api) {
+  const bearer = { token: await token() };
+  const account = { body: { email: 'a@example.com', password } };
+  return {
+    auth: [
+      api.post('/auth/signup', account),
+      api.post('/auth/signin', account),
+      api.post('/auth/refresh', { body: { refresh_token: 'abcdefghijkl' } }),
+      api.post('/auth/signout', bearer),
+    ],
+    data: [
+      api.get('/categories'),
+      api.get('/sounds', bearer),
+      api.get('/home', bearer),
+      api.get(`/sounds/${id}`, bearer),
+      api.post(`/sounds/${id}/play`, bearer),
+    ],
+  };
+}
+
+describe.concurrent('a failing Supabase', () => {
+  const failures: Record<string, RequestListener> = {
+    'that drops connections': (req) => req.socket.destroy(),
+    'that answers 500 with details': (_req, res) => {
+      res.writeHead(500, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'unexpected_failure', message: secret, details: secret, hint: secret }));
+    },
+    'that answers 503 and asks to wait': (_req, res) => {
+      res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '32' });
+      res.end(JSON.stringify({ code: 'PGRST001', message: secret }));
+    },
+    'that answers with a web page': (_req, res) => {
+      res.writeHead(502, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that answers 200 with a web page': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that rejects our key': (_req, res) => {
+      res.writeHead(401, { 'Content-Type': 'application/json' }).end(JSON.stringify({ message: secret }));
+    },
+    'that lacks the functions': (_req, res) => {
+      res.writeHead(404, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'PGRST202', message: secret }));
+    },
+    'that breaks off in the middle of an answer': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+      res.write('{"data":');
+      setImmediate(() => res.destroy());
+    },
+  };
+  for (const [what, behave] of Object.entries(failures)) {
+    test(`${what} is 500 without its words, and never signs anybody out`, async () => {
+      await withSupabase(behave, async (api) => {
+        const { auth, data } = await callAll(api);
+        for (const answer of await Promise.all([...auth, ...data])) {
+          expect(answer.status).toBe(500);
+          expect(JSON.stringify(answer.body)).not.toContain(secret);
+        }
+      });
+    });
+  }
+
+  test('that never answers costs 5 seconds for data and 11 for accounts, no more', {
+    timeout: 30_000,
+  }, async () => {
+    await withSupabase(
+      () => {},
+      async (api) => {
+        const started = performance.now();
+        const secondsTo = async (calls: Promise<{ status: number }>[]) => {
+          for (const { status } of await Promise.all(calls)) expect(status).toBe(500);
+          return (performance.now() - started) / 1000;
+        };
+        const { auth, data } = await callAll(api);
+        const [dataSeconds, authSeconds] = await Promise.all([secondsTo(data), secondsTo(auth)]);
+        expect(dataSeconds).toBeGreaterThan(4.9);
+        expect(dataSeconds).toBeLessThan(6);
+        expect(authSeconds).toBeGreaterThan(10.9);
+        expect(authSeconds).toBeLessThan(12);
+      },
+    );
+  });
+
+  test('that stops in the middle of an answer is given up at the same deadline', {
+    timeout: 30_000,
+  }, async () => {
+    const stall: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+      res.write('{"data":');
+    };
+    await withSupabase(stall, async (api) => {
+      const started = performance.now();
+      const { auth, data } = await callAll(api);
+      for (const { status } of await Promise.all([...data, ...auth])) expect(status).toBe(500);
+      expect(performance.now() - started).toBeLessThan(12_000);
+    });
+  });
+
+  test('whose Auth limits us is 429 with Retry-After', async () => {
+    const limit: RequestListener = (_req, res) => {
+      res.writeHead(429, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'over_request_rate_limit', message: secret }));
+    };
+    await withSupabase(limit, async (api) => {
+      const { auth } = await callAll(api);
+      for (const { status, headers } of await Promise.all(auth)) {
+        expect(status).toBe(429);
+        expect(headers.get('retry-after')).toMatch(/^\d+$/);
+      }
+    });
+  });
+
+  test('is told the address of the app user, not that of the gateway', async () => {
+    const seen: (string | string[] | undefined)[] = [];
+    const listen: RequestListener = (req, res) => {
+      seen.push(req.headers['sb-forwarded-for'], req.headers['apikey'], req.headers.authorization);
+      res.writeHead(500).end();
+    };
+    await withSupabase(listen, async (api) => {
+      await api.post('/auth/signin', {
+        body: { email: 'a@example.com', password },
+        headers: { 'X-Forwarded-For': '203.0.113.7' },
+      });
+    });
+    // No proxy is trusted here, so what the client claims about itself does not count.
+    expect(seen).toEqual(['127.0.0.1', inject('stack').secretKey, undefined]);
+  });
+});

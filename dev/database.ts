@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { getAuthSchemaSql, getStorageSchemaSql } from '@supabase/lite';
@@ -51,17 +54,27 @@ export async function migrate(databaseUrl: string): Promise<void> {
   await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
 }
 
-/** Runs the Supabase CLI in this repository and returns what it printed. */
+/**
+ * Runs the Supabase CLI in this repository, without its notices and without a trace in the home folder.
+ * @returns what it printed to stdout
+ */
 export async function supabase(args: string[]): Promise<string> {
-  const cli = fileURLToPath(
-    import.meta.resolve('supabase/package.json').replace('package.json', 'dist/supabase.js'),
-  );
-  // Our server speaks no TLS; without this the CLI warns about it.
-  const env = { ...process.env, PGSSLMODE: 'disable', DO_NOT_TRACK: '1', SUPABASE_TELEMETRY_DISABLED: '1' };
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], {
-    cwd: root,
-    env,
-    maxBuffer: 2 ** 26,
-  });
-  return stdout;
+  const cli = fileURLToPath(new URL('dist/supabase.js', import.meta.resolve('supabase/package.json')));
+  const home = await mkdtemp(join(tmpdir(), 'supabase-cli-'));
+  const env = {
+    ...process.env,
+    SUPABASE_HOME: home,
+    TMPDIR: home,
+    SUPABASE_NO_UPDATE_NOTIFIER: '1',
+    DO_NOT_TRACK: '1',
+    // Our server speaks no TLS.
+    PGSSLMODE: 'disable',
+  };
+  try {
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: root, env, maxBuffer: 2 ** 26 });
+    return stdout;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }

@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The operating-system account the server runs as; empty means our own. */
@@ -15,9 +24,11 @@ const NOBODY: Account = { uid: 65534, gid: 65534 };
 // Survives a restart of the machine, unlike /tmp.
 const SHARED_PLACE = '/var/tmp';
 
-/** Our own account, or `nobody` when we are root. */
-export function serverAccount(): Account {
-  return process.getuid?.() === 0 ? NOBODY : {};
+/** Our own account; when we are root, that of the folder's owner, or `nobody`. */
+export function serverAccount(folder: string): Account {
+  if (process.getuid?.() !== 0) return {};
+  const owner = statSync(folder, { throwIfNoEntry: false });
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
 }
 
 /**
@@ -50,7 +61,7 @@ export async function findPrograms(account: Account): Promise<Programs> {
  * Makes sure that `folder` exists and that `account` can write to it, and returns it; below a folder that the account
  * may not enter, the database lives under /var/tmp instead, always at the same place for the same `folder`.
  */
-export function ownFolder(folder: string, account: Account): string {
+export function ownFolder(folder: string, account = serverAccount(folder)): string {
   const wanted = resolve(folder);
   const elsewhere = join(
     SHARED_PLACE,
@@ -67,7 +78,7 @@ export function ownFolder(folder: string, account: Account): string {
 
 /** Deletes the database that `ownFolder(folder)` names, wherever it lives. */
 export function removeFolder(folder: string): void {
-  rmSync(ownFolder(folder, serverAccount()), { recursive: true, force: true });
+  rmSync(ownFolder(folder), { recursive: true, force: true });
 }
 
 function prepare(folder: string, account: Account): boolean {

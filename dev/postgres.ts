@@ -42,7 +42,7 @@ const STILL_DYING = /pre-existing shared memory block/;
  * @throws an Error of one sentence when the port or the folder is in use, or with the server's last words
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
-  const account = serverAccount();
+  const account = serverAccount(options.dataDir);
   const programs = await findPrograms(account);
   const folder = clusterFolder(options.dataDir);
   if (!existsSync(folder)) await createCluster(programs.initdb, folder, account);
@@ -92,7 +92,7 @@ function commandLine(pid: number): string {
 }
 
 function clusterFolder(dataDir: string): string {
-  return join(ownFolder(dataDir, serverAccount()), 'cluster');
+  return join(ownFolder(dataDir), 'cluster');
 }
 
 async function createCluster(initdb: string, folder: string, account: Account): Promise<void> {

@@ -1,9 +1,11 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { startApi } from './api.ts';
 import { migrate, prepareDatabase } from './database.ts';
+import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
-import { startPostgres } from './postgres.ts';
+import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
+import { removeFolder } from './postgres-files.ts';
 
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack {
@@ -20,46 +22,77 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  /** Database and storage objects; made when missing. */
+  /** Database and storage objects; made when missing, and ours alone while the stack runs. */
   dataDir: string;
   /** 0 picks a free one. */
   apiPort: number;
   databasePort: number;
+  /** Forgets what the folder holds. */
+  fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
   durable?: boolean;
   /** Told what is being done, one line each. */
   log?: (line: string) => void;
 }
 
-/** Starts the stack with all migrations applied. What had started is ended again when something fails. */
+/**
+ * Starts the stack with all migrations applied. Whatever a killed run left behind is cleared away first.
+ * @throws an Error of one sentence when a port or the folder is in use; what had started is ended again
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { dataDir, log = () => {} } = options;
+  const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
-  log('Starting Postgres');
-  const postgres = await startPostgres({
-    dataDir: join(dataDir, 'postgres'),
-    port: options.databasePort,
-    durable: options.durable ?? true,
-  });
-  const { databaseUrl } = postgres;
+  // The account that runs Postgres for root has to pass through.
+  if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
+  const unlock = lockFolder(dataDir);
   try {
-    await prepareDatabase(databaseUrl);
-    log('Applying migrations');
-    await migrate(databaseUrl);
-    log('Starting Auth, the data API and Storage');
-    const api = await startApi({ databaseUrl, storageDir: join(dataDir, 'storage'), port: options.apiPort });
-    return {
-      apiUrl: api.url,
-      databaseUrl,
-      ...LOCAL_KEYS,
-      exited: postgres.exited,
-      async stop() {
-        await api.stop();
-        await postgres.stop();
-      },
-    };
+    return await startLocked({ ...options, dataDir }, unlock);
   } catch (error) {
-    await postgres.stop();
+    unlock();
     throw error;
   }
+}
+
+async function startLocked(options: StackOptions, unlock: () => void): Promise<Stack> {
+  const { log = () => {} } = options;
+  const database = join(options.dataDir, 'postgres');
+  const storageDir = join(options.dataDir, 'storage');
+  await stopLeftover(database);
+  if (options.fresh) {
+    removeFolder(database);
+    rmSync(storageDir, { recursive: true, force: true });
+  }
+  log('Starting PostgreSQL');
+  const { databasePort: port, durable = true } = options;
+  const postgres = await startPostgres({ dataDir: database, port, durable });
+  return startServices(postgres, storageDir, options.apiPort, log, unlock).catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
+}
+
+async function startServices(
+  postgres: Postgres,
+  storageDir: string,
+  apiPort: number,
+  log: (line: string) => void,
+  unlock: () => void,
+): Promise<Stack> {
+  const { databaseUrl, exited } = postgres;
+  await prepareDatabase(databaseUrl);
+  log('Applying migrations');
+  await migrate(databaseUrl);
+  log('Starting Auth, the data API and Storage');
+  const api = await startApi({ databaseUrl, storageDir, port: apiPort });
+  return {
+    apiUrl: api.url,
+    databaseUrl,
+    ...LOCAL_KEYS,
+    exited,
+    async stop() {
+      await api.stop();
+      await postgres.stop();
+      unlock();
+    },
+  };
 }

@@ -33,17 +33,17 @@ export function spawnLeashed(
   args: string[],
   stopSignal: 'INT' | 'TERM',
   options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> & {
-    /** What to do with what it writes; `pipe` is for stderr alone. */
-    output: 'pipe' | 'inherit';
+    stdout: 'ignore' | 'pipe';
+    stderr: 'inherit' | 'pipe';
   },
 ): Leashed {
-  const { output, ...rest } = options;
+  const { stdout, stderr, ...rest } = options;
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'leash', stopSignal, command, ...args], {
     ...rest,
-    stdio: ['pipe', output === 'pipe' ? 'ignore' : output, output],
+    stdio: ['pipe', stdout, stderr],
     detached: true,
   });
-  // Writing never happens; closing a pipe whose reader is gone is no error worth a crash.
+  // Nothing is ever written; that the reader is gone by the time the pipe closes is no error.
   child.stdin?.on('error', () => {});
   const exited = once(child, 'exit').then(
     () => undefined,

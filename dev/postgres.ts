@@ -50,7 +50,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   for (let attempt = 1; ; attempt++) {
     const port = options.port || (await freePort());
     const args = ['-D', folder, '-p', String(port), ...settings(options.durable ?? true)];
-    const server = spawnLeashed(programs.postgres, args, 'INT', { ...account, cwd: '/', output: 'pipe' });
+    const server = spawnLeashed(programs.postgres, args, 'INT', {
+      ...account,
+      cwd: '/',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    });
     const problem = await untilReady(server);
     if (problem === undefined) {
       const databaseUrl = `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;

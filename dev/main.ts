@@ -1,0 +1,69 @@
+import { type Gateway, startGateway } from './gateway.ts';
+import { seed } from './seed.ts';
+import { readSettings, requireFreePort, type Settings } from './settings.ts';
+import { type Stack, startStack } from './stack.ts';
+import { summary } from './summary.ts';
+
+// `npm run dev`: a local Supabase, filled with samples, and the gateway in front of it. Ctrl-C ends all of it.
+
+const started = performance.now();
+
+function log(line: string): void {
+  console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`);
+}
+
+/** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */
+function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
+  return {
+    // There is no proxy with a certificate here, and nobody to wait for at the end.
+    REQUIRE_HTTPS: 'false',
+    SHUTDOWN_GRACE_SECONDS: '1',
+    ...process.env,
+    PORT: String(gatewayPort),
+    SUPABASE_URL: stack.apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
+    SUPABASE_SECRET_KEY: stack.secretKey,
+    SUPABASE_JWT_SECRET: stack.jwtSecret,
+  };
+}
+
+let stack: Promise<Stack> | undefined;
+let gateway: Gateway | undefined;
+let ending = false;
+
+/** Ends the gateway, then what it stands on, then us. Asked twice, it ends at once; the children follow by themselves. */
+async function end(code: number): Promise<void> {
+  if (ending) process.exit(1);
+  ending = true;
+  await gateway?.stop();
+  const running = await stack?.catch(() => undefined);
+  await running?.stop();
+  process.exit(code);
+}
+
+async function run(): Promise<void> {
+  const settings = readSettings(process.argv.slice(2));
+  await requireFreePort(settings.gatewayPort, 'PORT');
+  await requireFreePort(settings.apiPort, 'SUPABASE_PORT');
+  stack = startStack({ ...settings, log });
+  const running = await stack;
+  void running.exited.then(() => {
+    if (ending) return;
+    console.error('PostgreSQL has ended unexpectedly; what was committed is safe.');
+    void end(1);
+  });
+  await seed(running, log);
+  if (ending) return;
+  log('Starting the gateway');
+  gateway = startGateway(gatewayEnv(running, settings), log);
+  await gateway.ready();
+  console.log(await summary(running, settings.gatewayPort));
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
+
+run().catch((error: unknown) => {
+  if (ending) return;
+  console.error(error instanceof Error ? error.message : error);
+  void end(1);
+});

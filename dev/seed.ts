@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import postgres from 'postgres';
+import { seedFiles } from './seed/files.ts';
+import type { Stack } from './stack.ts';
+
+const SEED = 'supabase/seed.sql';
+
+/** Who can sign in on every local stack. */
+export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
+
+/** Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing. */
+export async function seed(stack: Stack, log: (line: string) => void): Promise<void> {
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
+  try {
+    log('Seeding the catalogue');
+    await seedRows(sql);
+  } finally {
+    await sql.end();
+  }
+  await seedFiles({ supabaseUrl: stack.apiUrl, secretKey: stack.secretKey, log });
+  await signUpDemo(stack);
+}
+
+/** Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does. */
+async function seedRows(sql: postgres.Sql): Promise<void> {
+  const file = new URL(`../${SEED}`, import.meta.url);
+  if (!existsSync(file)) return;
+  const text = readFileSync(file, 'utf8');
+  await sql.begin(async (transaction) => {
+    await transaction`
+      create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
+    const [done] = await transaction`select from supabase_migrations.seed_files where path = ${SEED}`;
+    if (done) return;
+    await transaction.unsafe(text);
+    const hash = createHash('sha256').update(text).digest('hex');
+    await transaction`insert into supabase_migrations.seed_files (path, hash) values (${SEED}, ${hash})`;
+  });
+}
+
+async function signUpDemo({ apiUrl, publishableKey }: Stack): Promise<void> {
+  const response = await fetch(`${apiUrl}/auth/v1/signup`, {
+    method: 'POST',
+    headers: { apikey: publishableKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...DEMO, data: { full_name: 'Demo' } }),
+  });
+  const { error_code: code } = (await response.json()) as { error_code?: string };
+  if (!response.ok && code !== 'user_already_exists')
+    throw new Error(`The demo account could not be made: ${code}.`);
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What `npm run dev` was asked for. */
+export interface Settings {
+  fresh: boolean;
+  gatewayPort: number;
+  apiPort: number;
+  databasePort: number;
+  dataDir: string;
+}
+
+/**
+ * Reads the command line, and the environment with what `.env` adds to it.
+ * @throws an Error of one sentence for unknown arguments and impossible ports
+ */
+export function readSettings(args: string[]): Settings {
+  const { values } = parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } });
+  if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
+  return {
+    fresh: values.fresh,
+    gatewayPort: port('PORT', 3000),
+    apiPort: port('SUPABASE_PORT', 54321),
+    databasePort: port('SUPABASE_DB_PORT', 54322),
+    dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
+  };
+}
+
+function port(name: string, fallback: number): number {
+  const value = Number(process.env[name] || fallback);
+  if (Number.isInteger(value) && value >= 1 && value <= 65_535) return value;
+  throw new Error(`${name} must be a port number from 1 to 65535.`);
+}
+
+/**
+ * Makes sure that a port can be listened on; one that a run killed a moment ago still holds gets a second.
+ * @throws an Error of one sentence
+ */
+export async function requireFreePort(port: number, variable: string): Promise<void> {
+  for (let waited = 0; waited <= 1000; waited += 100) {
+    if ((await canListen(port, '127.0.0.1')) && (await canListen(port))) return;
+    await sleep(100);
+  }
+  throw new Error(`Port ${port} is in use by another program; set ${variable} to another one.`);
+}
+
+function canListen(port: number, host?: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host }, () => server.close(() => resolve(true)));
+  });
+}

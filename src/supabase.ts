@@ -8,8 +8,9 @@ import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
 type Functions = Database['public']['Functions'];
 
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
-function fromPostgrest(error: PostgrestError): ApiError {
-  switch (error.code) {
+function fromPostgrest({ code, message }: PostgrestError): ApiError {
+  const error = new Error(`PostgREST answered ${code}: ${message}`);
+  switch (code) {
     case 'PT401':
     case 'PGRST301': // bad token
     case 'PGRST302': // no token

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+const required = {
+  SUPABASE_URL: 'https://project.supabase.co/',
+  SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x',
+  SUPABASE_SECRET_KEY: 'sb_secret_x',
+};
+
+test('address and keys of the project are all that must be set', () => {
+  expect(loadConfig(required)).toEqual({
+    port: 3000,
+    logLevel: 'info',
+    requireHttps: true,
+    trustProxy: false,
+    shutdownGraceSeconds: 20,
+    rateLimits: { userPerMinute: 60, anonymousPerMinute: 300 },
+    supabase: {
+      url: 'https://project.supabase.co',
+      publicUrl: 'https://project.supabase.co',
+      publishableKey: 'sb_publishable_x',
+    },
+    secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null },
+  });
+});
+
+test('an empty variable is an absent one', () => {
+  expect(loadConfig({ ...required, PORT: '', TRUST_PROXY: ' ', SUPABASE_JWT_SECRET: '' })).toEqual(
+    loadConfig(required),
+  );
+});
+
+test('trusted proxies are a number of hops or a list of addresses', () => {
+  const trustProxyOf = (TRUST_PROXY: string) => loadConfig({ ...required, TRUST_PROXY }).trustProxy;
+  expect(trustProxyOf('2')).toBe(2);
+  expect(trustProxyOf('0')).toBe(false);
+  expect(trustProxyOf('10.0.0.0/8, ::1')).toEqual(['10.0.0.0/8', '::1']);
+});
+
+test('all problems are reported at once, each naming its variable, and no value is repeated', () => {
+  const wrong = {
+    PORT: '80a',
+    SUPABASE_URL: 'project.supabase.co',
+    SUPABASE_SECRET_KEY: 'sb_secret_x',
+    SUPABASE_JWT_SECRET: 'short secret',
+    TRUST_PROXY: 'true',
+    REQUIRE_HTTPS: 'yes',
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'loud',
+  };
+  expect(() => loadConfig(wrong)).toThrow(ConfigError);
+  try {
+    loadConfig(wrong);
+  } catch (error) {
+    const lines = (error as Error).message.split('\n');
+    const named = lines.map((line) => line.split(' ')[0]);
+    expect(named.toSorted()).toEqual(
+      [
+        'LOG_LEVEL',
+        'PORT',
+        'RATE_LIMIT_PER_MINUTE',
+        'REQUIRE_HTTPS',
+        'SUPABASE_JWT_SECRET',
+        'SUPABASE_PUBLISHABLE_KEY',
+        'SUPABASE_URL',
+        'TRUST_PROXY',
+      ].toSorted(),
+    );
+    for (const line of lines) expect(line).toMatch(/^[A-Z_]+ must .+\.$/);
+    expect((error as Error).message).not.toContain('short secret');
+  }
+});

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { rest } from './support/rest.ts';
+import { newEmail, password, type Sql, test } from './support/test.ts';
+
+/** Adds an account as Auth would. */
+async function addAccount(
+  sql: Sql,
+  userMetadata: unknown,
+  appMetadata: unknown = {},
+  email: string | null = newEmail(),
+) {
+  const id = randomUUID();
+  await sql`
+    insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data)
+    values (${id}, ${email}, ${JSON.stringify(userMetadata)}::text::jsonb, ${JSON.stringify(appMetadata)}::text::jsonb)`;
+  return id;
+}
+
+async function customerOf(sql: Sql, id: string) {
+  const [row] = await sql`select * from public.customers where id = ${id}`;
+  return row;
+}
+
+describe('the customer of a new account', () => {
+  const google = { provider: 'google', providers: ['google'] };
+  for (const [what, userMetadata, appMetadata, expected] of [
+    [
+      'takes full_name, avatar and source',
+      { full_name: 'Ada', avatar_url: 'https://a.example/b.png' },
+      google,
+      { full_name: 'Ada', avatar_url: 'https://a.example/b.png', provider: 'google', source: 'google' },
+    ],
+    [
+      'takes name where full_name is missing',
+      { name: ' Ada\t' },
+      { provider: 'apple' },
+      { full_name: 'Ada', source: 'apple' },
+    ],
+    [
+      'is made without metadata',
+      null,
+      null,
+      { full_name: null, avatar_url: null, provider: null, source: null },
+    ],
+    ['is made with metadata of odd shapes', ['x'], 'text', { full_name: null, source: null }],
+    ['is made with a name that is no text', { full_name: { a: 1 } }, {}, { full_name: '{"a": 1}' }],
+    ['has no name where there are only spaces', { full_name: ' \u00a0 ' }, {}, { full_name: null }],
+    [
+      'clips a huge name',
+      { full_name: `${'x'.repeat(199)} ${'y'.repeat(100_000)}` },
+      {},
+      { full_name: 'x'.repeat(199) },
+    ],
+    [
+      'leaves out an avatar that is not https',
+      { avatar_url: 'javascript:alert(1)' },
+      {},
+      { avatar_url: null },
+    ],
+    [
+      'has no source for a provider outside the contract',
+      {},
+      { provider: 'keycloak' },
+      { provider: 'keycloak', source: null },
+    ],
+  ] as const) {
+    test(what, async ({ sql }) => {
+      expect(await customerOf(sql, await addAccount(sql, userMetadata, appMetadata))).toMatchObject(expected);
+    });
+  }
+
+  test('is made for an account without an e-mail address', async ({ sql }) => {
+    expect(await customerOf(sql, await addAccount(sql, {}, {}, null))).toMatchObject({
+      email: null,
+      is_active: true,
+    });
+  });
+
+  test('goes with the account', async ({ sql }) => {
+    const id = await addAccount(sql, {});
+    await sql`delete from auth.users where id = ${id}`;
+    expect(await customerOf(sql, id)).toBeUndefined();
+  });
+
+  test('follows its e-mail address and provider, but keeps the name the customer chose', async ({ sql }) => {
+    const id = await addAccount(sql, { full_name: 'First' });
+    await sql`update public.customers set full_name = 'Chosen' where id = ${id}`;
+    const email = newEmail();
+    await sql`
+      update auth.users set email = ${email}, raw_user_meta_data = '{"full_name":"Later"}',
+        raw_app_meta_data = '{"provider":"google"}' where id = ${id}`;
+    expect(await customerOf(sql, id)).toMatchObject({
+      email,
+      full_name: 'Chosen',
+      provider: 'google',
+      source: 'google',
+    });
+  });
+});
+
+describe('an admin who sets is_active to false', () => {
+  test('ends the sessions and blocks sign-in and refresh at once; true lets the customer in again', async ({
+    api,
+    sql,
+  }) => {
+    const { user, refresh_token, access_token } = await api.signUp();
+    const signIn = async () =>
+      (await api.post('/auth/signin', { body: { email: user.email, password } })).status;
+    const setActive = (is_active: boolean) =>
+      sql`update public.customers set is_active = ${is_active} where id = ${user.id}`;
+
+    await setActive(false);
+    expect(await signIn()).toBe(401);
+    expect((await api.post('/auth/refresh', { body: { refresh_token } })).status).toBe(401);
+    expect((await api.get('/home', { token: access_token })).status).toBe(200); // lives out its hour
+    await setActive(true);
+    expect(await signIn()).toBe(200);
+  });
+
+  test('and back leaves a ban that was set in the dashboard alone', async ({ api, sql }) => {
+    const { user } = await api.signUp();
+    await sql`update public.customers set is_active = false where id = ${user.id}`;
+    await sql`update auth.users set banned_until = '2999-01-01' where id = ${user.id}`;
+    await sql`update public.customers set is_active = true where id = ${user.id}`;
+    const [row] = await sql`select banned_until from auth.users where id = ${user.id}`;
+    expect(row?.['banned_until'].toISOString()).toMatch(/^2999/);
+  });
+});
+
+describe('a user who leaves the gateway out', () => {
+  test('reads and edits their own record, by the rules of the gateway', async ({ api }) => {
+    const { user, access_token } = await api.signUp();
+    const update = (changes: object) => rest(access_token, 'POST', 'rpc/update_customer', { changes });
+    expect(
+      await update({ full_name: 'Ada', country: 'GB', locale: 'en-GB', phone: '+441234567890' }),
+    ).toMatchObject({
+      status: 200,
+      body: { id: user.id, full_name: 'Ada', country: 'GB', marketing_opt_in: false },
+    });
+    expect(await update({ full_name: null, marketing_opt_in: true })).toMatchObject({
+      body: { full_name: null, country: 'GB', marketing_opt_in: true },
+    });
+    for (const refused of [
+      { full_name: ' x' },
+      { full_name: 'x'.repeat(201) },
+      { country: 'XX' },
+      { country: 'gb' },
+      { phone: '0123 456' },
+      { locale: 'not a locale' },
+      { avatar_url: 'http://a.example' },
+      { avatar_url: 'https://user@a.example' },
+    ]) {
+      expect((await update(refused)).status, JSON.stringify(refused)).toBe(400);
+    }
+  });
+
+  test('can neither read another record nor write a column that is not theirs', async ({ api, sql }) => {
+    const other = await api.signUp();
+    const { user, access_token } = await api.signUp();
+    expect(await rest(access_token, 'GET', 'customers?select=id')).toEqual({
+      status: 200,
+      body: [{ id: user.id }],
+    });
+    const toOther = await rest(access_token, 'PATCH', `customers?id=eq.${other.user.id}`, {
+      full_name: 'Mallory',
+    });
+    expect(toOther.body).toEqual([]);
+    expect(await customerOf(sql, other.user.id)).toMatchObject({ full_name: null });
+    for (const column of [
+      'email',
+      'provider',
+      'source',
+      'is_active',
+      'last_seen_at',
+      'created_at',
+      'updated_at',
+      'id',
+    ]) {
+      expect(
+        (await rest(access_token, 'PATCH', `customers?id=eq.${user.id}`, { [column]: null })).status,
+        column,
+      ).toBe(403);
+    }
+  });
+
+  test('is noted as seen, which does not count as a change of the record', async ({ api, sql }) => {
+    const { user, access_token } = await api.signUp();
+    const before = await customerOf(sql, user.id);
+    await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
+    const after = await customerOf(sql, user.id);
+    expect(before).toMatchObject({ last_seen_at: null });
+    expect(after).toMatchObject({ last_seen_at: expect.any(Date), updated_at: before?.['updated_at'] });
+    await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
+    expect(await customerOf(sql, user.id)).toEqual(after);
+  });
+});

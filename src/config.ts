@@ -32,7 +32,7 @@ const wholeNumber = (min: number, max: number, fallback: number) =>
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://abcd.supabase.co' })
-  .transform((value) => value.replace(/\/+$/, ''));
+  .transform((value) => new URL(value).href.replace(/\/+$/, ''));
 
 const Environment = z.object({
   PORT: wholeNumber(0, 65_535, 3000),

@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import type { Context } from './context.ts';
-import { Deadline } from './upstream.ts';
+import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
-/** Runs a check; a part that does not answer within two seconds is not ready. */
-async function timed(check: (signal: AbortSignal) => Promise<boolean>) {
+/** Runs a check and measures it; a part that fails, or takes longer than a request may wait for data, is not ready. */
+async function timed(check: (deadline: Deadline) => Promise<boolean>) {
   const started = performance.now();
-  const ok = await check(AbortSignal.timeout(2_000)).catch(() => false);
+  const ok = await check(new Deadline()).catch(() => false);
   return { ok, ms: Math.round(performance.now() - started) };
 }
 
@@ -18,11 +18,13 @@ export function health({ config, fetch, supabase }: Context): Router {
   });
   router.get('/readyz', async (_req, res) => {
     const [database, auth] = await Promise.all([
-      timed(async () => (await supabase.callFunction(null, 'list_categories', new Deadline())) !== null),
-      timed(async (signal) => {
+      timed(async (deadline) =>
+        Array.isArray(await supabase.callFunction(null, 'list_categories', deadline)),
+      ),
+      timed(async (deadline) => {
         const response = await fetch(`${url}/auth/v1/health`, {
           headers: { apikey: publishableKey },
-          signal,
+          signal: deadline.signal(upstreamBudgetMs.data),
         });
         await response.body?.cancel();
         return response.ok;

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 
@@ -69,4 +71,9 @@ test('all problems are reported at once, each naming its variable, and no value 
     for (const line of lines) expect(line).toMatch(/^[A-Z_]+ must .+\.$/);
     expect((error as Error).message).not.toContain('short secret');
   }
+});
+
+test('.env.example is a configuration that works on a local machine', () => {
+  const config = loadConfig(parseEnv(readFileSync('.env.example', 'utf8')) as Record<string, string>);
+  expect(config).toMatchObject({ requireHttps: false, supabase: { url: 'http://127.0.0.1:54321' } });
 });

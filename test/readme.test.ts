@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { endpoints } from '../src/app.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+
+test('every file and folder that the README names exists', () => {
+  const paths = [...readme.matchAll(/`((?:src|supabase|dev|test)\/[\w./-]*|\.env\.example)`/g)].map(
+    ([, path]) => path ?? '',
+  );
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test('every npm script that the README names exists', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const named = [...readme.matchAll(/npm (?:run )?(dev|start|test|check|types|seed|[a-z]+)\b/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => !['ci', 'run'].includes(name));
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+test('the endpoint table of the README lists exactly the endpoints there are', () => {
+  const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
+  expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+});

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { test as base, expect, inject } from 'vitest';
+import { startApi } from '../../dev/api.ts';
+import { prepareDatabase } from '../../dev/database.ts';
+import { LOCAL_KEYS } from '../../dev/keys.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+
+// These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
+// must hold on the one that TEST_SUPABASE_URL names.
+
+type Request = {
+  /** null sends none; the publishable key unless said otherwise. */
+  apikey?: string | null;
+  token?: string;
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests find out
+export type Answer = { status: number; headers: Headers; body: any };
+
+export type User = { id: string; email: string; accessToken: string; refreshToken: string };
+
+export type Supabase = {
+  url: string;
+  databaseUrl: string;
+  publishableKey: string;
+  secretKey: string;
+  /** Empty for projects that sign with a key pair. */
+  jwtSecret: string;
+  /** As `postgres`, the role of migrations. */
+  sql: postgres.Sql;
+  call: (path: string, request?: Request) => Promise<Answer>;
+  rpc: (name: string, args?: object, request?: Request) => Promise<Answer>;
+  signUp: (email?: string, data?: object) => Promise<User>;
+};
+
+export const password = 'correct horse';
+export const newEmail = () => `${randomUUID()}@example.com`;
+const V2024 = { 'X-Supabase-Api-Version': '2024-01-01' };
+
+export function clientOf(
+  stack: Omit<Supabase, 'sql' | 'call' | 'rpc' | 'signUp'>,
+  sql: postgres.Sql,
+): Supabase {
+  const call: Supabase['call'] = async (path, request = {}) => {
+    const { apikey = stack.publishableKey, token, body, headers } = request;
+    const response = await fetch(stack.url + path, {
+      method: request.method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...V2024,
+        ...(apikey !== null && { apikey }),
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+  };
+  return {
+    ...stack,
+    sql,
+    call,
+    async rpc(name, args = {}, request = {}) {
+      // A new function becomes known to the API a moment after it was made.
+      for (let attempt = 0; ; attempt++) {
+        const answer = await call(`/rest/v1/rpc/${name}`, { ...request, body: args });
+        if (answer.body?.code !== 'PGRST202' || attempt === 50) return answer;
+      }
+    },
+    async signUp(email = newEmail(), data = {}) {
+      const { status, body } = await call('/auth/v1/signup', { body: { email, password, data } });
+      expect(status, JSON.stringify(body)).toBe(200);
+      const { access_token: accessToken, refresh_token: refreshToken, user } = body;
+      return { id: user.id, email: user.email, accessToken, refreshToken };
+    },
+  };
+}
+
+/** Runs `use` on the stack that the environment names, or on a new one without our migrations. */
+async function withSupabase(emailConfirmations: boolean, use: (supabase: Supabase) => Promise<void>) {
+  const given = inject('stack');
+  if (!given.embedded) {
+    const sql = postgres(given.databaseUrl, { max: 4, onnotice() {} });
+    await use(clientOf({ ...given, url: given.apiUrl }, sql));
+    return sql.end();
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-embedded-'));
+  const server = await startPostgres({ dataDir: folder, port: 0, durable: false });
+  const { databaseUrl } = server;
+  await prepareDatabase(databaseUrl);
+  const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-objects-'));
+  const api = await startApi({ databaseUrl, storageDir, port: 0, emailConfirmations });
+  const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
+  await use(clientOf({ url: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
+  await sql.end();
+  await api.stop();
+  await server.stop();
+  await Promise.all([folder, storageDir].map((path) => rm(path, { recursive: true })));
+}
+
+/** vitest's test with a Supabase of the file's own. */
+export const test = base.extend<{ $file: { supabase: Supabase } }>({
+  supabase: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => withSupabase(false, use),
+    { scope: 'file' },
+  ],
+});
+
+/** The same where new users must confirm their address first. */
+export const testWithConfirmations = base.extend<{ $file: { supabase: Supabase } }>({
+  supabase: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => withSupabase(true, use),
+    { scope: 'file' },
+  ],
+});

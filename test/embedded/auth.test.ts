@@ -1,0 +1,342 @@
+import { SignJWT } from 'jose';
+import { describe, expect } from 'vitest';
+import { newEmail, password, type Supabase, test } from './supabase.ts';
+
+const signIn = (supabase: Supabase, email: string, secret = password) =>
+  supabase.call('/auth/v1/token?grant_type=password', { body: { email, password: secret } });
+
+const refresh = (supabase: Supabase, refresh_token: string) =>
+  supabase.call('/auth/v1/token?grant_type=refresh_token', { body: { refresh_token } });
+
+const signOut = (supabase: Supabase, token: string, scope = '?scope=local') =>
+  supabase.call(`/auth/v1/logout${scope}`, { method: 'POST', token });
+
+const ban = (supabase: Supabase, id: string) =>
+  supabase.sql`update auth.users set banned_until = '2999-01-01' where id = ${id}`;
+
+const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+describe('sign-up', () => {
+  test('gives a session of an hour with a user', async ({ supabase }) => {
+    const email = newEmail();
+    const { status, body } = await supabase.call('/auth/v1/signup', {
+      body: { email: email.toUpperCase(), password, data: { full_name: 'Jo' } },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
+    expect(Math.abs(body.expires_at - Date.now() / 1000 - 3600)).toBeLessThan(30);
+    expect(body.user).toMatchObject({
+      email,
+      phone: '',
+      aud: 'authenticated',
+      role: 'authenticated',
+      is_anonymous: false,
+      app_metadata: { provider: 'email', providers: ['email'] },
+      user_metadata: { full_name: 'Jo', email, sub: body.user.id },
+      identities: [{ provider: 'email', id: body.user.id, user_id: body.user.id }],
+    });
+    expect(body.user.created_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  });
+
+  test('gives an access token with the claims of Auth', async ({ supabase }) => {
+    const { id, email, accessToken } = await supabase.signUp(newEmail(), { full_name: 'Jo' });
+    const claims = claimsOf(accessToken);
+    expect(claims).toMatchObject({
+      iss: expect.stringMatching(/\/auth\/v1$/),
+      sub: id,
+      aud: 'authenticated',
+      role: 'authenticated',
+      email,
+      phone: '',
+      app_metadata: { provider: 'email' },
+      user_metadata: { full_name: 'Jo' },
+      aal: 'aal1',
+      amr: [{ method: 'password' }],
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      is_anonymous: false,
+    });
+    expect(claims.exp - claims.iat).toBe(3600);
+  });
+
+  test.for([
+    ['a known address', { email: 'known' }, 422, 'user_already_exists'],
+    ['a short password', { password: 'short' }, 422, 'weak_password'],
+    ['an empty password', { password: '' }, 400, 'validation_failed'],
+    ['a password of 73 bytes', { password: `${'a'.repeat(71)}é` }, 400, 'validation_failed'],
+    ['a malformed address', { email: 'nobody' }, 400, 'validation_failed'],
+    ['a very long address', { email: `${'a'.repeat(250)}@example.com` }, 400, 'validation_failed'],
+    ['no address', { email: undefined }, 422, 'anonymous_provider_disabled'],
+    ['a number for an address', { email: 7 }, 400, 'bad_json'],
+  ] as const)('with %s is refused', async ([, given, expected, code], { supabase }) => {
+    const { email: known } = await supabase.signUp();
+    const email = 'email' in given && given.email === 'known' ? known.toUpperCase() : newEmail();
+    const { status, body } = await supabase.call('/auth/v1/signup', {
+      body: { email, password, ...given, ...('email' in given && given.email === 'known' && { email }) },
+    });
+    expect([status, body.code]).toEqual([expected, code]);
+    if (code === 'weak_password') expect(body.weak_password.reasons).toEqual(['length']);
+  });
+
+  test('with a password of 72 bytes works, and so does signing in with it', async ({ supabase }) => {
+    const email = newEmail();
+    const secret = `${'a'.repeat(70)}é`;
+    expect((await supabase.call('/auth/v1/signup', { body: { email, password: secret } })).status).toBe(200);
+    expect((await signIn(supabase, email, secret)).status).toBe(200);
+  });
+
+  test('by two at once makes one account', async ({ supabase }) => {
+    const email = newEmail();
+    const both = await Promise.all(
+      [1, 2].map(() => supabase.call('/auth/v1/signup', { body: { email, password } })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 422]);
+  });
+
+  test('shows triggers the request’s data alone, then the complete user; what they refuse leaves nothing', async ({
+    supabase,
+  }) => {
+    const { sql } = supabase;
+    // Definer, because Auth's role has no rights outside its own schema.
+    await sql.unsafe(`
+      create table public.compat_seen (email text, metadata jsonb, confirmed boolean, role text, n int generated always as identity);
+      create function public.compat_see() returns trigger language plpgsql security definer set search_path = '' as $$
+      begin
+        if new.email like 'refused%' then raise exception 'no'; end if;
+        insert into public.compat_seen
+          values (new.email, new.raw_user_meta_data, new.email_confirmed_at is not null, session_user);
+        return new;
+      end $$;
+      create trigger compat_see after insert or update of raw_user_meta_data on auth.users
+        for each row execute function public.compat_see();`);
+    try {
+      const { email } = await supabase.signUp(newEmail(), { full_name: 'Jo' });
+      const seen =
+        await sql`select metadata, confirmed, role from public.compat_seen where email = ${email} order by n`;
+      expect(seen[0]).toEqual({
+        metadata: { full_name: 'Jo' },
+        confirmed: false,
+        role: 'supabase_auth_admin',
+      });
+      expect(seen.at(-1)).toMatchObject({ metadata: { full_name: 'Jo', email } });
+
+      const refused = `refused-${newEmail()}`;
+      const { status, body } = await supabase.call('/auth/v1/signup', { body: { email: refused, password } });
+      expect([status, body.code]).toEqual([500, 'unexpected_failure']);
+      expect(await sql`select from auth.users where email = ${refused}`).toHaveLength(0);
+    } finally {
+      await sql.unsafe('drop function public.compat_see() cascade; drop table public.compat_seen');
+    }
+  });
+});
+
+describe('sign-in', () => {
+  test('gives a new session, whatever the case of the address', async ({ supabase }) => {
+    const user = await supabase.signUp();
+    const { status, body } = await signIn(supabase, user.email.toUpperCase());
+    expect([status, body.user.id]).toEqual([200, user.id]);
+    expect(claimsOf(body.access_token).session_id).not.toBe(claimsOf(user.accessToken).session_id);
+  });
+
+  test('tells an unknown address and a wrong password apart for nobody', async ({ supabase }) => {
+    const { email } = await supabase.signUp();
+    const answers = [await signIn(supabase, newEmail()), await signIn(supabase, email, 'wrong password')];
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([
+        400,
+        { code: 'invalid_credentials', message: 'Invalid login credentials' },
+      ]);
+    }
+  });
+
+  test('of a banned user is refused before the password is looked at', async ({ supabase }) => {
+    const { id, email } = await supabase.signUp();
+    await ban(supabase, id);
+    const answers = [await signIn(supabase, email), await signIn(supabase, email, 'wrong password')];
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [400, 'user_banned'],
+      [400, 'user_banned'],
+    ]);
+    await supabase.sql`update auth.users set banned_until = now() - interval '1 second' where id = ${id}`;
+    expect((await signIn(supabase, email)).status).toBe(200);
+  });
+
+  test('without an address, or with an unknown grant, is refused', async ({ supabase }) => {
+    const noAddress = await supabase.call('/auth/v1/token?grant_type=password', { body: { password } });
+    expect([noAddress.status, noAddress.body.code]).toEqual([400, 'validation_failed']);
+    const unknown = await supabase.call('/auth/v1/token?grant_type=magic', { body: {} });
+    expect([unknown.status, unknown.body.code]).toEqual([400, 'invalid_credentials']);
+  });
+});
+
+describe('a refresh token', () => {
+  test('is exchanged for a new one in the same session', async ({ supabase }) => {
+    const user = await supabase.signUp();
+    const { status, body } = await refresh(supabase, user.refreshToken);
+    expect([status, body.user.id]).toEqual([200, user.id]);
+    expect(body.refresh_token).not.toBe(user.refreshToken);
+    expect(claimsOf(body.access_token).session_id).toBe(claimsOf(user.accessToken).session_id);
+  });
+
+  test('that is the one before the present one answers with the present one, as often as it comes', async ({
+    supabase,
+  }) => {
+    const { refreshToken: first } = await supabase.signUp();
+    const second = (await refresh(supabase, first)).body.refresh_token;
+    for (const _ of [1, 2]) expect((await refresh(supabase, first)).body.refresh_token).toBe(second);
+    expect((await refresh(supabase, second)).status).toBe(200);
+  });
+
+  test('that comes many times at once is exchanged once', async ({ supabase }) => {
+    const { refreshToken } = await supabase.signUp();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(supabase, refreshToken)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.refresh_token}`))).toHaveLength(1);
+    expect(answers[0]?.status).toBe(200);
+  });
+
+  test('of a session that was signed out is not found', async ({ supabase }) => {
+    const { accessToken, refreshToken } = await supabase.signUp();
+    expect((await signOut(supabase, accessToken)).status).toBe(204);
+    const { status, body } = await refresh(supabase, refreshToken);
+    expect([status, body.code]).toEqual([400, 'refresh_token_not_found']);
+  });
+
+  test('of a session that an admin deleted is not found', async ({ supabase }) => {
+    const { id, refreshToken } = await supabase.signUp();
+    await supabase.sql`delete from auth.sessions where user_id = ${id}`;
+    expect((await refresh(supabase, refreshToken)).body.code).toBe('refresh_token_not_found');
+  });
+
+  test('that is none is refused', async ({ supabase }) => {
+    for (const token of ['nonsense', '']) {
+      const { status, body } = await refresh(supabase, token);
+      expect([status, body.code]).toEqual([400, 'validation_failed']);
+    }
+  });
+
+  test('of a banned user is refused', async ({ supabase }) => {
+    const { id, refreshToken } = await supabase.signUp();
+    await ban(supabase, id);
+    const { status, body } = await refresh(supabase, refreshToken);
+    expect([status, body.code]).toEqual([400, 'user_banned']);
+  });
+});
+
+describe('sign-out', () => {
+  test('of this session leaves the user’s others alone', async ({ supabase }) => {
+    const { email, accessToken } = await supabase.signUp();
+    const other = await signIn(supabase, email);
+    expect((await signOut(supabase, accessToken)).status).toBe(204);
+    expect((await refresh(supabase, other.body.refresh_token)).status).toBe(200);
+    const again = await signOut(supabase, accessToken);
+    expect([again.status, again.body.code]).toEqual([403, 'session_not_found']);
+  });
+
+  test('of the others leaves this one', async ({ supabase }) => {
+    const { email, accessToken, refreshToken } = await supabase.signUp();
+    const other = await signIn(supabase, email);
+    expect((await signOut(supabase, accessToken, '?scope=others')).status).toBe(204);
+    expect((await refresh(supabase, other.body.refresh_token)).status).toBe(400);
+    expect((await refresh(supabase, refreshToken)).status).toBe(200);
+  });
+
+  test('means everywhere unless a scope is given', async ({ supabase }) => {
+    const { email, accessToken, refreshToken } = await supabase.signUp();
+    const other = await signIn(supabase, email);
+    expect((await signOut(supabase, accessToken, '')).status).toBe(204);
+    for (const token of [refreshToken, other.body.refresh_token]) {
+      expect((await refresh(supabase, token)).status).toBe(400);
+    }
+  });
+
+  test('of an unknown scope is refused', async ({ supabase }) => {
+    const { accessToken } = await supabase.signUp();
+    const { status, body } = await signOut(supabase, accessToken, '?scope=sideways');
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+  });
+});
+
+describe('a bearer token', () => {
+  test('shows its user', async ({ supabase }) => {
+    const { id, email, accessToken: token } = await supabase.signUp();
+    const { status, body } = await supabase.call('/auth/v1/user', { token });
+    expect([status, body.id, body.email]).toEqual([200, id, email]);
+  });
+
+  test('that is missing, forged, expired, unsigned or of nobody is refused', async ({ supabase }) => {
+    const { accessToken } = await supabase.signUp();
+    const key = new TextEncoder().encode(supabase.jwtSecret);
+    const sign = (claims: object) =>
+      new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
+    const claims = claimsOf(accessToken);
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${accessToken.split('.')[1]}.`;
+    const cases: [string | undefined, number, string][] = [
+      [undefined, 401, 'no_authorization'],
+      ['nonsense', 403, 'bad_jwt'],
+      [`${accessToken.slice(0, -4)}AAAA`, 403, 'bad_jwt'],
+      [unsigned, 403, 'bad_jwt'],
+      [await sign({ ...claims, exp: claims.iat - 1 }), 403, 'bad_jwt'],
+      [await sign({ ...claims, sub: crypto.randomUUID() }), 403, 'user_not_found'],
+      [await sign({ ...claims, sub: 'nobody' }), 400, 'bad_jwt'],
+    ];
+    for (const [token, expected, code] of cases) {
+      for (const path of ['/auth/v1/user', '/auth/v1/logout']) {
+        const method = path.endsWith('logout') ? 'POST' : 'GET';
+        const { status, body } = await supabase.call(path, { method, ...(token !== undefined && { token }) });
+        expect([path, token, status, body.code]).toEqual([path, token, expected, code]);
+      }
+    }
+  });
+
+  test('of a banned user is refused', async ({ supabase }) => {
+    const { id, accessToken: token } = await supabase.signUp();
+    await ban(supabase, id);
+    const { status, body } = await supabase.call('/auth/v1/user', { token });
+    expect([status, body.code]).toEqual([403, 'user_banned']);
+  });
+});
+
+describe('an error', () => {
+  const wrong = { body: { email: 'a@b.co', password: 'wrong' } };
+  const path = '/auth/v1/token?grant_type=password';
+
+  test('has a code that is a word since API version 2024-01-01', async ({ supabase }) => {
+    const { status, body, headers } = await supabase.call(path, wrong);
+    expect([status, body]).toEqual([
+      400,
+      { code: 'invalid_credentials', message: 'Invalid login credentials' },
+    ]);
+    expect(headers.get('x-supabase-api-version')).toBe('2024-01-01');
+    expect(headers.get('x-sb-error-code')).toBe('invalid_credentials');
+  });
+
+  test('has the older shape for callers that name no version', async ({ supabase }) => {
+    const { body } = await supabase.call(path, { ...wrong, headers: { 'X-Supabase-Api-Version': '' } });
+    expect(body).toEqual({ code: 400, error_code: 'invalid_credentials', msg: 'Invalid login credentials' });
+  });
+
+  test('for a body that is no JSON object, or too long, says so', async ({ supabase }) => {
+    for (const body of ['{', '', '[]', '"text"']) {
+      const answer = await supabase.call(path, { body });
+      expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_json']);
+    }
+    const long = await supabase.call(path, { body: { email: 'a'.repeat(2 ** 20) } });
+    expect([long.status, long.body.code]).toEqual([413, 'request_entity_too_large']);
+  });
+
+  test('for a missing API key comes from the edge', async ({ supabase }) => {
+    const { status, body } = await supabase.call(path, { ...wrong, apikey: null });
+    expect([status, body.message]).toEqual([401, 'No API key found in request']);
+  });
+});
+
+test('the key set of a project with a shared secret is empty', async ({ supabase }) => {
+  const { status, body } = await supabase.call('/auth/v1/.well-known/jwks.json', { apikey: null });
+  expect(status).toBe(200);
+  if (supabase.jwtSecret) expect(body).toEqual({ keys: [] });
+});
+
+test('Auth says that it is well', async ({ supabase }) => {
+  const { status, body } = await supabase.call('/auth/v1/health');
+  expect([status, body.name]).toEqual([200, 'GoTrue']);
+});

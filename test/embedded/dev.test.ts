@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { childrenOf, freePorts, occupy, run, serverPid, untilGone } from './processes.ts';
+
+const READY = 'Ctrl-C ends everything.';
+
+describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () => {
+  let folder: string;
+  let env: Record<string, string>;
+
+  async function ports(): Promise<Record<string, string>> {
+    const [gateway, api, database] = await freePorts(3);
+    return { PORT: String(gateway), SUPABASE_PORT: String(api), SUPABASE_DB_PORT: String(database) };
+  }
+
+  async function start(...args: string[]) {
+    const dev = run(['dev/main.ts', ...args], env);
+    await dev.until(READY);
+    return dev;
+  }
+
+  function query(text: string) {
+    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
+    return sql.unsafe(text).finally(() => sql.end());
+  }
+
+  const readyz = async () =>
+    (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`).catch(() => undefined))?.status;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
+    env = { ...(await ports()), DEV_DATA_DIR: folder, LOG_LEVEL: 'warn' };
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('tells what it does, then all that is needed, in lines that work when pasted', async () => {
+    const dev = await start();
+    const { stdout } = dev.said;
+    expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
+    for (const text of [
+      `http://127.0.0.1:${env['PORT']}/api/v1`,
+      `http://127.0.0.1:${env['SUPABASE_PORT']}`,
+      'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
+      'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
+      'demo@example.com',
+    ]) {
+      expect(stdout).toContain(text);
+    }
+    const lines = stdout.split('\n').filter((line) => /^(TOKEN=\$\()?curl /.test(line));
+    const pasted = execFileSync('sh', { cwd: folder, input: lines.join('\n'), encoding: 'utf8' });
+    expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
+    const audio = lines.length > 2 && /-so (\S+)/.exec(lines[2] ?? '')?.[1];
+    if (audio) expect(execFileSync('wc', ['-c', audio], { cwd: folder, encoding: 'utf8' })).toMatch(/\d{4,}/);
+
+    const studio = await fetch(`http://127.0.0.1:${env['SUPABASE_PORT']}/`);
+    const page = await studio.text();
+    const assets = [...page.matchAll(/(?:src|href)="(\/static[^"]+)"/g)].map(([, path]) => path);
+    expect(assets.length).toBeGreaterThan(1);
+    for (const path of assets) expect((await fetch(new URL(path ?? '', studio.url))).status).toBe(200);
+
+    await query('create table public.kept as select 7 as n');
+    dev.kill('SIGINT');
+    expect(await dev.exited).toBe(0);
+    await untilGone(folder);
+    expect(await readyz()).toBeUndefined();
+  });
+
+  test('keeps its data and survives the loss of any part', async () => {
+    const dev = await start();
+    expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
+
+    const server = childrenOf(dev.pid)
+      .flatMap(({ pid }) => childrenOf(pid))
+      .find(({ command }) => command.endsWith('src/server.ts'));
+    process.kill(server?.pid ?? 0, 'SIGKILL');
+    await dev.until('It starts again when a file in src changes.');
+    const now = new Date();
+    await utimes(fileURLToPath(new URL('../../src/server.ts', import.meta.url)), now, now);
+    await expect.poll(readyz, { timeout: 10_000 }).toBe(200);
+
+    await query('insert into public.kept values (8)');
+    process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');
+    expect(await dev.exited).toBe(1);
+    expect(dev.said.stderr).toContain('PostgreSQL has ended unexpectedly');
+    await untilGone(folder);
+
+    const again = await start();
+    expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
+    await query('insert into public.kept values (9)');
+    // The keepers of its children along with it: then nobody is left who would end them.
+    const keepers = childrenOf(again.pid);
+    again.kill('SIGKILL');
+    for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
+    await again.exited;
+
+    const last = await start();
+    expect(await query('select n from public.kept order by n')).toHaveLength(3);
+    last.kill('SIGTERM');
+    expect(await last.exited).toBe(0);
+    await untilGone(folder);
+  });
+
+  test('says in one sentence what is in use', async () => {
+    const dev = await start();
+    const other = { ...env, ...(await ports()) };
+    const cases: [Record<string, string>, string[], RegExp][] = [
+      [other, [], /^The data folder \S+ is in use by another run\.\n$/],
+      [other, ['--fresh'], /^The data folder \S+ is in use by another run\.\n$/],
+      ...['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'].map(
+        (name): [Record<string, string>, string[], RegExp] => [
+          { ...other, DEV_DATA_DIR: `${folder}/other`, [name]: env[name] as string },
+          [],
+          new RegExp(`^Port ${env[name]} is in use[^\\n]*\\.\\n$`),
+        ],
+      ),
+    ];
+    for (const [given, args, message] of cases) {
+      const second = run(['dev/main.ts', ...args], given);
+      expect(await second.exited).toBe(1);
+      expect(second.said.stderr).toMatch(message);
+    }
+    expect(await query('select n from public.kept')).toHaveLength(3);
+    dev.kill('SIGINT');
+    await dev.exited;
+  });
+
+  test('--fresh starts anew', async () => {
+    const dev = await start('--fresh');
+    const [row] = await query(
+      `select to_regclass('public.kept') as kept, count(*)::int as users from auth.users`,
+    );
+    expect(row).toEqual({ kept: null, users: 1 });
+    dev.kill('SIGINT');
+    expect(await dev.exited).toBe(0);
+    await untilGone(folder);
+  });
+
+  test('refuses what it does not know', async () => {
+    const dev = run(['dev/main.ts', '--frehs'], env);
+    expect(await dev.exited).toBe(1);
+    const { port, server } = await occupy();
+    const wrong = run(['dev/main.ts'], { ...env, PORT: `${port}x` });
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.said.stderr).toBe('PORT must be a port number from 1 to 65535.\n');
+    server.close();
+  });
+});

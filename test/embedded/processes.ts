@@ -1,0 +1,74 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+
+type Process = { pid: number; parent: number; command: string };
+
+function processes(): Process[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map((line) => {
+    const [pid, parent, ...command] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
+  });
+}
+
+/** Everything that runs with `text` in its command line. */
+export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
+
+/** What a process has started and still runs. */
+export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
+
+/** Waits until nothing runs any more with `text` in its command line. */
+export const untilGone = (text: string) =>
+  expect.poll(() => processesNaming(text), { timeout: 10_000 }).toEqual([]);
+
+/** The number of the server process on a data folder of startPostgres. */
+export const serverPid = (dataDir: string) =>
+  Number.parseInt(readFileSync(join(dataDir, 'cluster/postmaster.pid'), 'utf8'), 10);
+
+/** Listens on a port of 127.0.0.1, any free one by default. */
+export async function occupy(port = 0): Promise<{ port: number; server: Server }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { port: (server.address() as { port: number }).port, server };
+}
+
+/** Ports that are free now, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const taken = await Promise.all(Array.from({ length: count }, () => occupy()));
+  await Promise.all(taken.map(({ server }) => new Promise((resolve) => server.close(resolve))));
+  return taken.map(({ port }) => port);
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Runs a program of this repository and watches what it says. */
+export function run(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+  const said = { stdout: '', stderr: '' };
+  const waiting = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+      for (const look of waiting) look();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    pid: child.pid as number,
+    said,
+    exited,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    /** Settles when the program has said `text` on stdout; fails when it ends without. */
+    until: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => said.stdout.includes(text) && resolve();
+        waiting.add(look);
+        look();
+        void exited.then((code) => reject(new Error(`It ended with ${code}: ${said.stdout}${said.stderr}`)));
+      }),
+  };
+}

@@ -1,0 +1,103 @@
+import { describe, expect } from 'vitest';
+import { type Supabase, test } from './supabase.ts';
+
+// What migrations and admins may do as `postgres` on a hosted project, and what they may not.
+
+class Undo extends Error {}
+
+/** Runs statements as `postgres` and undoes them; returns the SQLSTATE of the one that failed, if one did. */
+async function attempt({ sql }: Supabase, ...statements: string[]): Promise<string | undefined> {
+  try {
+    await sql.begin(async (transaction) => {
+      for (const statement of statements) await transaction.unsafe(statement);
+      throw new Undo();
+    });
+  } catch (error) {
+    if (error instanceof Undo) return undefined;
+    return (error as { code: string }).code;
+  }
+  return undefined;
+}
+
+const FUNCTION = `create function public.compat_trigger() returns trigger language plpgsql as 'begin return new; end'`;
+
+describe('postgres may', () => {
+  test.for([
+    [
+      'hang triggers on the users',
+      FUNCTION,
+      'create trigger a after insert on auth.users for each row execute function public.compat_trigger()',
+    ],
+    ['refer to users', 'create table public.a (id uuid primary key references auth.users on delete cascade)'],
+    [
+      'read and change users',
+      `update auth.users set banned_until = '2999-01-01'`,
+      'select * from auth.users',
+    ],
+    ['end sessions', 'delete from auth.sessions'],
+    ['make buckets', `insert into storage.buckets (id, name, public) values ('compat-x', 'compat-x', true)`],
+    ['make schemas', 'create schema compat_private', 'grant usage on schema compat_private to authenticated'],
+    ['make extensions', 'create extension if not exists pg_trgm with schema extensions'],
+    ['settle default privileges', 'alter default privileges revoke execute on functions from public'],
+    ['settle time limits', `alter role authenticated set statement_timeout = '8s'`],
+    ['become the roles of the API', 'set local role authenticated', 'set local role postgres'],
+    ['become anon', 'set local role anon'],
+    ['become the service', 'set local role service_role'],
+    ['become authenticator', 'set local role authenticator'],
+    ['make and grant roles', 'create role compat_role', 'grant compat_role to authenticator'],
+    ['reload the API', `notify pgrst, 'reload schema'`],
+  ] as const)('%s', async ([, ...statements], { supabase }) => {
+    expect(await attempt(supabase, ...statements)).toBeUndefined();
+  });
+});
+
+describe('postgres may not', () => {
+  test.for([
+    ['change the tables of Auth', 'alter table auth.users add column compat int', '42501'],
+    ['make tables in the schema of Auth', 'create table auth.compat (id int)', '42501'],
+    ['make tables in the schema of Storage', 'create table storage.compat (id int)', '42501'],
+    ['become the superuser', 'set local role supabase_admin', '42501'],
+    ['become Auth', 'set local role supabase_auth_admin', '42501'],
+  ] as const)('%s', async ([, statement, code], { supabase }) => {
+    expect(await attempt(supabase, statement)).toBe(code);
+  });
+});
+
+test('postgres is no superuser and is not held by row-level security', async ({ supabase }) => {
+  const [role] =
+    await supabase.sql`select rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname = current_user`;
+  expect(role).toEqual({ rolsuper: false, rolbypassrls: true, rolcreaterole: true });
+});
+
+test('a definer function cannot change the role', async ({ supabase }) => {
+  const make = `create function public.compat_definer() returns void language plpgsql security definer
+    as $$ begin perform set_config('role', 'authenticated', true); end $$`;
+  expect(await attempt(supabase, make, 'select public.compat_definer()')).toBe('42501');
+});
+
+test('a new table in public is granted to nobody of the API', async ({ supabase }) => {
+  const granted = await supabase.sql.begin(async (sql) => {
+    await sql`create table public.compat_table (id int)`;
+    const rows = await sql`
+      select r as role, has_table_privilege(r, 'public.compat_table', 'select, insert, update, delete') as granted
+      from unnest(array['anon', 'authenticated', 'service_role']) as r`;
+    await sql`drop table public.compat_table`;
+    return rows.map((row) => row['granted']);
+  });
+  expect(granted).toEqual([false, false, false]);
+});
+
+test('text sorts by language, not by bytes, whatever the locale here', async ({ supabase }) => {
+  const rows =
+    await supabase.sql`select w from unnest(array['Zebra', 'apple', 'Éclair', 'banana']) as w order by w`;
+  expect(rows.map((row) => row['w'])).toEqual(['apple', 'banana', 'Éclair', 'Zebra']);
+});
+
+test('there is what the schemas rely on: PostgreSQL 17 with pgcrypto and pg_trgm in extensions', async ({
+  supabase,
+}) => {
+  const [row] = await supabase.sql`
+    select current_setting('server_version_num')::int / 10000 as major, extensions.similarity('a', 'a') as alike,
+      encode(extensions.digest('a', 'sha256'), 'hex') as hash`;
+  expect(row).toMatchObject({ major: 17, alike: 1, hash: expect.stringMatching(/^ca978112/) });
+});

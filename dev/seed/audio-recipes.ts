@@ -82,7 +82,7 @@ export const AUDIO_RECIPES: Readonly<Record<string, AudioRecipe>> = {
     surface: { lowHz: 1_400, highHz: 6_000, ringSec: 0.012 },
   }),
   'rain/light-rain-on-leaves.wav': rainOn(36, {
-    wash: 0.07,
+    wash: 0.045,
     dropsPerSec: 38,
     surface: { lowHz: 900, highHz: 4_200, ringSec: 0.018 },
   }),

@@ -9,10 +9,12 @@ const SIZE_PX = 800;
 export interface CoverRecipe {
   intention: Intention;
   motif: MotifName;
+  /** How large the thing is drawn, where its size says something: 1 is usual. */
+  size?: number;
 }
 
 /** A cover as an SVG document; the same name always gives the same picture. */
-export function coverSvg(name: string, { intention, motif }: CoverRecipe): string {
+export function coverSvg(name: string, { intention, motif, size = 1 }: CoverRecipe): string {
   const random = randomFor(name);
   const { sky, light, line } = PALETTES[intention];
   const [lightX, lightY] = [between(random, 0.25, 0.75), between(random, 0.2, 0.6)];
@@ -24,6 +26,9 @@ export function coverSvg(name: string, { intention, motif }: CoverRecipe): strin
     <radialGradient id="light" cx="${lightX.toFixed(2)}" cy="${lightY.toFixed(2)}" r="0.6">
       <stop offset="0" stop-color="${light}" stop-opacity="0.5"/><stop offset="1" stop-color="${light}" stop-opacity="0"/>
     </radialGradient>
+    <radialGradient id="glow">
+      <stop offset="0" stop-color="#ffb45e" stop-opacity="0.55"/><stop offset="1" stop-color="#ffb45e" stop-opacity="0"/>
+    </radialGradient>
     <radialGradient id="edge" r="0.75"><stop offset="0.65" stop-opacity="0"/><stop offset="1" stop-opacity="0.28"/></radialGradient>
     <linearGradient id="metal" x1="0" y1="0" x2="0.6" y2="1">
       <stop offset="0" stop-color="${line}"/><stop offset="1" stop-color="${light}" stop-opacity="0.75"/>
@@ -31,7 +36,7 @@ export function coverSvg(name: string, { intention, motif }: CoverRecipe): strin
   </defs>
   <rect width="800" height="800" fill="url(#sky)"/>
   <rect width="800" height="800" fill="url(#light)"/>
-  ${MOTIFS[motif](random)}
+  ${MOTIFS[motif](random, size)}
   <rect width="800" height="800" fill="url(#edge)"/>
 </svg>`;
 }

@@ -36,7 +36,10 @@ export async function seedFiles({ supabaseUrl, secretKey, log }: SeedTarget): Pr
   let bytes = 0;
   const queue = missing.values();
   const work = async () => {
-    for (const file of queue) bytes += await upload(storage.from(file.bucket), file);
+    for (const file of queue) {
+      const size = await upload(storage.from(file.bucket), file);
+      bytes += size; // not in one line: that would read the sum before the wait and lose what others add meanwhile
+    }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
   const tookSec = (performance.now() - startedMs) / 1_000;

@@ -38,7 +38,7 @@ export async function seedFiles({ supabaseUrl, secretKey, log }: SeedTarget): Pr
   const work = async () => {
     for (const file of queue) {
       const size = await upload(storage.from(file.bucket), file);
-      bytes += size; // not in one line: that would read the sum before the wait and lose what others add meanwhile
+      bytes += size;
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
@@ -66,7 +66,8 @@ async function missingFiles(bucketOf: (name: string) => Bucket): Promise<SeedFil
       const [bucket = '', name = ''] = folder.split('/');
       const { data, error } = await bucketOf(bucket).list(name, { limit: 1_000 });
       if (error) throw new Error(`cannot list ${folder} in Storage: ${error.message}`, { cause: error });
-      return data.map((object) => `${folder}/${object.name}`);
+      // Supabase Storage names an object within its folder, the embedded one by its whole path.
+      return data.map((object) => `${folder}/${object.name.slice(object.name.lastIndexOf('/') + 1)}`);
     }),
   );
   const there = new Set(stored.flat());

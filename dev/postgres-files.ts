@@ -4,6 +4,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -42,8 +43,14 @@ export async function findPrograms(account: Account): Promise<Programs> {
     throw new Error(`There is no embedded Postgres for this platform (${packageName} is not installed).`);
   });
   if (runs(installed.postgres, account)) return installed;
+  if (account.uid !== undefined) {
+    const copied = copyPrograms(resolve(installed.postgres, '../..'));
+    if (runs(copied.postgres, account)) return copied;
+  }
+  throw new Error(`Postgres does not run (${installed.postgres} --version fails); npm rebuild may mend it.`);
+}
 
-  const native = resolve(installed.postgres, '../..');
+function copyPrograms(native: string): Programs {
   const version = JSON.parse(readFileSync(resolve(native, '../package.json'), 'utf8')).version as string;
   const copy = join(SHARED_PLACE, `sounds-service-postgres-${version}`);
   if (!existsSync(copy)) {
@@ -51,10 +58,9 @@ export async function findPrograms(account: Account): Promise<Programs> {
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
     renameSync(unfinished, copy);
   }
-  const copied = { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
-  if (!runs(copied.postgres, account))
-    throw new Error(`Postgres does not run: ${installed.postgres} --version fails.`);
-  return copied;
+  // Everybody may write to the shared place; what others put there is not run.
+  if (lstatSync(copy).uid !== process.getuid?.()) throw new Error(`${copy} belongs to somebody else.`);
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
 
 /**
@@ -82,6 +88,7 @@ export function removeFolder(folder: string): void {
 }
 
 function prepare(folder: string, account: Account): boolean {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) return false;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account.uid === undefined || account.gid === undefined) return true;
   chownSync(folder, account.uid, account.gid);

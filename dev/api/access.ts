@@ -39,7 +39,7 @@ export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => 
   return next();
 };
 
-/** Browsers name where a request comes from, and no page can forge it. */
-function isStudio(request: Request): boolean {
+/** Whether a page of our own sent it: browsers name where a request comes from, and no page can forge that. */
+export function isStudio(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }

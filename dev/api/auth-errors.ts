@@ -60,7 +60,8 @@ function failureIn(status: number, body: Record<string, unknown> | undefined): A
   return new AuthError(status, code, message, details);
 }
 
-async function readBody(response: Response): Promise<Record<string, unknown> | undefined> {
+/** The JSON object that a response holds; it stays readable. */
+export async function readBody(response: Response): Promise<Record<string, unknown> | undefined> {
   try {
     return (await response.clone().json()) as Record<string, unknown>;
   } catch {

@@ -3,7 +3,7 @@ import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { signingKey } from './access.ts';
-import { AuthError, errorResponse } from './auth-errors.ts';
+import { AuthError, errorResponse, readBody } from './auth-errors.ts';
 import { type AuthService, isBanned } from './auth-service.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
@@ -13,7 +13,7 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
   return async (c, next) => {
     await next();
     if (c.res.status !== 200) return;
-    const session = (await c.res.clone().json()) as Partial<Session> | null;
+    const session = (await readBody(c.res)) as Partial<Session> | undefined;
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
     const claims = decodeJwt(session.access_token);

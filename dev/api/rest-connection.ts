@@ -1,7 +1,7 @@
 import type { ConnectionContextOptions, VarsContext } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { sql } from 'kysely';
-import type { Options, PostgresType, Sql } from 'postgres';
+import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
 import { isDatabaseError, restErrorResponse } from './rest-errors.ts';
@@ -51,18 +51,16 @@ function isJsonText(value: unknown): value is string {
  */
 export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
-  readonly #listener: Sql;
 
   constructor(databaseUrl: string) {
     const postgresOptions = driverOptions('+00:00');
     super({ url: as(SUPERUSER, databaseUrl), postgresOptions });
     this.#requests = new PostgresConnection({ url: as('authenticator', databaseUrl), postgresOptions });
-    this.#listener = this.driver;
   }
 
   /** Re-reads the catalogue whenever the database says that it changed. */
   async watchSchema(): Promise<void> {
-    await this.#listener.listen('pgrst', () => void this.clearSchemaCache());
+    await this.driver.listen('pgrst', () => void this.clearSchemaCache());
   }
 
   override async withContext<T>(

@@ -2,12 +2,13 @@ import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { signingKey } from './access.ts';
+import { isStudio, signingKey } from './access.ts';
 import { download } from './download.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { RestConnection } from './rest-connection.ts';
 import { findObjects, storageCaller } from './storage-caller.ts';
 import {
+  accessDenied,
   bucketNotFound,
   invalidRequest,
   invalidUrlToken,
@@ -49,8 +50,17 @@ export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> 
         return new StorageError(500, 'Internal', 'Internal Server Error', 'InternalError').toResponse();
       }
     }
+    const anonymous = !c.req.header('authorization') && !c.req.header('apikey');
+    if (c.req.path.startsWith('/storage/v1/') && anonymous && !hasOwnToken(path) && !isStudio(c.req.raw)) {
+      return accessDenied('Invalid Compact JWS').toResponse();
+    }
     return next();
   };
+}
+
+/** Signed uploads carry their permission in the address. */
+function hasOwnToken(path: string): boolean {
+  return path.startsWith('/object/upload/sign/') || path === '/status';
 }
 
 function decode(part: string): string {

@@ -306,6 +306,11 @@ describe('the public address', () => {
   });
 });
 
+test('nothing is told without a key, unless the address carries its own permission', async ({ supabase }) => {
+  const { status, body } = await supabase.call('/storage/v1/bucket', { apikey: null });
+  expect([status, body.statusCode]).toEqual([400, '403']);
+});
+
 test('a private object is downloaded with the secret key alone', async ({ supabase }) => {
   const path = `/storage/v1/object/authenticated/${AUDIO}/${encodeURI(await audio(supabase))}`;
   expect((await supabase.call(path, { apikey: supabase.secretKey })).body).toBe(TEXT);

@@ -10,7 +10,8 @@ import { type Account, findPrograms, ownFolder, serverAccount } from './postgres
 
 /** A running PostgreSQL server on 127.0.0.1. */
 export interface Postgres {
-  readonly port: number;
+  /** Where the database is: in the data folder, unless the account that runs the server may not go there. */
+  readonly folder: string;
   /** As `postgres`, who is no superuser, just as on a hosted project: for migrations, seeds and tests. */
   readonly databaseUrl: string;
   /** Settles when the server is gone, asked for or not. */
@@ -59,7 +60,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     const problem = await untilReady(server);
     if (problem === undefined) {
       const databaseUrl = `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
-      return { port, databaseUrl, exited: server.exited, stop: server.stop };
+      return { folder, databaseUrl, exited: server.exited, stop: server.stop };
     }
     const lostRace = options.port === 0 && PORT_TAKEN.test(problem);
     if (attempt > 20 || !(lostRace || STILL_DYING.test(problem))) throw explain(problem, port, folder);

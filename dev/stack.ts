@@ -65,6 +65,11 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   log('Starting PostgreSQL');
   const { databasePort: port, durable = true } = options;
   const postgres = await startPostgres({ dataDir: database, port, durable });
+  if (!postgres.folder.startsWith(database)) {
+    log(
+      `The database is in ${postgres.folder}: Postgres does not run as root, and nobody else may enter ${database}`,
+    );
+  }
   return startServices(postgres, storageDir, options.apiPort, log, unlock).catch(async (error: unknown) => {
     await postgres.stop();
     throw error;

@@ -10,7 +10,7 @@ export async function summary(stack: Stack, gatewayPort: number): Promise<string
   return `
   Gateway        ${gateway}/api/v1
   Supabase       ${stack.apiUrl}
-  Studio         ${stack.apiUrl}/
+  Studio         ${stack.apiUrl}/  (browse and edit the public tables)
   Database       ${stack.databaseUrl}
 
   Publishable    ${stack.publishableKey}

@@ -46,11 +46,14 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const data = await dataApp(options);
   const closeAll = () => Promise.all([auth.connection.close(), data.connection.close()]);
 
+  const running = new Set<Promise<Response>>();
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
     .all('*', (c) => {
       const app = c.req.path.startsWith('/auth/v1') ? auth : data;
-      return app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
+      const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
+      running.add(answer);
+      return answer.finally(() => running.delete(answer));
     });
   const server = createAdaptorServer({ fetch: routes.fetch, overrideGlobalObjects: false });
   try {
@@ -70,6 +73,8 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       server.close();
       if ('closeAllConnections' in server) server.closeAllConnections();
       await closed;
+      // A pool never ends, or breaks, when it is closed under a transaction.
+      await Promise.allSettled(running);
       await closeAll();
     },
   };

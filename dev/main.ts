@@ -62,6 +62,13 @@ async function run(): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
 
+// The database driver throws from a timer when the server goes away while it is writing.
+process.on('uncaughtException', (error) => {
+  if (ending) return;
+  console.error(error);
+  void end(1);
+});
+
 run().catch((error: unknown) => {
   if (ending) return;
   console.error(error instanceof Error ? error.message : error);

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** An error in the shape of Supabase Storage: nearly always HTTP 400, with the real status in the body, as a string. */
 export class StorageError extends Error {
   readonly status: string;
@@ -32,4 +34,14 @@ export function fromDatabase(error: unknown): unknown {
   if (code === '23505')
     return new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
   return error;
+}
+
+/**
+ * Checks a request's JSON.
+ * @throws StorageError that says what is wrong with it
+ */
+export function requestBody<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw invalidRequest(`body ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
 }

@@ -4,6 +4,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { isStudio, signingKey } from './access.ts';
 import { download } from './download.ts';
+import { list } from './list.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { RestConnection } from './rest-connection.ts';
 import { findObjects, storageCaller } from './storage-caller.ts';
@@ -13,6 +14,7 @@ import {
   invalidRequest,
   invalidUrlToken,
   objectNotFound,
+  requestBody,
   StorageError,
 } from './storage-errors.ts';
 import { upload } from './upload.ts';
@@ -26,6 +28,7 @@ type Handler = (storage: Storage, c: Context, bucket: string, name: string) => P
 
 // Tried in this order: the last two would take the others for buckets. What no line names is left to Lite.
 const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
+  [['POST'], /^\/object\/list\/([^/]+)$/, listFolder],
   [['POST'], /^\/object\/sign\/([^/]+)$/, signMany],
   [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
   [['GET', 'HEAD'], /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
@@ -76,9 +79,7 @@ const SignOne = z.object({ expiresIn });
 const SignMany = z.object({ expiresIn, paths: z.array(z.string()).min(1).max(1000) });
 
 async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
-  const parsed = schema.safeParse(await c.req.json().catch(() => undefined));
-  if (!parsed.success) throw invalidRequest(`body ${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  return requestBody(schema, await c.req.json().catch(() => undefined));
 }
 
 async function signOne({ connection }: Storage, c: Context, bucket: string, name: string): Promise<Response> {
@@ -145,6 +146,10 @@ async function downloadAsCaller({ connection, files }: Storage, c: Context, buck
   return download(files, bucket, row, c.req.raw, {
     'Cache-Control': row.metadata?.cacheControl ?? 'no-cache',
   });
+}
+
+function listFolder({ connection }: Storage, c: Context, bucket: string): Promise<Response> {
+  return list(connection, c, bucket);
 }
 
 async function uploadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {

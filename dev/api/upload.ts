@@ -79,11 +79,10 @@ async function receive(c: Context): Promise<Upload> {
   const sent = c.req.header('content-type') ?? 'application/octet-stream';
   if (!sent.startsWith('multipart/form-data')) {
     const cacheControl = c.req.header('cache-control') ?? 'no-cache';
-    return { bytes: new Uint8Array(await c.req.arrayBuffer()), type: sent, cacheControl };
+    const bytes = await c.req.arrayBuffer().catch(cutOff);
+    return { bytes: new Uint8Array(bytes), type: sent, cacheControl };
   }
-  const form = await c.req.formData().catch(() => {
-    throw invalidRequest('The form could not be read');
-  });
+  const form = await c.req.formData().catch(cutOff);
   const file = [...form.values()].find((value) => value instanceof File);
   if (!file) throw invalidRequest('The form holds no file');
   const seconds = form.get('cacheControl');
@@ -92,6 +91,10 @@ async function receive(c: Context): Promise<Upload> {
     type: file.type || 'application/octet-stream',
     cacheControl: typeof seconds === 'string' ? `max-age=${seconds}` : 'no-cache',
   };
+}
+
+function cutOff(): never {
+  throw invalidRequest('The body could not be read to its end');
 }
 
 /** Whether `image/png; charset=x` is allowed by `image/png`, `image/*` or a star for both. */

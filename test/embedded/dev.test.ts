@@ -130,14 +130,15 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     await dev.exited;
   });
 
-  test('--fresh starts anew', async () => {
-    const dev = await start('--fresh');
+  test('--fresh starts anew, and Ctrl-C ends it while it prepares', async () => {
+    const dev = run(['dev/main.ts', '--fresh'], env);
+    await dev.until('Seeding the catalogue');
     const [row] = await query(
       `select to_regclass('public.kept') as kept, count(*)::int as users from auth.users`,
     );
-    expect(row).toEqual({ kept: null, users: 1 });
+    expect(row).toEqual({ kept: null, users: 0 });
     dev.kill('SIGINT');
-    expect(await dev.exited).toBe(0);
+    expect([await dev.exited, dev.said.stderr]).toEqual([0, '']);
     await untilGone(folder);
   });
 

@@ -306,6 +306,31 @@ describe('the public address', () => {
   });
 });
 
+test('a folder is listed by what lies in it: objects and folders, without its own name', async ({
+  supabase,
+}) => {
+  const folder = randomUUID();
+  for (const name of ['b.mp3', 'a.mp3', 'deeper/c.mp3', 'deeper/d.mp3'])
+    await upload(supabase, `${AUDIO}/${folder}/${name}`);
+  const list = async (body: object, as: object = { apikey: supabase.secretKey }) =>
+    (await supabase.call(`/storage/v1/object/list/${AUDIO}`, { ...as, body })).body;
+  const entries = await list({ prefix: folder });
+  expect(entries.map(({ name, id }: { name: string; id: string | null }) => [name, id !== null])).toEqual([
+    ['a.mp3', true],
+    ['b.mp3', true],
+    ['deeper', false],
+  ]);
+  expect(entries[0].metadata).toMatchObject({ mimetype: 'audio/mpeg', size: TEXT.length });
+  expect(await list({ prefix: `${folder}/`, limit: 1, offset: 1 })).toMatchObject([{ name: 'b.mp3' }]);
+  expect(await list({ prefix: folder, sortBy: { column: 'name', order: 'desc' } })).toMatchObject([
+    { name: 'deeper' },
+    { name: 'b.mp3' },
+    { name: 'a.mp3' },
+  ]);
+  expect(await list({ prefix: folder, search: 'B' })).toMatchObject([{ name: 'b.mp3' }]);
+  expect(await list({ prefix: folder }, {})).toEqual([]);
+});
+
 test('nothing is told without a key, unless the address carries its own permission', async ({ supabase }) => {
   const { status, body } = await supabase.call('/storage/v1/bucket', { apikey: null });
   expect([status, body.statusCode]).toEqual([400, '403']);

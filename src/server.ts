@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
 import { createApp } from './app.ts';
-import { answerBrokenRequests } from './broken-request.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { createContext } from './context.ts';
+import { createHttpServer } from './http-server.ts';
 
 function readConfig() {
   try {
@@ -16,9 +15,7 @@ function readConfig() {
 
 const config = readConfig();
 const context = createContext(config);
-// A request without a Host header is answered by the app like any other, instead of by Node without a body.
-const server = createServer({ requireHostHeader: false }, createApp(context));
-server.on('clientError', answerBrokenRequests(config));
+const server = createHttpServer(config, createApp(context));
 
 server.once('error', (error: NodeJS.ErrnoException) => {
   const reason =

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { answerBrokenRequests } from '../../src/broken-request.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
+import { createHttpServer } from '../../src/http-server.ts';
 
 export type Gateway = { url: string; port: number; logged: string[]; close: () => Promise<void> };
 
@@ -27,8 +26,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   });
   const logged: string[] = [];
   const context = createContext(config, pino({}, { write: (line: string) => logged.push(line) }));
-  const server = createServer({ requireHostHeader: false }, createApp(context));
-  server.on('clientError', answerBrokenRequests(config));
+  const server = createHttpServer(config, createApp(context));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -41,6 +41,7 @@ export default async function setup(project: TestProject) {
     return undefined;
   }
 
+  process.env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;

@@ -1,6 +1,20 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from './config.ts';
 import { envelope } from './errors.ts';
+
+/**
+ * Longer than the 60 s for which load balancers keep idle connections, in milliseconds: they must be the ones that
+ * close, or a request now and then meets a connection that has just gone.
+ */
+const keepAliveTimeout = 75_000;
+
+/** The HTTP server around the app; it does not listen yet. */
+export function createHttpServer(config: Config, app: RequestListener): Server {
+  // A request without a Host header is answered by the app like any other, instead of by Node without a body.
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout }, app);
+  return server.on('clientError', answerBrokenRequests(config));
+}
 
 const statusOf: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -11,7 +25,7 @@ const statusOf: Record<string, string> = {
  * Answers what is not HTTP, or not finished in time, in the documented shape. Node gives such requests to no
  * handler; its own answer would have no body. They are counted on no budget, so the headers show a full one.
  */
-export function answerBrokenRequests({ rateLimits: { anonymousPerMinute } }: Config) {
+function answerBrokenRequests({ rateLimits: { anonymousPerMinute } }: Config) {
   return (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();

@@ -1,27 +1,37 @@
 import compression from 'compression';
+import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Context } from './context.ts';
-import { routerOf } from './endpoint.ts';
 import { ApiError, notFound, sendError } from './errors.ts';
 import { health } from './health.ts';
 import { requestLog } from './request-log.ts';
+import { routerOf } from './router.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { categoryEndpoints } from './routes/categories.ts';
+import { favoriteEndpoints } from './routes/favorites.ts';
 import { homeEndpoints } from './routes/home.ts';
+import { meEndpoints } from './routes/me.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
 /** Every endpoint of the API. */
-export const endpoints = [...authEndpoints, ...soundEndpoints, ...homeEndpoints, ...categoryEndpoints];
+export const endpoints = [
+  ...authEndpoints,
+  ...soundEndpoints,
+  ...favoriteEndpoints,
+  ...meEndpoints,
+  ...homeEndpoints,
+  ...categoryEndpoints,
+];
 
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
-  const { config, log, rateLimit } = context;
+  const { config, log, rateLimits } = context;
 
   // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
   const countFailure: ErrorRequestHandler = (error, req, res, next) => {
     if (res.hasHeader('X-RateLimit-Limit')) next(error);
-    else rateLimit(req, res, (limited: unknown) => next(limited ?? error));
+    else rateLimits.general(req, res, (limited: unknown) => next(limited ?? error));
   };
 
   return express()
@@ -34,12 +44,31 @@ export function createApp(context: Context): Express {
     .use(health(context)) // before the rest: probes come over plain HTTP and are not limited
     .use(requireHttps(config.requireHttps))
     .use(compression())
+    .use(crossOrigin(config.corsOrigins))
     .use('/api/v1', routerOf(endpoints, context))
     .use(() => {
       throw notFound('address');
     })
     .use(countFailure)
     .use(sendError);
+}
+
+/** Only for configured origins; none switches it off. The router itself answers OPTIONS. */
+function crossOrigin(origins: readonly string[]): RequestHandler {
+  return cors({
+    origin: [...origins],
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: [
+      'ETag',
+      'Retry-After',
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'X-RateLimit-Reset',
+      'X-Request-Id',
+    ],
+    maxAge: 600,
+    preflightContinue: true,
+  });
 }
 
 /** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */

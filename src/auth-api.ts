@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Config } from './config.ts';
+import type { Config, IdTokenProvider } from './config.ts';
 import { ApiError, serverError, unauthorized } from './errors.ts';
 import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
 
@@ -123,6 +123,22 @@ export function createAuthApi({ supabase, secrets }: Config, fetch: Fetch) {
     return expect(Tokens, answer);
   }
 
+  /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */
+  async function exchangeIdToken(
+    { provider, idToken, nonce }: { provider: IdTokenProvider; idToken: string; nonce: string | undefined },
+    request: AuthRequest,
+  ) {
+    const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
+    const answer = await post('token?grant_type=id_token', request, { body }).catch((thrown) =>
+      refused(thrown, ({ status, code }) => {
+        if (code === 'provider_email_needs_verification')
+          return unauthorized('Confirm your e-mail address first.');
+        return [400, 403, 422].includes(status) ? unauthorized('The ID token was not accepted.') : undefined;
+      }),
+    );
+    return expect(Tokens, answer);
+  }
+
   // Two requests that refresh with one token at the same moment would otherwise race for the rotation.
   const refreshing = new Map<string, Promise<Tokens>>();
 
@@ -165,7 +181,7 @@ export function createAuthApi({ supabase, secrets }: Config, fetch: Fetch) {
     });
   }
 
-  return { signUp, signIn, refresh, signOut };
+  return { signUp, signIn, exchangeIdToken, refresh, signOut };
 }
 
 export type AuthApi = ReturnType<typeof createAuthApi>;

@@ -14,13 +14,22 @@ import { uuid } from './parse.ts';
 import type { Fetch } from './upstream.ts';
 
 /** Who is calling, as proved by the credential of the request. */
-export type Caller = Readonly<{
+export type Caller = UserCaller | KeyCaller;
+
+export type UserCaller = Readonly<{
   via: 'jwt';
   userId: string;
   /** The credential itself: every query runs as its caller. */
   token: string;
   claims: Readonly<JWTPayload>;
 }>;
+
+/** Whether the key is live, and whose it is, only the database knows: every query asks it anew. */
+export type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
+
+/** The 401 of a credential that came and was refused, for whatever reason. */
+export const tokenRefused = (cause?: unknown) =>
+  unauthorized('The access token or API key is invalid, expired or revoked.', { tokenCame: true, cause });
 
 /** The bearer token of a request (RFC 6750 section 2.1), or null when the header is absent. */
 export function bearerToken(req: Request): string | null {
@@ -52,9 +61,9 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   });
   const secret =
     secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
-  const verified = new LRUCache<string, Caller>({ max: 10_000 });
+  const verified = new LRUCache<string, UserCaller>({ max: 10_000 });
 
-  async function verify(token: string): Promise<Caller> {
+  async function verify(token: string): Promise<UserCaller> {
     const options = { audience: 'authenticated', requiredClaims: ['exp', 'sub'] };
     const { payload } =
       decodeProtectedHeader(token).alg === 'HS256' && secret !== null
@@ -67,7 +76,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     return { via: 'jwt', userId: userId.data, token, claims: payload };
   }
 
-  return async (token: string): Promise<Caller> => {
+  return async (token: string): Promise<UserCaller> => {
     const known = verified.get(token);
     try {
       const caller = known ?? (await verify(token));
@@ -78,7 +87,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     } catch (error) {
       verified.delete(token);
       if (error instanceof ApiError) throw error;
-      throw unauthorized('The access token is invalid or has expired.', { tokenCame: true, cause: error });
+      throw tokenRefused(error);
     }
   };
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** As Supabase Auth names them. */
+export type IdTokenProvider = 'google' | 'apple';
+
 /** What the process is configured with. `secrets` is a branch of its own so that the rest may be logged. */
 export type Config = Readonly<{
   port: number;
@@ -8,14 +11,28 @@ export type Config = Readonly<{
   /** What Express takes as "trust proxy": a number of hops or a list of addresses; false trusts nobody. */
   trustProxy: number | string[] | false;
   shutdownGraceSeconds: number;
-  rateLimits: Readonly<{ userPerMinute: number; anonymousPerMinute: number }>;
+  rateLimits: Readonly<{
+    userPerMinute: number;
+    apiKeyPerMinute: number;
+    anonymousPerMinute: number;
+    signUpsPerHour: number;
+  }>;
+  /** Identity providers whose ID tokens are exchanged. */
+  idTokenProviders: readonly IdTokenProvider[];
+  /** Web origins that may call from a browser; empty switches CORS off. */
+  corsOrigins: readonly string[];
   supabase: Readonly<{
     url: string;
     /** The address that phones reach, put into signed URLs. */
     publicUrl: string;
     publishableKey: string;
   }>;
-  secrets: Readonly<{ supabaseSecretKey: string; supabaseJwtSecret: string | null }>;
+  secrets: Readonly<{
+    supabaseSecretKey: string;
+    supabaseJwtSecret: string | null;
+    /** May hold a password; null keeps rate limits in each process. */
+    redisUrl: string | null;
+  }>;
 }>;
 
 /** Thrown by loadConfig; the message lists every problem, one a line, each with its remedy. */
@@ -34,15 +51,36 @@ const address = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://abcd.supabase.co' })
   .transform((value) => new URL(value).href.replace(/\/+$/, ''));
 
+const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .pipe(z.array(item));
+
 const Environment = z.object({
   PORT: wholeNumber(0, 65_535, 3000),
   SUPABASE_URL: address,
   SUPABASE_PUBLIC_URL: address.optional(),
   SUPABASE_PUBLISHABLE_KEY: z.string({ error: 'must be set: the publishable key of the project' }),
   SUPABASE_SECRET_KEY: z.string({ error: 'must be set: a secret key of the project' }),
+  ID_TOKEN_PROVIDERS: list(
+    z.enum(['google', 'apple'], { error: 'must be a comma-separated list of google and apple' }),
+    'google,apple',
+  ),
   SUPABASE_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
+  API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 300),
+  SIGN_UP_LIMIT_PER_HOUR: wholeNumber(1, 1_000_000, 30),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
+    .optional(),
   TRUST_PROXY: z
     .string()
     .regex(
@@ -51,6 +89,12 @@ const Environment = z.object({
     )
     .optional(),
   REQUIRE_HTTPS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
+  CORS_ORIGINS: list(
+    z
+      .url({ error: 'must be a comma-separated list of origins such as https://app.example.com' })
+      .refine((value) => new URL(value).origin === value, 'must hold origins: no path, no slash at the end'),
+    '',
+  ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'must be one of trace, debug, info, warn, error, fatal, silent',
@@ -75,7 +119,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const { success, data, error } = Environment.safeParse(present);
   if (!success) {
     throw new ConfigError(
-      error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'),
+      error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}.`).join('\n'),
     );
   }
   return {
@@ -86,8 +130,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     shutdownGraceSeconds: data.SHUTDOWN_GRACE_SECONDS,
     rateLimits: {
       userPerMinute: data.RATE_LIMIT_PER_MINUTE,
+      apiKeyPerMinute: data.API_KEY_RATE_LIMIT_PER_MINUTE,
       anonymousPerMinute: data.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
+      signUpsPerHour: data.SIGN_UP_LIMIT_PER_HOUR,
     },
+    idTokenProviders: data.ID_TOKEN_PROVIDERS,
+    corsOrigins: data.CORS_ORIGINS,
     supabase: {
       url: data.SUPABASE_URL,
       publicUrl: data.SUPABASE_PUBLIC_URL ?? data.SUPABASE_URL,
@@ -96,6 +144,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     secrets: {
       supabaseSecretKey: data.SUPABASE_SECRET_KEY,
       supabaseJwtSecret: data.SUPABASE_JWT_SECRET ?? null,
+      redisUrl: data.REDIS_URL ?? null,
     },
   };
 }

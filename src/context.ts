@@ -1,9 +1,10 @@
-import type { RequestHandler } from 'express';
 import { type Logger, pino } from 'pino';
 import { type AuthApi, createAuthApi } from './auth-api.ts';
-import { type Caller, createVerifier } from './caller.ts';
+import { type Caller, createVerifier, type UserCaller } from './caller.ts';
 import type { Config } from './config.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createLastSeen } from './last-seen.ts';
+import { createRateLimits, type RateLimits } from './rate-limit.ts';
+import { connectRedis } from './redis.ts';
 import { createSupabase, type Supabase } from './supabase.ts';
 import { createUpstream, type Fetch } from './upstream.ts';
 
@@ -14,8 +15,9 @@ export type Context = Readonly<{
   fetch: Fetch;
   auth: AuthApi;
   supabase: Supabase;
-  verify: (token: string) => Promise<Caller>;
-  rateLimit: RequestHandler;
+  verify: (token: string) => Promise<UserCaller>;
+  rateLimits: RateLimits;
+  noteLastSeen: (caller: Caller | null) => void;
   /** Undoes createContext; call it when no request is in flight any more. */
   close: () => Promise<void>;
 }>;
@@ -23,14 +25,21 @@ export type Context = Readonly<{
 /** Wires the app. Nothing is connected before the first request needs it. */
 export function createContext(config: Config, log: Logger = pino({ level: config.logLevel })): Context {
   const upstream = createUpstream();
+  const supabase = createSupabase(config, upstream.fetch);
+  const { redisUrl } = config.secrets;
+  const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
     config,
     log,
     fetch: upstream.fetch,
     auth: createAuthApi(config, upstream.fetch),
-    supabase: createSupabase(config, upstream.fetch),
+    supabase,
     verify: createVerifier(config, upstream.fetch),
-    rateLimit: createRateLimit(config),
-    close: () => upstream.close(),
+    rateLimits: createRateLimits(config, redis, log),
+    noteLastSeen: createLastSeen(supabase, log),
+    close: async () => {
+      redis?.disconnect();
+      await upstream.close();
+    },
   };
 }

@@ -9,6 +9,9 @@ export function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    throw new ApiError('invalid_request', `${issue.keys[0]}: is not a field that can be set here.`);
+  }
   const field = issue?.path.join('.');
   throw new ApiError('invalid_request', field ? `${field}: ${issue?.message}.` : `${issue?.message}.`);
 }

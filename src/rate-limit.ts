@@ -1,36 +1,104 @@
+import { createHash } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
 import type { Caller } from './caller.ts';
 import type { Config } from './config.ts';
 import { ApiError } from './errors.ts';
+import { SharedStore } from './rate-limit-store.ts';
 
-const windowMs = 60_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
-const callers = new WeakMap<Request, Caller>();
+/** Failed sign-ins a minute from one address for one account; guessing beyond that is slower than giving up. */
+const failedSignInsPerMinute = 10;
 
-/** Notes whose budget the request counts on; without it, it counts on the budget of its address. */
-export function countAgainst(req: Request, caller: Caller) {
-  callers.set(req, caller);
-}
+/** Which limits besides the general one an endpoint counts on. */
+export type ExtraLimit = 'failedSignIns' | 'signUps';
+
+/** IPv6 counts by /64: one device owns that many addresses. */
+const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
 
 /**
- * One budget a minute for each user, and one for each address that calls without a valid token: IPv6 by /64, as
- * one device owns that many. Sets the X-RateLimit headers; the next request over the budget gets rate_limited.
+ * The budgets of callers. Each handler counts the request and fails it with rate_limited when the budget is used up.
+ * @param redis shares the budgets between processes; without it, or while it cannot be reached, each has its own
  */
-export function createRateLimit({ rateLimits }: Config): RequestHandler {
-  return rateLimit({
-    windowMs,
-    limit: (req) => (callers.has(req) ? rateLimits.userPerMinute : rateLimits.anonymousPerMinute),
+export function createRateLimits({ rateLimits }: Config, redis: Redis | null, log: Logger) {
+  const callers = new WeakMap<Request, Caller>();
+  // Only to choose the bucket: whether a key is live is asked anew with every query.
+  const provenKeys = new LRUCache<string, true>({ max: 10_000, ttl: 10 * minuteMs });
+
+  const limiter = (name: string, options: Partial<Options>): RequestHandler =>
+    rateLimit({
+      ...(redis && { store: new SharedStore(redis, name, log) }),
+      legacyHeaders: false,
+      standardHeaders: false,
+      handler: (req, _res, next) => {
+        const resetMs =
+          (req as Request & { rateLimit: { resetTime?: Date } }).rateLimit.resetTime?.getTime() ?? 0;
+        next(
+          new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
+            headers: { 'Retry-After': String(Math.max(1, Math.ceil((resetMs - Date.now()) / 1000))) },
+          }),
+        );
+      },
+      // Its start-up advice assumes one fixed deployment; ours comes from the configuration.
+      validate: false,
+      ...options,
+    });
+
+  const general = limiter('general', {
+    windowMs: minuteMs,
+    limit: (req) => {
+      const via = callers.get(req)?.via;
+      if (via === undefined) return rateLimits.anonymousPerMinute;
+      return via === 'jwt' ? rateLimits.userPerMinute : rateLimits.apiKeyPerMinute;
+    },
     keyGenerator: (req) => {
       const caller = callers.get(req);
-      return caller ? `user:${caller.userId}` : `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
+      if (caller === undefined) return addressOf(req);
+      return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
     },
     legacyHeaders: true, // the X-RateLimit trio of the contract
-    standardHeaders: false,
-    handler: (_req, _res, next) => {
-      next(new ApiError('rate_limited', 'Too many requests. Try again after the time in X-RateLimit-Reset.'));
-    },
-    // Its start-up advice assumes one fixed deployment; ours comes from the configuration.
-    validate: false,
   });
+
+  const extra: Record<ExtraLimit, RequestHandler> = {
+    failedSignIns: limiter('sign-in', {
+      windowMs: minuteMs,
+      limit: failedSignInsPerMinute,
+      skipSuccessfulRequests: true,
+      requestWasSuccessful: (_req, res) => res.statusCode !== 401,
+      keyGenerator: (req) => {
+        const email = String(req.body.email).trim().toLowerCase();
+        return `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
+      },
+    }),
+    signUps: limiter('sign-up', {
+      windowMs: hourMs,
+      limit: rateLimits.signUpsPerHour,
+      keyGenerator: addressOf,
+    }),
+  };
+
+  return {
+    general,
+    extra,
+    /**
+     * Makes the request count on its caller's budget instead of its address'. A key counts on the address until it
+     * has proved valid once: keys with a right checksum are free to make, and each would have a budget of its own.
+     */
+    countAgainst(req: Request, caller: Caller) {
+      if (caller.via === 'jwt' || provenKeys.has(caller.keyHash)) callers.set(req, caller);
+    },
+    /** Notes that the database accepted or refused the key of a caller. */
+    noteKey(caller: Caller | null, accepted: boolean) {
+      if (caller?.via !== 'api_key') return;
+      if (accepted) provenKeys.set(caller.keyHash, true);
+      else provenKeys.delete(caller.keyHash);
+    },
+  };
 }
+
+export type RateLimits = ReturnType<typeof createRateLimits>;

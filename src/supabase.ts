@@ -1,22 +1,24 @@
 import { createClient, type PostgrestError } from '@supabase/supabase-js';
-import type { Caller } from './caller.ts';
+import { type Caller, tokenRefused } from './caller.ts';
 import type { Config } from './config.ts';
-import type { Database } from './database.types.ts';
-import { ApiError, notFound, serverError, unauthorized } from './errors.ts';
+import type { Database, Json } from './database.types.ts';
+import { ApiError, notFound, serverError } from './errors.ts';
 import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
 
 type Functions = Database['public']['Functions'];
 
+/** Functions that only the service may run, for whomever it does so. */
+const serviceFunctions: ReadonlySet<string> = new Set(['count_play'] satisfies (keyof Functions)[]);
+
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
-function fromPostgrest({ code, message }: PostgrestError): ApiError {
+function fromPostgrest({ code, message }: PostgrestError, withUserToken: boolean): ApiError {
   const error = new Error(`PostgREST answered ${code}: ${message}`);
   switch (code) {
-    case 'PT401':
+    case 'PT401': // as_api_key: the key is not live
+      return tokenRefused(error);
     case 'PGRST301': // bad token
-    case 'PGRST302': // no token
     case 'PGRST303': // expired token
-      return unauthorized('The access token is invalid or has expired.', { tokenCame: true, cause: error });
-    case 'PT404':
+      return withUserToken ? tokenRefused(error) : serverError(error);
     case '23503': // what a new row refers to has just been deleted
       return notFound('resource');
     case '23514': // a check constraint that is stricter than our validation
@@ -40,19 +42,24 @@ export function createSupabase(
 
   /**
    * Runs a SQL function that returns one jsonb value, as the caller; as a guest when there is none.
+   * A caller with an API key acts through as_api_key, which checks the key and becomes its owner in the same trip.
    * @throws ApiError by the code of the error; server_error when the database does not answer in time.
    */
   async function callFunction<Name extends keyof Functions & string>(
-    caller: Caller | null | 'service',
+    caller: Caller | null,
     name: Name,
     deadline: Deadline,
-    args?: Functions[Name]['Args'],
+    args: Functions[Name]['Args'] = {},
   ): Promise<unknown> {
-    const client = caller === 'service' ? asService : asUser;
-    const call = client.rpc(name, args).abortSignal(deadline.signal(upstreamBudgetMs.data));
-    if (caller !== null && caller !== 'service') call.setHeader('Authorization', `Bearer ${caller.token}`);
-    const { data, error } = await call;
-    if (error) throw fromPostgrest(error);
+    const signal = deadline.signal(upstreamBudgetMs.data);
+    const withUserToken = caller?.via === 'jwt' && !serviceFunctions.has(name);
+    const call =
+      caller?.via === 'api_key'
+        ? asService.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args as Json })
+        : (serviceFunctions.has(name) ? asService : asUser).rpc(name, args);
+    if (withUserToken) call.setHeader('Authorization', `Bearer ${caller.token}`);
+    const { data, error } = await call.abortSignal(signal);
+    if (error) throw fromPostgrest(error, withUserToken);
     return data;
   }
 

@@ -1,6 +1,9 @@
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { Tokens } from '../auth-api.ts';
+import type { IdTokenProvider } from '../config.ts';
 import { endpoint } from '../endpoint.ts';
+import { unauthorized } from '../errors.ts';
 import { body, exactText, text } from '../parse.ts';
 
 const User = z.object({ id: z.guid(), email: z.string().nullable() });
@@ -25,6 +28,47 @@ function toUser({ id, email }: Tokens['user']) {
   return { id, email: email || null };
 }
 
+/** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
+function providerOf(idToken: string): IdTokenProvider | undefined {
+  try {
+    return providerOfIssuer[decodeJwt(idToken).iss ?? ''];
+  } catch {
+    return undefined;
+  }
+}
+
+const providerOfIssuer: Record<string, IdTokenProvider> = {
+  'https://accounts.google.com': 'google',
+  'accounts.google.com': 'google', // the form of older Google SDKs
+  'https://appleid.apple.com': 'apple',
+  'https://account.apple.com': 'apple',
+};
+
+/** The exchange of the contract, and the same with the provider named in the path. */
+function idTokenEndpoint(name: 'idp' | IdTokenProvider, operation: string, summary: string) {
+  return endpoint({
+    method: 'post',
+    path: `/auth/oauth/${name}`,
+    operation,
+    summary,
+    guard: 'none',
+    body: body({ id_token: exactText(24_000), nonce: exactText(512).optional() }),
+    maxBody: '32kb',
+    response: z.object({ data: Session }),
+    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, body, ip, deadline }) => {
+      const provider = name === 'idp' ? providerOf(body.id_token) : name;
+      if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
+        throw unauthorized('ID tokens of this issuer are not accepted here.');
+      }
+      const token = { provider, idToken: body.id_token, nonce: body.nonce };
+      const tokens = await context.auth.exchangeIdToken(token, { ip, deadline });
+      return { data: { ...toTokens(tokens), user: toUser(tokens.user) } };
+    },
+  });
+}
+
 export const authEndpoints = [
   endpoint({
     method: 'post',
@@ -41,6 +85,7 @@ export const authEndpoints = [
       ),
       full_name: text(200).optional(),
     }),
+    extraLimit: 'signUps',
     response: z.object({ data: z.union([Session, Unconfirmed]) }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
@@ -59,6 +104,7 @@ export const authEndpoints = [
     summary: 'Sign in',
     guard: 'none',
     body: body({ email, password: exactText(1000) }),
+    extraLimit: 'failedSignIns',
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
@@ -88,7 +134,7 @@ export const authEndpoints = [
     path: '/auth/signout',
     operation: 'signOut',
     summary: 'Revoke refresh token',
-    guard: 'bearer',
+    guard: 'user',
     response: z.object({ data: z.object({ ok: z.boolean() }) }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
@@ -97,4 +143,8 @@ export const authEndpoints = [
       return { data: { ok: true } };
     },
   }),
+
+  idTokenEndpoint('idp', 'exchangeIdToken', 'Exchange identity-provider ID token'),
+  idTokenEndpoint('google', 'exchangeGoogleIdToken', 'Exchange Google ID token'),
+  idTokenEndpoint('apple', 'exchangeAppleIdToken', 'Exchange Apple ID token'),
 ];

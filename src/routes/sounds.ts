@@ -96,9 +96,8 @@ export const soundEndpoints = [
     response: z.object({ data: z.object({ id: z.guid(), play_count: z.int() }) }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, params, deadline }) => {
-      // Made by the service: a user who could count by themselves could invent plays.
-      const count = await context.supabase.callFunction('service', 'count_play', deadline, {
+    handle: async ({ context, caller, params, deadline }) => {
+      const count = await context.supabase.callFunction(caller, 'count_play', deadline, {
         played_sound: params.id,
       });
       if (count === null) throw notFound('sound');

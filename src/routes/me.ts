@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Caller } from '../caller.ts';
+import { countryCodes } from '../country.ts';
+import { type Call, endpoint } from '../endpoint.ts';
+import { notFound } from '../errors.ts';
+import { body, text } from '../parse.ts';
+import { dateTime } from '../sound.ts';
+
+const AuthVia = z.enum(['jwt', 'api_key']);
+
+const Profile = z.object({
+  id: z.guid(),
+  email: z.string().nullable(),
+  full_name: z.string().nullable(),
+  avatar_url: z.string().nullable(),
+});
+
+const Customer = Profile.extend({
+  phone: z.string().nullable(),
+  provider: z.string().nullable(),
+  source: z.enum(['email', 'google', 'apple']).nullable(),
+  locale: z.string().nullable(),
+  country: z.string().nullable(),
+  marketing_opt_in: z.boolean(),
+  is_active: z.boolean(),
+  last_seen_at: dateTime.nullable(),
+  created_at: dateTime,
+  updated_at: dateTime,
+});
+type Customer = z.infer<typeof Customer>;
+
+const phone = text(50)
+  .transform((value) => value.replace(/[\s().-]/g, ''))
+  .pipe(z.string().regex(/^\+[0-9]{7,15}$/, 'must be an international number such as +49 170 1234567'));
+
+const locale = text(35).transform((value, check) => {
+  try {
+    return Intl.getCanonicalLocales(value)[0] as string;
+  } catch {
+    check.addIssue('must be a BCP 47 locale such as de or pt-BR');
+    return z.NEVER;
+  }
+});
+
+const country = text(2)
+  .transform((value) => value.toUpperCase())
+  .refine((value) => countryCodes.has(value), 'must be an ISO 3166-1 alpha-2 code such as DE');
+
+const avatarUrl = text(2048).refine(isPlainHttpsUrl, 'must be an https address without user name or spaces');
+
+function isPlainHttpsUrl(value: string): boolean {
+  if (!URL.canParse(value) || /[\s\\]/.test(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return protocol === 'https:' && value.startsWith('https://') && username === '' && password === '';
+}
+
+/** Unknown fields are refused, unlike elsewhere: a client that sends one believes that it changed something. */
+const Changes = body({
+  full_name: text(200).nullable(),
+  avatar_url: avatarUrl.nullable(),
+  phone: phone.nullable(),
+  locale: locale.nullable(),
+  country: country.nullable(),
+  marketing_opt_in: z.boolean('must be true or false'),
+})
+  .strict()
+  .partial();
+
+async function customerOf({
+  context,
+  caller,
+  deadline,
+}: Pick<Call<unknown, unknown, unknown, 'bearer'>, 'context' | 'caller' | 'deadline'>) {
+  return (await context.supabase.callFunction(caller, 'get_customer', deadline)) as Customer | null;
+}
+
+/** What a token says of its user, for the rare account that has no customer record. */
+function profileOf(caller: Caller): z.input<typeof Profile> {
+  // A key cannot be without: its owner is a customer.
+  if (caller.via === 'api_key') throw notFound('customer');
+  const { email } = caller.claims;
+  return {
+    id: caller.userId,
+    email: typeof email === 'string' ? email : null,
+    full_name: null,
+    avatar_url: null,
+  };
+}
+
+export const meEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/me',
+    operation: 'getProfile',
+    summary: 'Caller profile',
+    guard: 'bearer',
+    response: z.object({ data: Profile, auth_via: AuthVia }),
+    errors: ['unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async (call) => {
+      const { id, email, full_name, avatar_url } = (await customerOf(call)) ?? profileOf(call.caller);
+      return { data: { id, email, full_name, avatar_url }, auth_via: call.caller.via };
+    },
+  }),
+
+  endpoint({
+    method: 'get',
+    path: '/me/customer',
+    operation: 'getCustomer',
+    summary: 'Caller customer record',
+    guard: 'bearer',
+    response: z.object({ data: Customer, auth_via: AuthVia }),
+    errors: ['unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async (call) => {
+      const data = await customerOf(call);
+      if (data === null) throw notFound('customer');
+      return { data, auth_via: call.caller.via };
+    },
+  }),
+
+  endpoint({
+    method: 'patch',
+    path: '/me/customer',
+    operation: 'updateCustomer',
+    summary: 'Update customer record',
+    guard: 'bearer',
+    body: Changes,
+    response: z.object({ data: Customer }),
+    errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async (call) => {
+      const { context, caller, deadline, body: changes } = call;
+      const data =
+        Object.keys(changes).length === 0
+          ? await customerOf(call)
+          : ((await context.supabase.callFunction(caller, 'update_customer', deadline, {
+              changes,
+            })) as Customer | null);
+      if (data === null) throw notFound('customer');
+      return { data };
+    },
+  }),
+];

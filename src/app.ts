@@ -56,7 +56,7 @@ export function createApp(context: Context): Express {
 /** Only for configured origins; none switches it off. The router itself answers OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
-    origin: [...origins],
+    origin: origins.length > 0 && [...origins],
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'ETag',

@@ -16,13 +16,15 @@ test('address and keys of the project are all that must be set', () => {
     requireHttps: true,
     trustProxy: false,
     shutdownGraceSeconds: 20,
-    rateLimits: { userPerMinute: 60, anonymousPerMinute: 300 },
+    rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
+    idTokenProviders: ['google', 'apple'],
+    corsOrigins: [],
     supabase: {
       url: 'https://project.supabase.co',
       publicUrl: 'https://project.supabase.co',
       publishableKey: 'sb_publishable_x',
     },
-    secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null },
+    secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null },
   });
 });
 
@@ -49,6 +51,9 @@ test('all problems are reported at once, each naming its variable, and no value 
     REQUIRE_HTTPS: 'yes',
     RATE_LIMIT_PER_MINUTE: '0',
     LOG_LEVEL: 'loud',
+    ID_TOKEN_PROVIDERS: 'google,facebook',
+    CORS_ORIGINS: 'https://a.example/path',
+    REDIS_URL: 'http://localhost:6379',
   };
   expect(() => loadConfig(wrong)).toThrow(ConfigError);
   try {
@@ -58,7 +63,10 @@ test('all problems are reported at once, each naming its variable, and no value 
     const named = lines.map((line) => line.split(' ')[0]);
     expect(named.toSorted()).toEqual(
       [
+        'CORS_ORIGINS',
+        'ID_TOKEN_PROVIDERS',
         'LOG_LEVEL',
+        'REDIS_URL',
         'PORT',
         'RATE_LIMIT_PER_MINUTE',
         'REQUIRE_HTTPS',

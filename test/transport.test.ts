@@ -1,19 +1,18 @@
 import { describe, expect } from 'vitest';
+import { readAnswer } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, test } from './support/test.ts';
+import { test } from './support/test.ts';
 
 describe('plain HTTP', () => {
   test('is refused whatever its headers claim, as long as no proxy is trusted', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
-    const api = apiOf(gateway);
     for (const headers of [{}, { 'X-Forwarded-Proto': 'https' }, { Forwarded: 'proto=https' }] as Record<
       string,
       string
     >[]) {
       for (const path of ['/categories', '/nope']) {
-        const { status, headers: answered } = await api.get(path, { headers });
-        expect(status).toBe(400);
-        expect(answered.get('location')).toBeNull();
+        const answer = await readAnswer(await fetch(gateway.url + path, { headers, redirect: 'manual' }));
+        expect(answer.status).toBe(400);
       }
     }
     await gateway.close();
@@ -21,9 +20,10 @@ describe('plain HTTP', () => {
 
   test('behind a trusted proxy is told from https by what that proxy says', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
-    const api = apiOf(gateway);
-    const statusWith = async (protocol: string) =>
-      (await api.get('/categories', { headers: { 'X-Forwarded-Proto': protocol } })).status;
+    const statusWith = async (protocol: string) => {
+      const headers = { 'X-Forwarded-Proto': protocol };
+      return (await readAnswer(await fetch(`${gateway.url}/categories`, { headers }))).status;
+    };
     expect(await statusWith('https')).toBe(200);
     expect(await statusWith('http')).toBe(400);
     await gateway.close();
@@ -72,5 +72,39 @@ describe('every answer', () => {
     });
     const body = await response.text();
     expect(response.headers.get('content-encoding')).toBe(body.length > 1024 ? 'gzip' : null);
+  });
+});
+
+describe('a web page of another origin', () => {
+  const origin = 'https://app.example.com';
+  const preflight = { Origin: origin, 'Access-Control-Request-Method': 'PATCH' };
+
+  test('is allowed nothing unless origins are configured', async ({ api }) => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await api.send(method, '/categories', { headers: preflight });
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+
+  test('may call and read the headers of every answer, errors too, when its origin is configured; others may not', async () => {
+    const gateway = await startGateway({ CORS_ORIGINS: `${origin}, https://b.example` });
+    for (const path of ['/categories', '/sounds', '/nope']) {
+      const { headers } = await readAnswer(await fetch(gateway.url + path, { headers: { Origin: origin } }));
+      expect(headers.get('access-control-allow-origin')).toBe(origin);
+      expect(headers.get('access-control-expose-headers')).toContain('X-RateLimit-Remaining');
+      expect(headers.get('vary')).toContain('Origin');
+    }
+    const allowed = await readAnswer(
+      await fetch(`${gateway.url}/me/customer`, { method: 'OPTIONS', headers: preflight }),
+    );
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get('access-control-allow-methods')).toContain('PATCH');
+    for (const other of ['https://evil.example', 'null', 'http://app.example.com']) {
+      const { headers } = await readAnswer(
+        await fetch(`${gateway.url}/categories`, { headers: { Origin: other } }),
+      );
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+    await gateway.close();
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { endpoints } from '../../src/app.ts';
 
 /** An answer of the gateway; its body is what a client would read. */
 export type Answer<T> = { status: number; headers: Headers; body: T };
@@ -31,6 +32,23 @@ export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
   return { status, headers, body };
 }
 
+/** A success must be what its endpoint declares: every field of the right kind, and none besides. */
+function checkDeclaration(method: string, path: string, { status, body }: Answer<unknown>) {
+  const [pathname = ''] = path.split('?');
+  const endpoint = endpoints.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() &&
+      new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(pathname),
+  );
+  if (endpoint === undefined || body === undefined) return;
+  if (status < 300) {
+    expect(status).toBe(endpoint.status ?? 200);
+    expect(endpoint.response.parse(body)).toEqual(body);
+  } else if (status !== 500) {
+    expect(endpoint.errors, `${method} ${endpoint.path} answered ${status}`).toContain(codeOfStatus[status]);
+  }
+}
+
 /** Calls the gateway as an app would. */
 export async function call<T = unknown>(
   url: string,
@@ -47,5 +65,7 @@ export async function call<T = unknown>(
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  return readAnswer<T>(response);
+  const answer = await readAnswer<T>(response);
+  checkDeclaration(method, path, answer);
+  return answer;
 }

@@ -21,7 +21,9 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     SUPABASE_JWT_SECRET: stack.jwtSecret,
     REQUIRE_HTTPS: 'false',
     RATE_LIMIT_PER_MINUTE: '1000000',
+    API_KEY_RATE_LIMIT_PER_MINUTE: '1000000',
     ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
+    SIGN_UP_LIMIT_PER_HOUR: '1000000',
     ...env,
   });
   const logged: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, test as base } from './support/test.ts';
+import { apiOf, test as base, newEmail, password } from './support/test.ts';
 
 /** Every test gets a gateway of its own, with budgets small enough to use up. */
 const test = base.extend({
@@ -78,5 +78,37 @@ describe('the rate limit', () => {
     const { status, headers } = await limited.get('/home', { token: user.access_token });
     expect(status).toBe(200);
     expect(trio(headers)[1]).toBe(2);
+  });
+});
+
+describe('the limit of failed sign-ins', () => {
+  test('is 10 a minute for one account from one address; other accounts and good sign-ins are not in it', async ({
+    api,
+  }) => {
+    const [victim, other] = [await api.signUp(), await api.signUp()];
+    const signIn = (email: string, secret: string) =>
+      api.post('/auth/signin', { body: { email, password: secret } });
+    for (let count = 0; count < 12; count++)
+      expect((await signIn(other.user.email, password)).status).toBe(200);
+    for (let count = 0; count < 10; count++) {
+      expect((await signIn(victim.user.email, `wrong ${count}`)).status).toBe(401);
+    }
+    const refused = await signIn(` ${victim.user.email.toUpperCase()}`, password);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('1000000'); // the general limit's, always
+    expect((await signIn(other.user.email, password)).status).toBe(200);
+  });
+});
+
+describe('the limit of sign-ups', () => {
+  test('is SIGN_UP_LIMIT_PER_HOUR for one address', async () => {
+    const gateway = await startGateway({ SIGN_UP_LIMIT_PER_HOUR: '2' });
+    const signUp = () => apiOf(gateway).post('/auth/signup', { body: { email: newEmail(), password } });
+    expect([(await signUp()).status, (await signUp()).status]).toEqual([200, 200]);
+    const refused = await signUp();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000);
+    await gateway.close();
   });
 });

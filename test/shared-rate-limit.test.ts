@@ -1,0 +1,93 @@
+import { describe, expect } from 'vitest';
+import { startGateway } from './support/gateway.ts';
+import { canRunRedis, startRedis, whyNoRedis } from './support/redis.ts';
+import { type Api, apiOf, type Session, test } from './support/test.ts';
+
+const remaining = async (api: Api, { access_token }: Session) => {
+  const { status, headers } = await api.get('/home', { token: access_token });
+  expect(status).toBe(200);
+  return Number(headers.get('x-ratelimit-remaining'));
+};
+
+const limited = (REDIS_URL: string) => startGateway({ REDIS_URL, RATE_LIMIT_PER_MINUTE: '1000' });
+
+/** Resolves when what one gateway counts shows at the other. */
+async function untilShared(one: Api, other: Api, user: Session) {
+  await expect
+    .poll(async () => (await remaining(one, user)) - (await remaining(other, user)), { timeout: 5000 })
+    .toBe(1);
+}
+
+describe.runIf(canRunRedis)(`rate limits with Redis${whyNoRedis}`, () => {
+  test('are one budget for all gateways', async ({ user }) => {
+    const redis = await startRedis();
+    const [first, second] = [await limited(redis.url), await limited(redis.url)];
+    await untilShared(apiOf(first), apiOf(second), user);
+    const before = await remaining(apiOf(first), user);
+    for (let count = 1; count <= 5; count++) {
+      expect(await remaining(apiOf(second), user)).toBe(before - 2 * count + 1);
+      expect(await remaining(apiOf(first), user)).toBe(before - 2 * count);
+    }
+    await Promise.all([first.close(), second.close()]);
+    await redis.stop();
+  });
+
+  test('survive a Redis that is killed in the middle of traffic, and are shared again when it returns', async ({
+    user,
+  }) => {
+    const redis = await startRedis();
+    const gateways = [await limited(redis.url), await limited(redis.url)] as const;
+    const [first, second] = [apiOf(gateways[0]), apiOf(gateways[1])];
+    await untilShared(first, second, user);
+
+    const traffic = { on: true, requests: 0 };
+    const clients = [first, second, first, second].map(async (api) => {
+      while (traffic.on) {
+        const { status } = await api.get('/nope', { token: user.access_token });
+        expect(status).toBe(404);
+        traffic.requests += 1;
+      }
+    });
+    await expect.poll(() => traffic.requests).toBeGreaterThan(50);
+    await redis.stop();
+    const atTheKill = traffic.requests;
+    await expect.poll(() => traffic.requests).toBeGreaterThan(atTheKill + 50);
+    const again = await startRedis(redis.port);
+    traffic.on = false;
+    await Promise.all(clients);
+
+    await untilShared(first, second, user);
+    const said = gateways[0].logged.filter((line) => line.includes('Redis is'));
+    expect(said.map((line) => JSON.parse(line).msg)).toEqual([
+      'Redis is connected: rate limits are shared',
+      'Redis is out of reach: each process limits by itself',
+      'Redis is connected: rate limits are shared',
+    ]);
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+    await again.stop();
+  });
+
+  test('do not wait for a Redis that is not there at the start, and use it once it is', async ({ user }) => {
+    const gone = await startRedis();
+    await gone.stop();
+    const [first, second] = [await limited(gone.url), await limited(gone.url)];
+    await remaining(apiOf(first), user);
+    const redis = await startRedis(gone.port);
+    await untilShared(apiOf(first), apiOf(second), user);
+    await Promise.all([first.close(), second.close()]);
+    await redis.stop();
+  });
+
+  test('do not wait long for a Redis that does not answer', async ({ user }) => {
+    const redis = await startRedis();
+    const gateway = await limited(redis.url);
+    await remaining(apiOf(gateway), user);
+    redis.signal('SIGSTOP');
+    const started = performance.now();
+    for (let count = 0; count < 20; count++) await remaining(apiOf(gateway), user);
+    expect(performance.now() - started).toBeLessThan(3000);
+    redis.signal('SIGCONT');
+    await gateway.close();
+    await redis.stop();
+  });
+});

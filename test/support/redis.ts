@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
+/** The Redis server on this machine, if there is one. */
+const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+/** False only where the tests of shared limits cannot run; their names then say so. CI counts that as an error. */
+export const canRunRedis = binary !== undefined;
+if (!canRunRedis && process.env['CI'])
+  throw new Error('redis-server or valkey-server must be installed in CI.');
+
+export const whyNoRedis = canRunRedis ? '' : ' (not run: install redis-server or valkey-server)';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A Redis of its own for a test, which keeps nothing on disk. */
+export async function startRedis(port?: number) {
+  const chosen = port ?? (await freePort());
+  const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const exited = once(child, 'exit');
+  await new Promise<void>((resolve) => {
+    child.stdout?.on('data', (text) => {
+      if (String(text).includes('Ready to accept connections')) resolve();
+    });
+  });
+  return {
+    port: chosen,
+    url: `redis://127.0.0.1:${chosen}`,
+    signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => child.kill(name),
+    stop: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

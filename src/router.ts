@@ -69,25 +69,38 @@ function sendRevalidatable(req: Request, res: Response, payload: unknown) {
   res.type('json').send(text);
 }
 
+/**
+ * Whether a key is live shows only when it is used. A faulty request does not get that far, so that the key is asked
+ * about here: a revoked one must be told so whatever it is sent with.
+ */
+async function requireLiveKey(caller: Caller | null, { supabase }: Context, deadline: Deadline) {
+  if (caller?.via === 'api_key') await supabase.callFunction(caller, 'get_customer', deadline);
+}
+
 function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
+  async function answer(req: Request, res: Response, caller: Caller | null): Promise<unknown> {
+    const input = await parseRequest(req, res, endpoint, context).catch(async (error: unknown) => {
+      await requireLiveKey(caller, context, new Deadline());
+      throw error;
+    });
+    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline: new Deadline(), log: req.log });
+  }
+
   return async (req, res) => {
     res.locals['operation'] = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
-    const input = await parseRequest(req, res, endpoint, context);
-    const call = { ...input, context, caller, ip: req.ip, deadline: new Deadline(), log: req.log };
-    const payload = await endpoint.handle(call).catch((error: unknown) => {
+    const payload = await answer(req, res, caller).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthorized')
         context.rateLimits.noteKey(caller, false);
       throw error;
     });
     context.rateLimits.noteKey(caller, true);
     if (endpoint.cache === 'revalidate') sendRevalidatable(req, res, payload);
-    else {
+    else
       res
         .status(endpoint.status ?? 200)
         .set('Cache-Control', 'no-store')
         .json(payload);
-    }
     context.noteLastSeen(caller);
   };
 }

@@ -1,0 +1,107 @@
+import { SignJWT } from 'jose';
+import postgres from 'postgres';
+import { inject } from 'vitest';
+import { call } from './api.ts';
+import { addSound } from './catalogue.ts';
+import { startGateway } from './gateway.ts';
+import { newEmail, password, type Session } from './test.ts';
+
+type Account = { email: string; password: string };
+
+/** What the contract suite needs of a service, wherever that runs. What cannot be had there is null. */
+export type World = {
+  url: string;
+  soundId: string;
+  /** The owner's. */
+  account: Account;
+  signIn: (who: 'owner' | 'other') => Promise<Session>;
+  idToken: ((provider: 'google' | 'apple') => Promise<string>) | null;
+  apiKey: string | null;
+  revokedApiKey: string | null;
+  /** A token like the owner's in all but these claims. */
+  forge: ((claims: object) => Promise<string>) | null;
+  close: () => Promise<void>;
+};
+
+const signInAt =
+  (url: string, accounts: { owner: Account; other: Account }) => async (who: 'owner' | 'other') => {
+    const { body } = await call<{ data: Session }>(url, 'POST', '/auth/signin', { body: accounts[who] });
+    return body.data;
+  };
+
+function forgeWith(secret: string | undefined): World['forge'] {
+  if (!secret) return null;
+  return (claims) =>
+    new SignJWT({
+      sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10',
+      role: 'authenticated',
+      aud: 'authenticated',
+      ...claims,
+    })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('exp' in claims ? Number(claims.exp) : '1h')
+      .sign(new TextEncoder().encode(secret));
+}
+
+async function signUpAt(url: string): Promise<Account> {
+  const account = { email: newEmail(), password };
+  const { status } = await call(url, 'POST', '/auth/signup', { body: account });
+  if (status !== 200) throw new Error(`Signing up at ${url} gave ${status}.`);
+  return account;
+}
+
+/** The service at TEST_BASE_URL, with what the environment gives of it; the accounts must be able to sign in. */
+async function remoteWorld(url: string): Promise<World> {
+  const { env } = process;
+  const account = async (prefix: string) => {
+    const [email, secret] = [env[`${prefix}_EMAIL`], env[`${prefix}_PASSWORD`]];
+    return email && secret ? { email, password: secret } : await signUpAt(url);
+  };
+  const [owner, other] = [await account('TEST'), await account('TEST_OTHER')];
+  const signIn = signInAt(url, { owner, other });
+  const token = (await signIn('owner')).access_token;
+  const list = await call<{ data: { id: string }[] }>(url, 'GET', '/sounds?limit=1', { token });
+  return {
+    url,
+    soundId: list.body.data[0]?.id ?? '',
+    account: owner,
+    signIn,
+    idToken: null,
+    apiKey: env['TEST_API_KEY'] ?? null,
+    revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
+    forge: forgeWith(env['TEST_SUPABASE_JWT_SECRET']),
+    close: async () => {},
+  };
+}
+
+/** A gateway of our own in front of the stack of this run. */
+async function localWorld(): Promise<World> {
+  const { databaseUrl, jwtSecret } = inject('stack');
+  const gateway = await startGateway();
+  const [owner, other] = [await signUpAt(gateway.url), await signUpAt(gateway.url)];
+  const sql = postgres(databaseUrl, { max: 1 });
+  const issue = async (): Promise<string> => {
+    const [row] = await sql`select api_key from admin.create_api_key('Contract suite', ${owner.email})`;
+    return row?.['api_key'];
+  };
+  const [apiKey, revokedApiKey] = [await issue(), await issue()];
+  await sql`select admin.revoke_api_key(${revokedApiKey})`;
+  const soundId = await addSound(sql);
+  await sql.end();
+  return {
+    url: gateway.url,
+    soundId,
+    account: owner,
+    signIn: signInAt(gateway.url, { owner, other }),
+    idToken: null,
+    apiKey,
+    revokedApiKey,
+    forge: forgeWith(jwtSecret),
+    close: gateway.close,
+  };
+}
+
+export const createWorld = () => {
+  const url = process.env['TEST_BASE_URL'];
+  return url ? remoteWorld(url.replace(/\/+$/, '')) : localWorld();
+};

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+import { makeIdToken, PROVIDERS, type Provider } from './identity-provider.ts';
+
+// `npm run -s id-token -- --email ada@example.com`: an ID token that the stack of `npm run dev` takes, and nothing else on
+// stdout. Other projects trust the keys of Google and Apple alone.
+
+const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
+    [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>]
+    [--audience …] [--expires-in=<seconds>] [--unverified]`;
+
+function idTokenFor(args: string[]): Promise<string> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args,
+    options: {
+      email: text,
+      provider: { ...text, default: 'google' },
+      name: text,
+      picture: text,
+      sub: text,
+      nonce: text,
+      audience: text,
+      'expires-in': { ...text, default: '3600' },
+      unverified: { type: 'boolean', default: false },
+    },
+  });
+  const { provider, unverified, 'expires-in': seconds, ...rest } = values;
+  const expiresIn = Number(seconds);
+  if (!rest.email) throw new Error('Name the --email of the person.');
+  if (!isProvider(provider)) throw new Error('--provider is google or apple.');
+  if (provider === 'apple' && (rest.name || rest.picture)) {
+    throw new Error(
+      'Apple tells the name to the app alone: its ID tokens hold neither --name nor --picture.',
+    );
+  }
+  if (!Number.isInteger(expiresIn)) throw new Error('--expires-in is a whole number of seconds.');
+  return makeIdToken({ ...rest, provider, expiresIn, emailVerified: !unverified });
+}
+
+function isProvider(name: string): name is Provider {
+  return Object.hasOwn(PROVIDERS, name);
+}
+
+try {
+  console.log(await idTokenFor(process.argv.slice(2)));
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+  process.exitCode = 1;
+}

@@ -15,6 +15,20 @@ export class AuthError extends Error {
   }
 }
 
+/** The other kind of error that Auth has, for faults of ID tokens: always 400, and without a code. */
+export class OAuthError extends Error {
+  readonly error: string;
+
+  constructor(error: string, description: string) {
+    super(description);
+    this.error = error;
+  }
+}
+
+export function oauthErrorResponse({ error, message }: OAuthError): Response {
+  return Response.json({ error, error_description: message }, { status: 400 });
+}
+
 export function unexpectedFailure(
   message = 'Unexpected failure, please check server logs for more information',
 ): AuthError {
@@ -40,8 +54,8 @@ export const apiVersion: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.res.status < 400) return;
   const body = await readBody(c.res);
-  // The edge answers for Auth when the API key is wrong, without a code.
-  if (body && 'message' in body) return;
+  // The edge answers for Auth when the API key is wrong, without a code. OAuth errors are the same in all versions.
+  if (body && ('message' in body || 'error_description' in body)) return;
   const { status, code, message, details } = failureIn(c.res.status, body);
   const headers = new Headers(c.res.headers);
   headers.delete('content-length');

@@ -6,8 +6,8 @@ import { isDatabaseError } from './rest-errors.ts';
 
 /** Lite's implementation of Auth, made anew for every request. */
 export type AuthService = HonoContext['Variables']['authService'];
-type Repository = AuthService['repo'];
-type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
+export type Repository = AuthService['repo'];
+export type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
 
 /** Whether Auth keeps the user out at present. */
 export function isBanned(user: User | null): boolean {
@@ -18,11 +18,19 @@ const banned = () => new AuthError(400, 'user_banned', 'User is banned');
 const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Invalid login credentials');
 
 /** Runs Lite's steps in one transaction: all of them count, or none. */
-function atomically<T>(service: AuthService, run: (repository: Repository) => Promise<T>): Promise<T> {
-  return service.repo.transaction((repository) => {
-    service.repo = repository;
-    return run(repository);
-  });
+export async function atomically<T>(
+  service: AuthService,
+  run: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const outside = service.repo;
+  try {
+    return await outside.transaction((repository) => {
+      service.repo = repository;
+      return run(repository);
+    });
+  } finally {
+    service.repo = outside;
+  }
 }
 
 /**
@@ -39,7 +47,6 @@ export async function signUp(
   if (Buffer.byteLength(password) > 72) {
     throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
   }
-  const outside = service.repo;
   try {
     const { session, user } = await atomically(service, (repository) => {
       insertLikeAuth(repository, data);
@@ -47,7 +54,6 @@ export async function signUp(
     });
     return session ?? user;
   } catch (error) {
-    service.repo = outside;
     const code = isAuthError(error) || isDatabaseError(error) ? error.code : undefined;
     // Lite's word for an address that has an account, where addresses are confirmed.
     if (code === 'over_email_send_rate_limit') return repeatedSignUp(service, email, data);

@@ -16,7 +16,8 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
     const session = (await readBody(c.res)) as Partial<Session> | undefined;
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
-    const claims = decodeJwt(session.access_token);
+    const claims = decodeJwt<{ session_id: string }>(session.access_token);
+    const stored = await c.get('authService').repo.findSessionById(claims.session_id);
     session.access_token = await new SignJWT({
       iss: issuer(),
       ...claims,
@@ -24,7 +25,7 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
       app_metadata: user.app_metadata,
       user_metadata: user.user_metadata,
       aal: 'aal1',
-      amr: [{ method: 'password', timestamp: claims.iat }],
+      amr: [{ method: stored?.tag ?? 'password', timestamp: claims.iat }],
       is_anonymous: user.is_anonymous,
       // ES256 signatures differ each time, HS256 ones do not: without this, two tokens of one second would be equal.
       jti: randomUUID(),

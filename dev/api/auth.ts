@@ -1,7 +1,16 @@
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { AuthError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import {
+  AuthError,
+  errorResponse,
+  isAuthError,
+  OAuthError,
+  oauthErrorResponse,
+  unexpectedFailure,
+} from './auth-errors.ts';
+import { signInFromOutside } from './auth-external.ts';
+import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
 import { type AuthService, refresh, signIn, signUp } from './auth-service.ts';
 
 // Auth reads bodies of up to 1 MiB.
@@ -25,6 +34,9 @@ const GRANTS: Record<string, (service: AuthService, c: Context) => Promise<unkno
     const { refresh_token } = await body(c, RefreshGrant);
     return refresh(service, refresh_token);
   },
+  async id_token(service, c) {
+    return signInFromOutside(service, await verifyIdToken(await body(c, IdTokenGrant)));
+  },
 };
 
 /** Sign-up and the grants of /token, answered as Supabase Auth does. */
@@ -38,6 +50,7 @@ export const authRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
     return c.json(await signUp(service, email, password, data ?? {}));
   } catch (error) {
     if (isAuthError(error)) return errorResponse(error);
+    if (error instanceof OAuthError) return oauthErrorResponse(error);
     console.error('Auth error:', error);
     return errorResponse(unexpectedFailure());
   }

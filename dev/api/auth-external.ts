@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
+import type { ExternalIdentity } from './auth-id-token.ts';
+import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-service.ts';
+import { isDatabaseError } from './rest-errors.ts';
+
+/** What Lite makes of an identity: whose it is, and the address that a new account would get. */
+type Linking =
+  | { decision: 'AccountExists'; user: User; identity: { id: string } }
+  | { decision: 'LinkAccount'; user: User }
+  | { decision: 'CreateAccount'; candidateEmail: { email: string } }
+  | { decision: 'MultipleAccounts' };
+
+/**
+ * Signs in somebody whom an identity provider vouches for: as the user who has that identity, else as the one user with
+ * that verified address, else as a new one. The rules are those of supabase/auth, `createAccountFromExternalIdentity` in
+ * internal/api/external.go.
+ * @returns a session
+ * @throws AuthError for users who are banned, and for addresses that must be confirmed first; OAuthError `server_error`
+ * when the database fails
+ */
+export async function signInFromOutside(service: AuthService, identity: ExternalIdentity) {
+  const outcome = await atomically(service, (repository) => signIn(service, repository, identity)).catch(
+    (error: unknown) => {
+      if (!isDatabaseError(error)) throw error;
+      console.error('Auth error:', error);
+      throw new OAuthError('server_error', 'Internal Server Error');
+    },
+  );
+  if (outcome instanceof AuthError) throw outcome;
+  return outcome;
+}
+
+/** An error that it returns, rather than throws, leaves what was done. */
+async function signIn(service: AuthService, repository: Repository, identity: ExternalIdentity) {
+  // One at a time, so that parallel first sign-ins of one person find the account that the first of them made.
+  await sql`select pg_advisory_xact_lock(hashtext('identities'))`.execute(repository['db']);
+  const { provider } = identity;
+  const { user, identityId } = await accountOf(service, repository, identity);
+  if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');
+  if (!user.email_confirmed_at) {
+    // Somebody else may have signed up with the address before: nothing of theirs may open the account.
+    await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
+    if (!identity.verified && service['config'].email.enable_confirmations) {
+      return needsConfirmation(repository, user, provider);
+    }
+    await confirm(repository, user, identity.data);
+  }
+  const confirmed = (await repository.findUserById(user.id)) ?? user;
+  const identities = await repository.findIdentitiesByUserId(user.id);
+  const session = await service['createSessionForUser'](
+    repository.parseUserJson(confirmed),
+    identities,
+    'user',
+    { provider },
+  );
+  // Auth remembers in a table of its own, which Lite has not, how a session began.
+  const sessions = repository['db'].withSchema('auth').updateTable('sessions');
+  await sessions.set({ tag: 'oauth' }).where('id', '=', session.session_id).execute();
+  return session;
+}
+
+async function accountOf(
+  service: AuthService,
+  repository: Repository,
+  identity: ExternalIdentity,
+): Promise<{ user: User; identityId: string }> {
+  const { provider, sub, email, verified, data } = identity;
+  const addresses = [{ email, verified, primary: true }];
+  const linking: Linking = await service['determineAccountLinking'](addresses, provider, sub);
+  if (linking.decision === 'MultipleAccounts') {
+    throw unexpectedFailure(
+      'Multiple accounts with the same email address in the same linking domain detected',
+    );
+  }
+  const user =
+    linking.decision === 'CreateAccount'
+      ? await createUser(repository, identity, linking.candidateEmail.email)
+      : linking.user;
+  let identityId: string;
+  if (linking.decision === 'AccountExists') {
+    identityId = linking.identity.id;
+    const last_sign_in_at = new Date().toISOString();
+    await repository.updateIdentity(identityId, { identity_data: data, last_sign_in_at });
+  } else {
+    identityId = randomUUID();
+    const row = { id: identityId, provider, provider_id: sub, user_id: user.id, identity_data: data };
+    await repository.createIdentity(row);
+  }
+  if (linking.decision !== 'CreateAccount') await service['updateUserMetaDataAndProviders'](user.id, data);
+  return { user, identityId };
+}
+
+async function createUser(
+  repository: Repository,
+  { provider, data }: ExternalIdentity,
+  email: string,
+): Promise<User> {
+  const raw_app_meta_data = { provider, providers: [provider] };
+  const row = { id: randomUUID(), email: email || null, raw_app_meta_data, raw_user_meta_data: data };
+  try {
+    return await repository.createUser(row);
+  } catch (error) {
+    throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
+  }
+}
+
+async function confirm(repository: Repository, user: User, data: ExternalIdentity['data']): Promise<void> {
+  await repository.updateUser(user.id, {
+    confirmed_at: new Date().toISOString(),
+    raw_user_meta_data: { ...data, email_verified: true },
+    // Links that were mailed before lead nowhere from now on.
+    confirmation_token: null,
+    recovery_token: null,
+  });
+}
+
+/** Auth mails a link then; here nobody could read it. */
+async function needsConfirmation(repository: Repository, user: User, provider: string): Promise<AuthError> {
+  await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
+  const next = user.email
+    ? `A confirmation email has been sent to your ${provider} email`
+    : `Verify the email with ${provider} in order to sign in`;
+  return new AuthError(
+    422,
+    'provider_email_needs_verification',
+    `Unverified email with ${provider}. ${next}`,
+  );
+}

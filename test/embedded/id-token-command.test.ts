@@ -1,0 +1,50 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, inject } from 'vitest';
+import { exchange, test } from './identities.ts';
+import { run } from './processes.ts';
+import { newEmail } from './supabase.ts';
+
+describe.runIf(inject('stack').embedded)('npm run id-token', () => {
+  async function print(...args: string[]) {
+    const command = run(['dev/id-token.ts', ...args]);
+    const code = await command.exited;
+    return { code, ...command.said };
+  }
+
+  test('prints a token that is taken, and nothing else', async ({ supabase }) => {
+    const email = newEmail();
+    const { code, stdout, stderr } = await print('--email', email, '--name', 'Ada', '--nonce', 'raw');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    const { status, body } = await exchange(supabase, stdout.trim(), { nonce: 'raw' });
+    expect([status, body.user.email, body.user.user_metadata.full_name]).toEqual([200, email, 'Ada']);
+    const again = await print('--email', email);
+    expect((await exchange(supabase, again.stdout.trim())).body.user.id).toBe(body.user.id);
+  });
+
+  test('prints what it is asked for', async () => {
+    const args = ['--provider', 'apple', '--sub', 's', '--audience', 'a', '--unverified', '--expires-in=-60'];
+    const { stdout } = await print('--email', 'a@example.com', ...args);
+    const claims = decodeJwt(stdout);
+    expect(claims).toMatchObject({
+      iss: 'https://appleid.apple.com',
+      sub: 's',
+      aud: 'a',
+      email: 'a@example.com',
+      email_verified: false,
+    });
+    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(-60);
+  });
+
+  test.for([
+    ['no address', []],
+    ['an unknown provider', ['--email', 'a@example.com', '--provider', 'constructor']],
+    ['a name from Apple', ['--email', 'a@example.com', '--provider', 'apple', '--name', 'Ada']],
+    ['a time that is none', ['--email', 'a@example.com', '--expires-in', 'soon']],
+    ['an option that there is not', ['--mail', 'a@example.com']],
+  ] as const)('refuses %s', async ([, args]) => {
+    const { code, stdout, stderr } = await print(...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('Usage: npm run -s id-token');
+  });
+});

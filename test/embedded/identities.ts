@@ -1,0 +1,38 @@
+import postgres from 'postgres';
+import { expect, inject } from 'vitest';
+import { type IdTokenOptions, makeIdToken } from '../../dev/identity-provider.ts';
+import { test as base, clientOf, password, type Supabase } from './supabase.ts';
+
+/** On the stack that has our migrations, where addresses need no confirmation. */
+export const test = base.extend<{ $file: { supabase: Supabase } }>({
+  supabase: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => {
+      const stack = inject('stack');
+      const sql = postgres(stack.databaseUrl, { max: 4, onnotice() {} });
+      await use(clientOf({ ...stack, url: stack.apiUrl }, sql));
+      await sql.end();
+    },
+    { scope: 'file' },
+  ],
+});
+
+export const exchange = (supabase: Supabase, id_token: string, more: object = {}) =>
+  supabase.call('/auth/v1/token?grant_type=id_token', { body: { provider: 'google', id_token, ...more } });
+
+/** Makes a token and exchanges it, which must work. */
+export async function signInWith(supabase: Supabase, options: IdTokenOptions) {
+  const { provider = 'google' } = options;
+  const { status, body } = await exchange(supabase, await makeIdToken(options), { provider });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+export const signIn = (supabase: Supabase, email: string, secret = password) =>
+  supabase.call('/auth/v1/token?grant_type=password', { body: { email, password: secret } });
+
+export const refresh = (supabase: Supabase, refresh_token: string) =>
+  supabase.call('/auth/v1/token?grant_type=refresh_token', { body: { refresh_token } });
+
+export const usersWith = ({ sql }: Supabase, email: string) =>
+  sql`select id from auth.users where email = ${email}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Config, IdTokenProvider } from './config.ts';
 import { ApiError, serverError, unauthorized } from './errors.ts';
-import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
+import { type Deadline, type Upstream, upstreamBudgetMs } from './upstream.ts';
 
 // Auth is called over its REST API, not through the SDK: the SDK's session methods keep the session in the client
 // (another request's, on a server), retry for half a minute, and hide the codes of errors.
@@ -43,40 +43,30 @@ const tooManyRequests = (cause: unknown) =>
  * The calls to Supabase Auth. Each resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on. 5xx, 409 and silence are server_error: they say nothing about the credential.
  */
-export function createAuthApi({ supabase, secrets }: Config, fetch: Fetch) {
+export function createAuthApi({ supabase, secrets }: Config, upstream: Upstream) {
   async function post(
     path: string,
     { ip, deadline }: AuthRequest,
     init: { body?: unknown; bearer?: string },
   ) {
-    const headers: Record<string, string> = {
-      'Content-Type': 'application/json',
-      'X-Supabase-Api-Version': '2024-01-01',
-      'User-Agent': 'sounds-service',
-      // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
-      apikey: secrets.supabaseSecretKey,
-      ...(ip === undefined ? {} : { 'Sb-Forwarded-For': ip }),
-      ...(init.bearer === undefined ? {} : { Authorization: `Bearer ${init.bearer}` }),
-    };
-    let response: Response;
-    let answer: unknown;
-    try {
-      response = await fetch(`${supabase.url}/auth/v1/${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(init.body ?? {}),
-        signal: deadline.signal(upstreamBudgetMs.auth),
-      });
-      const content = await response.text();
-      answer = content === '' ? null : JSON.parse(content);
-    } catch (error) {
-      throw serverError(error);
-    }
-    if (response.ok) return answer;
-    const { code, error } = RefusalBody.catch({}).parse(answer);
-    const refusal = new AuthRefusal(response.status, code ?? error ?? 'without a code');
-    if (response.status === 429) throw tooManyRequests(refusal);
-    if (response.status >= 500 || response.status === 409 || refusal.code === 'server_error')
+    const { status, body } = await upstream.call(`${supabase.url}/auth/v1/${path}`, {
+      headers: {
+        'X-Supabase-Api-Version': '2024-01-01',
+        // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
+        apikey: secrets.supabaseSecretKey,
+        ...(ip === undefined ? {} : { 'Sb-Forwarded-For': ip }),
+        ...(init.bearer === undefined ? {} : { Authorization: `Bearer ${init.bearer}` }),
+      },
+      body: init.body ?? {},
+      signal: deadline.signal(upstreamBudgetMs.auth),
+    });
+    if (status === 204 || (status === 200 && body !== undefined)) return body;
+    if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
+    const { data } = RefusalBody.safeParse(body);
+    const refusal = new AuthRefusal(status, data?.code ?? data?.error ?? 'without a code');
+    if (status === 429) throw tooManyRequests(refusal);
+    // What is not in Auth's own form was said by something in front of it, and not about the credential.
+    if (data === undefined || status >= 500 || status === 409 || refusal.code === 'server_error')
       throw serverError(refusal);
     throw refusal;
   }

@@ -8,10 +8,11 @@ import {
   jwtVerify,
 } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import type { Config } from './config.ts';
 import { ApiError, serverError, unauthorized } from './errors.ts';
 import { uuid } from './parse.ts';
-import type { Fetch } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
 
 /** Who is calling, as proved by the credential of the request. */
 export type Caller = UserCaller | KeyCaller;
@@ -42,6 +43,8 @@ export function bearerToken(req: Request): string | null {
   return token;
 }
 
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
 /**
  * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
  * where one is configured.
@@ -49,14 +52,14 @@ export function bearerToken(req: Request): string | null {
  *   It throws ApiError unauthorized for whatever is wrong with the token, server_error when the project's keys
  *   cannot be fetched.
  */
-export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
+export function createVerifier({ supabase, secrets }: Config, upstream: Upstream) {
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     // A key set out of reach says nothing about the token: that must not sign the user out.
-    [customFetch]: async (input, init) => {
-      const response = await fetch(input, init).catch((error: unknown) => Promise.reject(serverError(error)));
-      if (!response.ok)
-        throw serverError(new Error(`The key set of the project answered ${response.status}`));
-      return response;
+    [customFetch]: async (url, { signal }) => {
+      const { status, body } = await upstream.call(url, { method: 'GET', signal });
+      if (status !== 200 || !KeySet.safeParse(body).success)
+        throw serverError(new Error(`The project answered ${status} and no key set`));
+      return Response.json(body);
     },
   });
   const secret =

@@ -63,6 +63,11 @@ const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
     )
     .pipe(z.array(item));
 
+const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+/** A range of every address would believe what anybody claims. */
+const isProxy = (value: string) => addressOrRange.safeParse(value).success && !value.endsWith('/0');
+
 const Environment = z.object({
   PORT: wholeNumber(0, 65_535, 3000),
   SUPABASE_URL: address,
@@ -83,9 +88,10 @@ const Environment = z.object({
     .optional(),
   TRUST_PROXY: z
     .string()
-    .regex(
-      /^(\d+|[0-9a-fA-F.:/, ]+)$/,
-      'must be a number of proxies, or their addresses as a comma-separated list',
+    .transform((value) => (/^\d{1,2}$/.test(value) ? Number(value) : value.split(/\s*,\s*/)))
+    .refine(
+      (value) => typeof value === 'number' || value.every(isProxy),
+      'must be a number of proxies, or their addresses or CIDR ranges as a comma-separated list',
     )
     .optional(),
   REQUIRE_HTTPS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
@@ -102,12 +108,6 @@ const Environment = z.object({
     .default('info'),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600, 20),
 });
-
-function trustProxyOf(value: string | undefined): Config['trustProxy'] {
-  if (value === undefined) return false;
-  if (/^\d+$/.test(value)) return Number(value) || false;
-  return value.split(',').map((part) => part.trim());
-}
 
 /**
  * Reads the configuration from environment variables; the only reader of process.env is its caller in server.ts.
@@ -126,7 +126,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     port: data.PORT,
     logLevel: data.LOG_LEVEL,
     requireHttps: data.REQUIRE_HTTPS === 'true',
-    trustProxy: trustProxyOf(data.TRUST_PROXY),
+    trustProxy: data.TRUST_PROXY || false,
     shutdownGraceSeconds: data.SHUTDOWN_GRACE_SECONDS,
     rateLimits: {
       userPerMinute: data.RATE_LIMIT_PER_MINUTE,

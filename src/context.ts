@@ -6,13 +6,13 @@ import { createLastSeen } from './last-seen.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
 import { connectRedis } from './redis.ts';
 import { createSupabase, type Supabase } from './supabase.ts';
-import { createUpstream, type Fetch } from './upstream.ts';
+import { createUpstream, type Upstream } from './upstream.ts';
 
 /** What the app is wired with. */
 export type Context = Readonly<{
   config: Config;
   log: Logger;
-  fetch: Fetch;
+  upstream: Upstream;
   auth: AuthApi;
   supabase: Supabase;
   verify: (token: string) => Promise<UserCaller>;
@@ -25,16 +25,16 @@ export type Context = Readonly<{
 /** Wires the app. Nothing is connected before the first request needs it. */
 export function createContext(config: Config, log: Logger = pino({ level: config.logLevel })): Context {
   const upstream = createUpstream();
-  const supabase = createSupabase(config, upstream.fetch);
+  const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
     config,
     log,
-    fetch: upstream.fetch,
-    auth: createAuthApi(config, upstream.fetch),
+    upstream,
+    auth: createAuthApi(config, upstream),
     supabase,
-    verify: createVerifier(config, upstream.fetch),
+    verify: createVerifier(config, upstream),
     rateLimits: createRateLimits(config, redis, log),
     noteLastSeen: createLastSeen(supabase, log),
     close: async () => {

@@ -1,19 +1,58 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
 import type { Config } from './config.ts';
 import { envelope } from './errors.ts';
 
-/**
- * Longer than the 60 s for which load balancers keep idle connections, in milliseconds: they must be the ones that
- * close, or a request now and then meets a connection that has just gone.
- */
-const keepAliveTimeout = 75_000;
+const options = {
+  /**
+   * Longer than the 60 s for which load balancers keep idle connections, in milliseconds: they must be the ones that
+   * close, or a request now and then meets a connection that has just gone.
+   */
+  keepAliveTimeout: 75_000,
+  /** For a whole request with its body, which is 32 KB at most: who is slower holds a connection for nothing. */
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  /** A request without a Host header is answered by the app like any other, instead of by Node without a body. */
+  requireHostHeader: false,
+};
 
-/** The HTTP server around the app; it does not listen yet. */
-export function createHttpServer(config: Config, app: RequestListener): Server {
-  // A request without a Host header is answered by the app like any other, instead of by Node without a body.
-  const server = createServer({ requireHostHeader: false, keepAliveTimeout }, app);
-  return server.on('clientError', answerBrokenRequests(config));
+/**
+ * The HTTP server around the app; it does not listen yet. What Node and Express would answer without the app is
+ * answered here, in the documented shape.
+ */
+export function createHttpServer(config: Config, app: Express): Server {
+  const lastAnswers = new WeakMap<Duplex, ServerResponse>();
+
+  function answer(req: IncomingMessage, res: ServerResponse) {
+    lastAnswers.set(req.socket, res);
+    // Express gives back only what it cannot route, such as http://[/, and answers that failed half-way.
+    (app as (req: IncomingMessage, res: ServerResponse, giveBack: () => void) => void)(req, res, () => {
+      if (res.headersSent) req.socket.destroy();
+      else res.writeHead(400, refusalHeaders(config)).end(refusalBody);
+    });
+  }
+
+  function refuse(socket: Duplex, status = '400 Bad Request') {
+    const headers = Object.entries(refusalHeaders(config)).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status}\r\n${headers.join('')}\r\n${refusalBody}`);
+  }
+
+  return (
+    createServer(options, answer)
+      // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417.
+      .on('checkExpectation', answer)
+      .on('connect', (_req, socket) => refuse(socket))
+      .on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        const last = lastAnswers.get(socket);
+        const underWay = last?.req.complete && !last.writableFinished;
+        if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+        // A sound request came before: its answer goes out first.
+        else if (underWay) last.once('close', () => refuse(socket, statusOf[error.code ?? '']));
+        else refuse(socket, statusOf[error.code ?? '']);
+      })
+  );
 }
 
 const statusOf: Record<string, string> = {
@@ -21,33 +60,18 @@ const statusOf: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/**
- * Answers what is not HTTP, or not finished in time, in the documented shape. Node gives such requests to no
- * handler; its own answer would have no body. They are counted on no budget, so the headers show a full one.
- */
-function answerBrokenRequests({ rateLimits: { anonymousPerMinute } }: Config) {
-  return (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const body = JSON.stringify(
-      envelope({ code: 'invalid_request', message: 'The request is not valid HTTP.' }),
-    );
-    socket.end(
-      [
-        `HTTP/1.1 ${statusOf[error.code ?? ''] ?? '400 Bad Request'}`,
-        'Content-Type: application/json; charset=utf-8',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        'Connection: close',
-        'Cache-Control: no-store',
-        `X-Request-Id: ${crypto.randomUUID()}`,
-        `X-RateLimit-Limit: ${anonymousPerMinute}`,
-        `X-RateLimit-Remaining: ${anonymousPerMinute}`,
-        `X-RateLimit-Reset: ${Math.ceil(Date.now() / 1000) + 60}`,
-        '',
-        body,
-      ].join('\r\n'),
-    );
-  };
-}
+const refusalBody = JSON.stringify(
+  envelope({ code: 'invalid_request', message: 'The request is not valid HTTP.' }),
+);
+
+/** What is not HTTP, or not finished in time, is counted on no budget: the headers show a full one. */
+const refusalHeaders = ({ rateLimits: { anonymousPerMinute } }: Config) => ({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': Buffer.byteLength(refusalBody),
+  Connection: 'close',
+  'Cache-Control': 'no-store',
+  'X-Request-Id': randomUUID(),
+  'X-RateLimit-Limit': anonymousPerMinute,
+  'X-RateLimit-Remaining': anonymousPerMinute,
+  'X-RateLimit-Reset': Math.ceil(Date.now() / 1000) + 60,
+});

@@ -46,11 +46,17 @@ async function admit(
 
 const readJson = { '16kb': json({ limit: '16kb' }), '32kb': json({ limit: '32kb' }) };
 
-async function parseRequest(req: Request, res: Response, endpoint: Endpoint, context: Context) {
+async function parseRequest(
+  req: Request,
+  res: Response,
+  endpoint: Endpoint,
+  context: Context,
+  deadline: Deadline,
+) {
   const params = endpoint.params?.safeParse(req.params);
   if (params?.success === false) throw notFound('address');
   const query = endpoint.query && parse(endpoint.query, req.query);
-  if (endpoint.body) await run(readJson[endpoint.maxBody ?? '16kb'], req, res);
+  if (endpoint.body) await deadline.excluding(run(readJson[endpoint.maxBody ?? '16kb'], req, res));
   const body = endpoint.body && parse(endpoint.body, req.body);
   if (endpoint.extraLimit) await run(context.rateLimits.extra[endpoint.extraLimit], req, res);
   return { params: params?.data, query, body };
@@ -78,18 +84,19 @@ async function requireLiveKey(caller: Caller | null, { supabase }: Context, dead
 }
 
 function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
-  async function answer(req: Request, res: Response, caller: Caller | null): Promise<unknown> {
-    const input = await parseRequest(req, res, endpoint, context).catch(async (error: unknown) => {
-      await requireLiveKey(caller, context, new Deadline());
+  async function answer(req: Request, res: Response, caller: Caller | null, deadline: Deadline) {
+    const input = await parseRequest(req, res, endpoint, context, deadline).catch(async (error: unknown) => {
+      await requireLiveKey(caller, context, deadline);
       throw error;
     });
-    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline: new Deadline(), log: req.log });
+    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline, log: req.log });
   }
 
   return async (req, res) => {
+    const deadline = new Deadline();
     res.locals['operation'] = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
-    const payload = await answer(req, res, caller).catch((error: unknown) => {
+    const payload = await answer(req, res, caller, deadline).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthorized')
         context.rateLimits.noteKey(caller, false);
       throw error;

@@ -1,18 +1,38 @@
-import { createClient, type PostgrestError } from '@supabase/supabase-js';
+import { z } from 'zod';
 import { type Caller, tokenRefused } from './caller.ts';
 import type { Config } from './config.ts';
-import type { Database, Json } from './database.types.ts';
+import type { Database } from './database.types.ts';
 import { ApiError, notFound, serverError } from './errors.ts';
-import { type Deadline, type Fetch, upstreamBudgetMs } from './upstream.ts';
+import { type Deadline, type Upstream, type UpstreamAnswer, upstreamBudgetMs } from './upstream.ts';
 
 type Functions = Database['public']['Functions'];
+type FunctionName = keyof Functions & string;
 
 /** Functions that only the service may run, for whomever it does so. */
-const serviceFunctions: ReadonlySet<string> = new Set(['count_play'] satisfies (keyof Functions)[]);
+const serviceFunctions: ReadonlySet<FunctionName> = new Set(['count_play'] satisfies FunctionName[]);
+
+/** Functions that return nothing: PostgREST answers 204. */
+const voidFunctions: ReadonlySet<FunctionName> = new Set([
+  'remove_favorite',
+  'touch_last_seen',
+] satisfies FunctionName[]);
+
+/** Functions whose null says that there is no such row. Any other null is a failure. */
+const mayFindNothing: ReadonlySet<FunctionName> = new Set([
+  'get_sound',
+  'count_play',
+  'get_customer',
+  'update_customer',
+] satisfies FunctionName[]);
+
+const Refusal = z.object({ code: z.string(), message: z.string() });
 
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
-function fromPostgrest({ code, message }: PostgrestError, withUserToken: boolean): ApiError {
-  const error = new Error(`PostgREST answered ${code}: ${message}`);
+function refused({ status, body }: UpstreamAnswer, name: FunctionName, withUserToken: boolean): ApiError {
+  const refusal = Refusal.safeParse(body);
+  if (!refusal.success) return serverError(new Error(`PostgREST answered ${status} to ${name}`));
+  const { code, message } = refusal.data;
+  const error = new Error(`PostgREST answered ${status} ${code} to ${name}: ${message}`);
   switch (code) {
     case 'PT401': // as_api_key: the key is not live
       return tokenRefused(error);
@@ -22,45 +42,53 @@ function fromPostgrest({ code, message }: PostgrestError, withUserToken: boolean
     case '23503': // what a new row refers to has just been deleted
       return notFound('resource');
     case '23514': // a check constraint that is stricter than our validation
-    case '22P02':
-    case '22003':
-    case '22008':
-      return new ApiError('invalid_request', 'The values were not accepted.', { cause: error });
+      return name === 'update_customer'
+        ? new ApiError('invalid_request', 'The values were not accepted.', { cause: error })
+        : serverError(error);
     default:
       return serverError(error);
   }
 }
 
+const Signed = z.object({ signedURL: z.string() });
+const StorageRefusal = z.object({ statusCode: z.string() });
+
 /** Data and files of the project. Every call names whom it is made for and when it must have ended. */
 export function createSupabase(
-  { supabase: { url, publicUrl, publishableKey }, secrets }: Config,
-  fetch: Fetch,
+  { supabase: { url, publicUrl, publishableKey }, secrets: { supabaseSecretKey } }: Config,
+  upstream: Upstream,
 ) {
-  const options = { auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false } };
-  const asUser = createClient<Database>(url, publishableKey, { ...options, global: { fetch } });
-  const asService = createClient<Database>(url, secrets.supabaseSecretKey, { ...options, global: { fetch } });
+  // A key is its own bearer: so the platform's edge knows that no user is meant.
+  const headersOf = (apikey: string, bearer = apikey) => ({ apikey, Authorization: `Bearer ${bearer}` });
 
   /**
    * Runs a SQL function that returns one jsonb value, as the caller; as a guest when there is none.
    * A caller with an API key acts through as_api_key, which checks the key and becomes its owner in the same trip.
+   * @returns its value; null only from a function that found no row or returns nothing.
    * @throws ApiError by the code of the error; server_error when the database does not answer in time.
    */
-  async function callFunction<Name extends keyof Functions & string>(
+  async function callFunction<Name extends FunctionName>(
     caller: Caller | null,
     name: Name,
     deadline: Deadline,
     args: Functions[Name]['Args'] = {},
   ): Promise<unknown> {
-    const signal = deadline.signal(upstreamBudgetMs.data);
     const withUserToken = caller?.via === 'jwt' && !serviceFunctions.has(name);
-    const call =
-      caller?.via === 'api_key'
-        ? asService.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args as Json })
-        : (serviceFunctions.has(name) ? asService : asUser).rpc(name, args);
-    if (withUserToken) call.setHeader('Authorization', `Bearer ${caller.token}`);
-    const { data, error } = await call.abortSignal(signal);
-    if (error) throw fromPostgrest(error, withUserToken);
-    return data;
+    const asOwner = caller?.via === 'api_key';
+    const answer = await upstream.call(`${url}/rest/v1/rpc/${asOwner ? 'as_api_key' : name}`, {
+      headers: withUserToken
+        ? headersOf(publishableKey, caller.token)
+        : headersOf(asOwner || serviceFunctions.has(name) ? supabaseSecretKey : publishableKey),
+      body: asOwner ? { key_hash: caller.keyHash, operation: name, arguments: args } : args,
+      signal: deadline.signal(upstreamBudgetMs.data),
+    });
+    const { status, body = null } = answer;
+    const complete =
+      status === 200
+        ? answer.body !== undefined && (body !== null || mayFindNothing.has(name) || voidFunctions.has(name))
+        : status === 204 && voidFunctions.has(name);
+    if (!complete) throw refused(answer, name, withUserToken);
+    return body;
   }
 
   /**
@@ -69,16 +97,17 @@ export function createSupabase(
    * @throws ApiError server_error when Storage does not answer in time.
    */
   async function signUrl(bucket: string, path: string, lifetimeSeconds: number, deadline: Deadline) {
-    // storage-js takes no signal; a client costs some ten microseconds, so each signing has its own fetch.
-    const signal = deadline.signal(upstreamBudgetMs.data);
-    const { storage } = createClient(url, secrets.supabaseSecretKey, {
-      ...options,
-      global: { fetch: (input, init) => fetch(input, { ...init, signal }) },
+    // The path needs no escaping: constraints on its column allow URL-safe characters only.
+    const { status, body } = await upstream.call(`${url}/storage/v1/object/sign/${bucket}/${path}`, {
+      headers: headersOf(supabaseSecretKey),
+      body: { expiresIn: lifetimeSeconds },
+      signal: deadline.signal(upstreamBudgetMs.data),
     });
-    const { data, error } = await storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
-    if (!error) return data.signedUrl.replace(url, publicUrl);
-    if ('statusCode' in error && error.statusCode === '404') return null;
-    throw serverError(error);
+    const signed = Signed.safeParse(body);
+    if (status === 200 && signed.success) return `${publicUrl}/storage/v1${signed.data.signedURL}`;
+    // Storage names a missing file in the body of a 400.
+    if (StorageRefusal.safeParse(body).data?.statusCode === '404') return null;
+    throw serverError(new Error(`Storage answered ${status} to the signing of ${bucket}/${path}`));
   }
 
   return { callFunction, signUrl };

@@ -132,6 +132,9 @@ describe('what is hardly HTTP', () => {
       [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
       ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
       ['POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello', 400],
+      ['GET http://[::1/api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+      ['GET https://[/ HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+      ['CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ] as const) {
       const response = await sendRaw(gateway.port, bytes);
       expect(response.status).toBe(status);
@@ -145,6 +148,23 @@ describe('what is hardly HTTP', () => {
 
   test('a request without a Host header is answered like any other', async ({ gateway }) => {
     const response = await sendRaw(gateway.port, 'GET /api/v1/nope HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect((await readAnswer(response)).status).toBe(404);
+  });
+
+  test('rubbish behind a sound request does not take its answer', async ({ gateway }) => {
+    const response = await sendRaw(
+      gateway.port,
+      'GET /api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\nrubbish\r\n\r\n',
+    );
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('{"data":[');
+  });
+
+  test('an expectation that no server knows is ignored', async ({ gateway }) => {
+    const response = await sendRaw(
+      gateway.port,
+      'GET /api/v1/nope HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+    );
     expect((await readAnswer(response)).status).toBe(404);
   });
 

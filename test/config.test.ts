@@ -39,6 +39,8 @@ test('trusted proxies are a number of hops or a list of addresses', () => {
   expect(trustProxyOf('2')).toBe(2);
   expect(trustProxyOf('0')).toBe(false);
   expect(trustProxyOf('10.0.0.0/8, ::1')).toEqual(['10.0.0.0/8', '::1']);
+  for (const wrong of ['true', 'abc', '1.2.3', '10.0.0.0/99', '0.0.0.0/0', '::/0', ',', '-1', '1.5', '300'])
+    expect(() => trustProxyOf(wrong), wrong).toThrow(/^TRUST_PROXY must be a number of proxies/);
 });
 
 test('all problems are reported at once, each naming its variable, and no value is repeated', () => {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SignJWT } from 'jose';
+import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { startGateway } from './support/gateway.ts';
 import { type Api, apiOf, password, test } from './support/test.ts';
@@ -77,6 +77,15 @@ describe.concurrent('a failing Supabase', () => {
       res.writeHead(404, { 'Content-Type': 'application/json' });
       res.end(JSON.stringify({ code: 'PGRST202', message: secret }));
     },
+    'that answers 400 with a web page': (_req, res) => {
+      res.writeHead(400, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that answers 200 with nothing': (_req, res) => {
+      res.writeHead(200).end();
+    },
+    'that answers 404 with an empty list': (_req, res) => {
+      res.writeHead(404, { 'Content-Type': 'application/json' }).end('[]');
+    },
     'that breaks off in the middle of an answer': (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
       res.write('{"data":');
@@ -94,6 +103,42 @@ describe.concurrent('a failing Supabase', () => {
       });
     });
   }
+
+  test('whose lists are null is 500, not an empty catalogue', async () => {
+    const answerNull: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('null');
+    };
+    await withSupabase(answerNull, async (api) => {
+      const bearer = { token: await token() };
+      for (const path of ['/categories', '/sounds', '/home', '/favorites'])
+        expect((await api.get(path, bearer)).status).toBe(500);
+    });
+  });
+
+  test('whose data answers 204 where a value is due is 500, not 404', async () => {
+    await withSupabase(
+      (_req, res) => res.writeHead(204).end(),
+      async (api) => {
+        const { auth, data } = await callAll(api);
+        for (const { status } of await Promise.all(data)) expect(status).toBe(500);
+        await Promise.all(auth);
+      },
+    );
+  });
+
+  test('whose key set is anything else than one is 500: that says nothing about the token', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    const signed = await new SignJWT({ sub: id, role: 'authenticated', aud: 'authenticated' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'a' })
+      .setExpirationTime('1h')
+      .sign(privateKey);
+    for (const content of ['', '<h1>Welcome</h1>', '{"keys":', '{}', '{"keys":[1]}']) {
+      await withSupabase(
+        (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end(content),
+        async (api) => expect((await api.get('/me', { token: signed })).status).toBe(500),
+      );
+    }
+  });
 
   test('that never answers costs 5 seconds for data and 11 for accounts, no more', {
     timeout: 30_000,
@@ -131,18 +176,23 @@ describe.concurrent('a failing Supabase', () => {
     });
   });
 
-  test('whose Auth limits us is 429 with Retry-After', async () => {
-    const limit: RequestListener = (_req, res) => {
-      res.writeHead(429, { 'Content-Type': 'application/json' });
-      res.end(JSON.stringify({ code: 'over_request_rate_limit', message: secret }));
-    };
-    await withSupabase(limit, async (api) => {
-      const { auth } = await callAll(api);
-      for (const { status, headers } of await Promise.all(auth)) {
-        expect(status).toBe(429);
-        expect(headers.get('retry-after')).toMatch(/^\d+$/);
-      }
-    });
+  test('whose Auth, or what stands in front of it, limits us is 429 with Retry-After', async () => {
+    for (const content of [
+      JSON.stringify({ code: 'over_request_rate_limit', message: secret }),
+      '<h1>Slow</h1>',
+    ]) {
+      await withSupabase(
+        (_req, res) => res.writeHead(429, { 'Content-Type': 'application/json' }).end(content),
+        async (api) => {
+          const { auth, data } = await callAll(api);
+          for (const { status, headers } of await Promise.all(auth)) {
+            expect(status).toBe(429);
+            expect(headers.get('retry-after')).toMatch(/^\d+$/);
+          }
+          await Promise.all(data);
+        },
+      );
+    }
   });
 
   test('is told the address of the app user, not that of the gateway', async () => {

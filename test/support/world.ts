@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose';
 import postgres from 'postgres';
 import { inject } from 'vitest';
+import { makeIdToken } from '../../dev/identity-provider.ts';
 import { call } from './api.ts';
 import { addSound } from './catalogue.ts';
 import { startGateway } from './gateway.ts';
@@ -76,7 +77,7 @@ async function remoteWorld(url: string): Promise<World> {
 
 /** A gateway of our own in front of the stack of this run. */
 async function localWorld(): Promise<World> {
-  const { databaseUrl, jwtSecret } = inject('stack');
+  const { databaseUrl, embedded, jwtSecret } = inject('stack');
   const gateway = await startGateway();
   const [owner, other] = [await signUpAt(gateway.url), await signUpAt(gateway.url)];
   const sql = postgres(databaseUrl, { max: 1 });
@@ -93,7 +94,8 @@ async function localWorld(): Promise<World> {
     soundId,
     account: owner,
     signIn: signInAt(gateway.url, { owner, other }),
-    idToken: null,
+    // A real project trusts Google and Apple alone.
+    idToken: embedded ? (provider) => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,
     revokedApiKey,
     forge: forgeWith(jwtSecret),

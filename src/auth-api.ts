@@ -58,7 +58,7 @@ export function createAuthApi({ supabase, secrets }: Config, upstream: Upstream)
         ...(init.bearer === undefined ? {} : { Authorization: `Bearer ${init.bearer}` }),
       },
       body: init.body ?? {},
-      signal: deadline.signal(upstreamBudgetMs.auth),
+      ...deadline.within(upstreamBudgetMs.auth),
     });
     if (status === 204 || (status === 200 && body !== undefined)) return body;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 
 /** As Supabase Auth names them. */
@@ -68,24 +69,43 @@ const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 /** A range of every address would believe what anybody claims. */
 const isProxy = (value: string) => addressOrRange.safeParse(value).success && !value.endsWith('/0');
 
+/** What a key of the project is for, by its prefix, or by its role where it is a legacy key (a JWT). */
+function keyKind(key: string): 'publishable' | 'secret' | 'unknown' {
+  const role = /^eyJ/.test(key) ? decodeRole(key) : '';
+  if (key.startsWith('sb_publishable_') || role === 'anon') return 'publishable';
+  return key.startsWith('sb_secret_') || role === 'service_role' ? 'secret' : 'unknown';
+}
+
+function decodeRole(key: string): unknown {
+  try {
+    return decodeJwt(key)['role'];
+  } catch {
+    return '';
+  }
+}
+
 const Environment = z.object({
   PORT: wholeNumber(0, 65_535, 3000),
   SUPABASE_URL: address,
+  SUPABASE_PUBLISHABLE_KEY: z
+    .string({ error: 'must be set: the publishable key of the project' })
+    .refine((key) => keyKind(key) !== 'secret', 'must be the publishable key, and holds a secret one'),
+  SUPABASE_SECRET_KEY: z
+    .string({ error: 'must be set: a secret key of the project' })
+    .refine((key) => keyKind(key) !== 'publishable', 'must be a secret key, and holds the publishable one'),
   SUPABASE_PUBLIC_URL: address.optional(),
-  SUPABASE_PUBLISHABLE_KEY: z.string({ error: 'must be set: the publishable key of the project' }),
-  SUPABASE_SECRET_KEY: z.string({ error: 'must be set: a secret key of the project' }),
+  SUPABASE_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   ID_TOKEN_PROVIDERS: list(
     z.enum(['google', 'apple'], { error: 'must be a comma-separated list of google and apple' }),
     'google,apple',
   ),
-  SUPABASE_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
+    .optional(),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
   API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 300),
   SIGN_UP_LIMIT_PER_HOUR: wholeNumber(1, 1_000_000, 30),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
-    .optional(),
   TRUST_PROXY: z
     .string()
     .transform((value) => (/^\d{1,2}$/.test(value) ? Number(value) : value.split(/\s*,\s*/)))
@@ -108,6 +128,9 @@ const Environment = z.object({
     .default('info'),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600, 20),
 });
+
+/** Every variable that the gateway reads, in the order of .env.example. */
+export const variables = Object.keys(Environment.shape);
 
 /**
  * Reads the configuration from environment variables; the only reader of process.env is its caller in server.ts.

@@ -1,8 +1,10 @@
-import { type Logger, pino } from 'pino';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
 import { type AuthApi, createAuthApi } from './auth-api.ts';
 import { type Caller, createVerifier, type UserCaller } from './caller.ts';
 import type { Config } from './config.ts';
 import { createLastSeen } from './last-seen.ts';
+import { createLogger } from './logger.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
 import { connectRedis } from './redis.ts';
 import { createSupabase, type Supabase } from './supabase.ts';
@@ -17,13 +19,16 @@ export type Context = Readonly<{
   supabase: Supabase;
   verify: (token: string) => Promise<UserCaller>;
   rateLimits: RateLimits;
+  redis: Redis | null;
   noteLastSeen: (caller: Caller | null) => void;
+  /** Draining: this process is about to end and should be sent nothing more. */
+  lifecycle: { draining: boolean };
   /** Undoes createContext; call it when no request is in flight any more. */
   close: () => Promise<void>;
 }>;
 
 /** Wires the app. Nothing is connected before the first request needs it. */
-export function createContext(config: Config, log: Logger = pino({ level: config.logLevel })): Context {
+export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const upstream = createUpstream();
   const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
@@ -36,6 +41,8 @@ export function createContext(config: Config, log: Logger = pino({ level: config
     supabase,
     verify: createVerifier(config, upstream),
     rateLimits: createRateLimits(config, redis, log),
+    redis,
+    lifecycle: { draining: false },
     noteLastSeen: createLastSeen(supabase, log),
     close: async () => {
       redis?.disconnect();

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
@@ -23,7 +22,6 @@ export type Call<P, Q, B, G extends Guard> = {
   body: B;
   ip: string | undefined;
   deadline: Deadline;
-  log: Logger;
 };
 
 type Declaration<

@@ -86,10 +86,10 @@ export function envelope({ code, message }: { code: ErrorCode; message: string }
   return { error: { code, message } };
 }
 
-/** The one place that answers with an error. `res.err` is what the request log writes. */
+/** The one place that answers with an error. The cause of a 5xx goes to the request log. */
 export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
   const error = toApiError(thrown);
-  if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
+  if (error.status >= 500) res.locals.error = error.cause instanceof Error ? error.cause : error;
   if (res.headersSent) {
     next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
     return;

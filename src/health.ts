@@ -2,6 +2,9 @@ import { Router } from 'express';
 import type { Context } from './context.ts';
 import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
+/** Probes come from many load balancers at once; a state this old, in milliseconds, is news enough for all of them. */
+const freshForMs = 1_000;
+
 /** Runs a check and measures it; a part that fails, or takes longer than a request may wait for data, is not ready. */
 async function timed(check: (deadline: Deadline) => Promise<boolean>) {
   const started = performance.now();
@@ -9,15 +12,15 @@ async function timed(check: (deadline: Deadline) => Promise<boolean>) {
   return { ok, ms: Math.round(performance.now() - started) };
 }
 
-/** /healthz: the process runs. /readyz: what it stands in front of answers, too. */
-export function health({ config, upstream, supabase }: Context): Router {
+/**
+ * /healthz: the process runs. /readyz: it should be sent requests: Supabase answers, and it is not shutting down.
+ * Redis is reported only: without it each process limits by itself.
+ */
+export function health({ config, lifecycle, redis, upstream, supabase }: Context): Router {
   const { url, publishableKey } = config.supabase;
-  const router = Router();
-  router.get('/healthz', (_req, res) => {
-    res.json({ status: 'ok' });
-  });
-  router.get('/readyz', async (_req, res) => {
-    const [database, auth] = await Promise.all([
+
+  async function runChecks() {
+    const [database, auth, shared] = await Promise.all([
       timed(async (deadline) =>
         Array.isArray(await supabase.callFunction(null, 'list_categories', deadline)),
       ),
@@ -25,13 +28,38 @@ export function health({ config, upstream, supabase }: Context): Router {
         const { status } = await upstream.call(`${url}/auth/v1/health`, {
           method: 'GET',
           headers: { apikey: publishableKey },
-          signal: deadline.signal(upstreamBudgetMs.data),
+          ...deadline.within(upstreamBudgetMs.data),
         });
         return status === 200;
       }),
+      redis && timed(async () => (await redis.ping()) === 'PONG'),
     ]);
-    const ready = database.ok && auth.ok;
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks: { database, auth } });
+    return { database, auth, ...(shared && { redis: shared }) };
+  }
+
+  let latest = { startedAt: Number.NEGATIVE_INFINITY, parts: {} as ReturnType<typeof runChecks> };
+  function recentChecks() {
+    const now = performance.now();
+    if (now - latest.startedAt > freshForMs) latest = { startedAt: now, parts: runChecks() };
+    return latest.parts;
+  }
+
+  const router = Router();
+  router.use(['/healthz', '/readyz'], (_req, res, next) => {
+    res.locals.probe = true;
+    next();
+  });
+  router.get('/healthz', (_req, res) => {
+    res.json({ status: 'ok' });
+  });
+  router.get('/readyz', async (_req, res) => {
+    if (lifecycle.draining) {
+      res.status(503).json({ status: 'shutting down' });
+      return;
+    }
+    const parts = await recentChecks();
+    const ready = parts.database.ok && parts.auth.ok;
+    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks: parts });
   });
   return router;
 }

@@ -89,13 +89,14 @@ function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
       await requireLiveKey(caller, context, deadline);
       throw error;
     });
-    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline, log: req.log });
+    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline });
   }
 
   return async (req, res) => {
-    const deadline = new Deadline();
-    res.locals['operation'] = endpoint.operation;
+    const deadline = new Deadline(res.locals.requestId);
+    res.locals.operation = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
+    res.locals.caller = caller;
     const payload = await answer(req, res, caller, deadline).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthorized')
         context.rateLimits.noteKey(caller, false);

@@ -2,6 +2,7 @@ import { createApp } from './app.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { createHttpServer } from './http-server.ts';
+import { drain } from './shutdown.ts';
 
 function readConfig() {
   try {
@@ -15,6 +16,7 @@ function readConfig() {
 
 const config = readConfig();
 const context = createContext(config);
+const { log } = context;
 const server = createHttpServer(config, createApp(context));
 
 server.once('error', (error: NodeJS.ErrnoException) => {
@@ -24,16 +26,22 @@ server.once('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 server.listen(config.port, () => {
-  context.log.info({ address: server.address() }, `Listening on port ${config.port}`);
+  log.info({ address: server.address() }, `Listening on port ${config.port}`);
+  if (config.requireHttps && config.trustProxy === false)
+    log.warn(
+      'Every request will be refused: REQUIRE_HTTPS is true, and no proxy is trusted. Set TRUST_PROXY.',
+    );
 });
 
-function shutDown() {
-  server.close(() => {
-    void context.close();
-  });
-  server.closeIdleConnections();
-  // Unreferenced: it fires only if a request is still open by then, and never keeps the process alive.
-  setTimeout(() => process.exit(1), config.shutdownGraceSeconds * 1000).unref();
+async function shutDown(signal: NodeJS.Signals) {
+  log.info(`${signal}: finishing the requests in flight`);
+  context.lifecycle.draining = true;
+  const finished = await drain(server, config.shutdownGraceSeconds * 1000);
+  await context.close();
+  log.info(
+    finished ? 'Ended' : 'Ended: some requests took longer than SHUTDOWN_GRACE_SECONDS and were cut off',
+  );
+  process.exit(finished ? 0 : 1);
 }
 process.once('SIGTERM', shutDown);
 process.once('SIGINT', shutDown);

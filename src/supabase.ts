@@ -80,7 +80,7 @@ export function createSupabase(
         ? headersOf(publishableKey, caller.token)
         : headersOf(asOwner || serviceFunctions.has(name) ? supabaseSecretKey : publishableKey),
       body: asOwner ? { key_hash: caller.keyHash, operation: name, arguments: args } : args,
-      signal: deadline.signal(upstreamBudgetMs.data),
+      ...deadline.within(upstreamBudgetMs.data),
     });
     const { status, body = null } = answer;
     const complete =
@@ -101,7 +101,7 @@ export function createSupabase(
     const { status, body } = await upstream.call(`${url}/storage/v1/object/sign/${bucket}/${path}`, {
       headers: headersOf(supabaseSecretKey),
       body: { expiresIn: lifetimeSeconds },
-      signal: deadline.signal(upstreamBudgetMs.data),
+      ...deadline.within(upstreamBudgetMs.data),
     });
     const signed = Signed.safeParse(body);
     if (status === 200 && signed.success) return `${publicUrl}/storage/v1${signed.data.signedURL}`;

@@ -8,13 +8,23 @@ export const upstreamBudgetMs = {
   data: 5_000,
 } as const;
 
-/** The moment by which an answer must be there. */
+/** More than this many calls at once are not queued but refused: nobody would wait for the last of them. */
+const maxCallsInFlight = 4_096;
+
+/** When an answer must be there, and which request waits for it. */
 export class Deadline {
   #arrival = performance.now();
+  readonly requestId: string | undefined;
 
-  /** A signal that aborts when the budget, counted from the creation of this deadline, is used up. */
-  signal(budgetMs: number): AbortSignal {
-    return AbortSignal.timeout(Math.max(1, Math.ceil(this.#arrival + budgetMs - performance.now())));
+  /** @param requestId sent along, so that it can be found in the logs of Supabase */
+  constructor(requestId?: string) {
+    this.requestId = requestId;
+  }
+
+  /** For an upstream call: a signal that aborts when the budget, counted from the arrival, is used up. */
+  within(budgetMs: number): Pick<UpstreamRequest, 'signal' | 'requestId'> {
+    const left = Math.max(1, Math.ceil(this.#arrival + budgetMs - performance.now()));
+    return { signal: AbortSignal.timeout(left), requestId: this.requestId };
   }
 
   /** Waits for work that the client sets the pace of, such as sending its body: that time does not count. */
@@ -34,6 +44,7 @@ type UpstreamRequest = Readonly<{
   /** Sent as JSON. */
   body?: unknown;
   signal: AbortSignal;
+  requestId?: string | undefined;
 }>;
 
 /** An answer read to its end. `body` is its JSON, undefined when there is none or it is not JSON. */
@@ -54,24 +65,38 @@ function parsed(text: string): unknown {
  */
 export function createUpstream() {
   const agent = new Agent({ connections: 128, keepAliveTimeout: 30_000, connect: { timeout: 5_000 } });
+  let inFlight = 0;
+
+  async function exchange(
+    url: string,
+    { method = 'POST', headers, body, signal, requestId }: UpstreamRequest,
+  ) {
+    const answer = await request(url, {
+      dispatcher: agent,
+      method,
+      headers: {
+        'User-Agent': 'sounds-service',
+        ...headers,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(requestId !== undefined && { 'X-Request-Id': requestId }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    return { status: answer.statusCode, body: parsed(await answer.body.text()) };
+  }
+
   return {
     /** @throws ApiError server_error when there is no whole answer before the signal aborts. */
-    async call(url: string, { method = 'POST', headers, body, signal }: UpstreamRequest) {
+    async call(url: string, init: UpstreamRequest): Promise<UpstreamAnswer> {
+      if (inFlight >= maxCallsInFlight) throw serverError(new Error('Too many upstream calls are in flight'));
+      inFlight++;
       try {
-        const answer = await request(url, {
-          dispatcher: agent,
-          method,
-          headers: {
-            'User-Agent': 'sounds-service',
-            ...headers,
-            ...(body !== undefined && { 'Content-Type': 'application/json' }),
-          },
-          body: body === undefined ? null : JSON.stringify(body),
-          signal,
-        });
-        return { status: answer.statusCode, body: parsed(await answer.body.text()) } as UpstreamAnswer;
+        return await exchange(url, init);
       } catch (error) {
-        throw serverError(error);
+        throw serverError(new Error(`No answer from ${new URL(url).pathname}`, { cause: error }));
+      } finally {
+        inFlight--;
       }
     },
     close: () => agent.close(),

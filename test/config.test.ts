@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../src/config.ts';
+import { ConfigError, loadConfig, variables } from '../src/config.ts';
 
 const required = {
   SUPABASE_URL: 'https://project.supabase.co/',
@@ -81,6 +81,28 @@ test('all problems are reported at once, each naming its variable, and no value 
     for (const line of lines) expect(line).toMatch(/^[A-Z_]+ must .+\.$/);
     expect((error as Error).message).not.toContain('short secret');
   }
+});
+
+test('keys in the wrong places are told apart, in their new form and in the old', () => {
+  const jwt = (role: string) =>
+    `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
+  for (const [publishable, secret] of [
+    ['sb_publishable_x', 'sb_secret_x'],
+    [jwt('anon'), jwt('service_role')],
+  ] as const) {
+    const keys = { SUPABASE_PUBLISHABLE_KEY: publishable, SUPABASE_SECRET_KEY: secret };
+    expect(loadConfig({ ...required, ...keys }).supabase.publishableKey).toBe(publishable);
+    const swapped = { SUPABASE_PUBLISHABLE_KEY: secret, SUPABASE_SECRET_KEY: publishable };
+    expect(() => loadConfig({ ...required, ...swapped })).toThrow(
+      'SUPABASE_PUBLISHABLE_KEY must be the publishable key, and holds a secret one.\n' +
+        'SUPABASE_SECRET_KEY must be a secret key, and holds the publishable one.',
+    );
+  }
+});
+
+test('.env.example lists every variable that is read, in the same order', () => {
+  const example = readFileSync('.env.example', 'utf8').split('# Development only')[0] ?? '';
+  expect([...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name)).toEqual(variables);
 });
 
 test('.env.example is a configuration that works on a local machine', () => {

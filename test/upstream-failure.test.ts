@@ -1,27 +1,10 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, inject } from 'vitest';
-import { startGateway } from './support/gateway.ts';
-import { type Api, apiOf, password, test } from './support/test.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { type Api, password, test } from './support/test.ts';
 
 const secret = 'text that must never reach a client';
-
-/** Runs `check` against a gateway whose Supabase behaves as given. */
-async function withSupabase(behave: RequestListener, check: (api: Api) => Promise<void>) {
-  const upstream = createServer(behave);
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  const gateway = await startGateway({
-    SUPABASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-  });
-  try {
-    await check(apiOf(gateway));
-  } finally {
-    await gateway.close();
-    upstream.closeAllConnections();
-    await new Promise((resolve) => upstream.close(resolve));
-  }
-}
 
 const token = () =>
   new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })

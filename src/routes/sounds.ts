@@ -57,7 +57,7 @@ export const soundEndpoints = [
     response: z.object({ data: SoundDetail }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, params, deadline, log }) => {
+    handle: async ({ context, caller, params, deadline }) => {
       const stored = await context.supabase.callFunction(caller, 'get_sound', deadline, {
         wanted_sound: params.id,
       });
@@ -67,8 +67,13 @@ export const soundEndpoints = [
       const sign = async (bucket: string, path: string | null) => {
         if (path === null) return null;
         const url = await context.supabase.signUrl(bucket, path, signedUrlLifetimeSeconds, deadline);
-        if (url === null)
-          log.warn({ soundId: sound.id, bucket, path }, 'A sound names a file that is not in Storage');
+        if (url === null) {
+          const { requestId } = deadline;
+          context.log.warn(
+            { requestId, soundId: sound.id, bucket, path },
+            'A file of this sound is missing in Storage',
+          );
+        }
         return url;
       };
       const [audioUrl, coverUrl] = await Promise.all([

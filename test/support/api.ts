@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
+import { noteSecret, noteSecretsOf } from './secrets.ts';
 
 /** An answer of the gateway; its body is what a client would read. */
 export type Answer<T> = { status: number; headers: Headers; body: T };
@@ -56,6 +57,8 @@ export async function call<T = unknown>(
   path: string,
   { token, body, headers = {} }: Options = {},
 ): Promise<Answer<T>> {
+  noteSecret(token);
+  noteSecretsOf(body);
   const response = await fetch(url + path, {
     method,
     headers: {
@@ -66,6 +69,7 @@ export async function call<T = unknown>(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const answer = await readAnswer<T>(response);
+  noteSecretsOf((answer.body as { data?: unknown } | undefined)?.data);
   checkDeclaration(method, path, answer);
   return answer;
 }

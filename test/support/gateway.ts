@@ -5,6 +5,7 @@ import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { createHttpServer } from '../../src/http-server.ts';
+import { expectNoSecretIn, noteSecret } from './secrets.ts';
 
 export type Gateway = { url: string; port: number; logged: string[]; close: () => Promise<void> };
 
@@ -26,6 +27,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     SIGN_UP_LIMIT_PER_HOUR: '1000000',
     ...env,
   });
+  for (const secret of Object.values(config.secrets)) noteSecret(secret);
   const logged: string[] = [];
   const context = createContext(config, pino({}, { write: (line: string) => logged.push(line) }));
   const server = createHttpServer(config, createApp(context));
@@ -39,6 +41,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await context.close();
+      expectNoSecretIn(logged.join(''));
     },
   };
 }

@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+
+const fields = ['email', 'password', 'refresh_token', 'access_token', 'id_token', 'nonce'] as const;
+
+/** Every credential and address that this file has sent to a gateway or got from one. */
+const used = new Set<string>();
+
+/** Shorter ones may stand in a log by chance. */
+const shortest = 8;
+
+export function noteSecret(value: unknown) {
+  if (typeof value === 'string' && value.length >= shortest) used.add(value);
+}
+
+/** Notes the secret fields of a body that was sent or received. */
+export function noteSecretsOf(body: unknown) {
+  if (typeof body !== 'object' || body === null) return;
+  for (const field of fields) noteSecret((body as Record<string, unknown>)[field]);
+}
+
+/** No test needs to think of it: each gateway's log is searched when the gateway is closed. */
+export function expectNoSecretIn(log: string) {
+  for (const secret of used) expect(log.includes(secret), `the log holds the secret ${secret}`).toBe(false);
+}

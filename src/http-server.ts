@@ -13,6 +13,8 @@ const options = {
   keepAliveTimeout: 75_000,
   /** For a whole request with its body, which is 32 KB at most: who is slower holds a connection for nothing. */
   requestTimeout: 30_000,
+  /** Headers are one packet or two; in milliseconds. */
+  headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
   /** A request without a Host header is answered by the app like any other, instead of by Node without a body. */
   requireHostHeader: false,

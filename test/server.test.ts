@@ -1,40 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, inject, test } from 'vitest';
-
-/** The process that `npm start` runs. */
-function startServer(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['src/server.ts'], { env: { PATH: process.env['PATH'], ...env } });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    output.stderr += text;
-  });
-  return { child, output, exited: once(child, 'exit') };
-}
-
-const environment = () => {
-  const { apiUrl, publishableKey, secretKey, jwtSecret } = inject('stack');
-  return {
-    PORT: '0',
-    SUPABASE_URL: apiUrl,
-    SUPABASE_PUBLISHABLE_KEY: publishableKey,
-    SUPABASE_SECRET_KEY: secretKey,
-    SUPABASE_JWT_SECRET: jwtSecret,
-    REQUIRE_HTTPS: 'false',
-  };
-};
+import { describe, expect, test } from 'vitest';
+import { environment, startListening, startServer } from './support/server-process.ts';
 
 describe('the server process', () => {
   test('listens, answers, and ends with code 0 on SIGTERM and on SIGINT', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const { child, output, exited } = startServer(environment());
-      await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain('Listening');
-      const { address } = JSON.parse(output.stdout.split('\n')[0] ?? '') as { address: { port: number } };
-      const response = await fetch(`http://127.0.0.1:${address.port}/api/v1/categories`);
+      const { child, origin, output, exited } = await startListening(environment());
+      const response = await fetch(`${origin}/api/v1/categories`);
       expect(response.status).toBe(200);
       await response.text();
       child.kill(signal);
@@ -51,6 +23,13 @@ describe('the server process', () => {
       'PORT must be a whole number from 0 to 65535.',
       'SUPABASE_URL must be an address such as https://abcd.supabase.co.',
     ]);
+  });
+
+  test('that refuses every request, since it trusts no proxy, says so', async () => {
+    const { child, output, exited } = await startListening({ ...environment(), REQUIRE_HTTPS: 'true' });
+    await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
+    child.kill('SIGTERM');
+    await exited;
   });
 
   test('whose port is taken says so in one line and ends with code 1', async () => {

@@ -20,6 +20,8 @@ export function driverOptions(zone: '+00:00' | 'Z'): Options<Types> {
   const asIs = (text: string) => text;
   return {
     onnotice() {},
+    // Seconds; by default a database that was away for a while is left alone for up to twenty.
+    backoff: () => 0.1,
     types: {
       json: { to: 114, from: [114], ...json },
       jsonb: { to: 3802, from: [3802], ...json },

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { describe, expect } from 'vitest';
+import { createUpstream, Deadline } from '../src/upstream.ts';
+import { environment, startListening } from './support/server-process.ts';
+import { test as base } from './support/test.ts';
+
+type Server = Awaited<ReturnType<typeof startListening>>;
+
+/** A gateway process, whose open files can be counted. */
+const test = base.extend<{ $file: { server: Server } }>({
+  server: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => {
+      const server = await startListening(environment());
+      await use(server);
+      server.child.kill('SIGTERM');
+      expect(await server.exited).toEqual([0, null]);
+    },
+    { scope: 'file' },
+  ],
+});
+
+const openFiles = ({ child }: Server) => readdirSync(`/proc/${child.pid}/fd`).length;
+
+const portOf = ({ origin }: Server) => Number(new URL(origin).port);
+
+async function openSockets(count: number, port: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+const categories = async ({ origin }: Server) =>
+  (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(5000) })).status;
+
+describe('the gateway survives', () => {
+  test('500 clients that never finish their headers: others are served, and they are told 408', {
+    timeout: 40_000,
+  }, async ({ server }) => {
+    const sockets = await openSockets(500, portOf(server));
+    let received = '';
+    for (const socket of sockets) socket.write('GET /api/v1/categories HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+    sockets[0]?.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+    });
+    expect(await categories(server)).toBe(200);
+    await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
+    expect(received).toMatch(/^HTTP\/1.1 408 /);
+    expect(received).toContain('"code":"invalid_request"');
+  });
+
+  const countable = process.platform === 'linux';
+  const why = countable ? '' : ' (not run: open files are counted in /proc, which only Linux has)';
+  test.runIf(countable)(
+    `clients that go away in the middle of their request, and keeps nothing open${why}`,
+    async ({ server, user }) => {
+      const before = openFiles(server);
+      for (const socket of await openSockets(300, portOf(server))) {
+        socket.write(
+          `GET /api/v1/home HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${user.access_token}\r\n\r\n`,
+          () => socket.destroy(),
+        );
+      }
+      expect(await categories(server)).toBe(200);
+      // The pool of connections to Supabase may have grown.
+      await expect.poll(() => openFiles(server), { timeout: 10_000 }).toBeLessThan(before + 200);
+    },
+  );
+
+  test('a burst of 2,000 connections with a request each', { timeout: 40_000 }, async ({ server }) => {
+    const statuses = await Promise.all(
+      Array.from({ length: 2000 }, async () => {
+        const call = request(`${server.origin}/api/v1/categories`, { agent: false });
+        call.end();
+        const [response] = await once(call, 'response');
+        response.resume();
+        await once(response, 'end');
+        return response.statusCode as number;
+      }),
+    );
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect(await categories(server)).toBe(200);
+  });
+});
+
+test('calls to a Supabase that is silent are not queued without end', { timeout: 40_000 }, async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const upstream = createUpstream();
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const deadline = new Deadline();
+  const ended = { atOnce: 0, atTheDeadline: 0 };
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: 5000 }, () =>
+      upstream.call(url, deadline.within(3000)).catch(() => {
+        if (performance.now() - started < 2500) ended.atOnce++;
+        else ended.atTheDeadline++;
+      }),
+    ),
+  );
+  expect(ended).toEqual({ atOnce: 5000 - 4096, atTheDeadline: 4096 });
+  await upstream.close();
+  silent.close();
+});

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import postgres from 'postgres';
+import { test as base, describe, expect } from 'vitest';
+import { addSounds } from './support/catalogue.ts';
+import { startFragileStack } from './support/fragile-stack.ts';
+import { environment, startListening } from './support/server-process.ts';
+import { type Api, apiOf, newEmail, password } from './support/test.ts';
+
+type Stack = Awaited<ReturnType<typeof startFragileStack>>;
+type Server = Awaited<ReturnType<typeof startListening>>;
+
+/** A gateway process of its own in front of a stack that can be broken. */
+const test = base.extend<{ $file: { stack: Stack; server: Server; api: Api } }>({
+  stack: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => {
+      const stack = await startFragileStack();
+      await use(stack);
+      await stack.stop();
+    },
+    { scope: 'file' },
+  ],
+  server: [
+    async ({ stack }, use) => {
+      const { apiUrl, publishableKey, secretKey, jwtSecret } = stack;
+      const server = await startListening({
+        ...environment(),
+        SUPABASE_URL: apiUrl,
+        SUPABASE_PUBLISHABLE_KEY: publishableKey,
+        SUPABASE_SECRET_KEY: secretKey,
+        SUPABASE_JWT_SECRET: jwtSecret,
+      });
+      await use(server);
+      server.child.kill('SIGTERM');
+      await server.exited;
+    },
+    { scope: 'file' },
+  ],
+  api: [async ({ server }, use) => use(apiOf({ url: `${server.origin}/api/v1` })), { scope: 'file' }],
+});
+
+type Ended = { status: number; seconds: number; what: string };
+
+/** Clients that call without a pause until they are stopped. Every answer is checked as in all other tests. */
+function startTraffic(calls: Record<string, () => Promise<{ status: number }>>) {
+  const ended: Ended[] = [];
+  let on = true;
+  const clients = Object.entries(calls).map(async ([what, run]) => {
+    while (on) {
+      const started = performance.now();
+      const { status } = await run();
+      ended.push({ status, seconds: (performance.now() - started) / 1000, what });
+    }
+  });
+  return {
+    ended,
+    stop: async () => {
+      on = false;
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** Everything that an app does, by a signed-in user. */
+async function appCalls(api: Api, databaseUrl: string) {
+  const sql = postgres(databaseUrl, { max: 1 });
+  const [sound] = await addSounds(sql, [{ title: 'A bowl' }, { title: 'Rain' }]);
+  await sql.end();
+  const email = newEmail();
+  const { access_token: token } = await api.signUp(email);
+  return {
+    categories: () => api.get('/categories'),
+    sounds: () => api.get('/sounds', { token }),
+    sound: () => api.get(`/sounds/${sound}`, { token }),
+    play: () => api.post(`/sounds/${sound}/play`, { token }),
+    home: () => api.get('/home', { token }),
+    favorites: () => api.get('/favorites', { token }),
+    favorite: () => api.post('/favorites', { token, body: { sound_id: sound } }),
+    customer: () => api.get('/me/customer', { token }),
+    signIn: () => api.post('/auth/signin', { body: { email, password } }),
+  };
+}
+
+const residentMb = (pid: number | undefined) =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
+
+/** Auth may take 11 seconds, data 5, and both a second more. */
+const limitSeconds = (what: string) => (what === 'signIn' ? 12 : 6);
+
+describe('the gateway survives', () => {
+  for (const what of [
+    'a stopped Postgres',
+    'a frozen Postgres',
+    'a killed Supabase API',
+    'a frozen Supabase API',
+  ] as const) {
+    test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, {
+      timeout: 60_000,
+    }, async ({ api, stack, server }) => {
+      const traffic = startTraffic(await appCalls(api, stack.databaseUrl));
+      await expect.poll(() => traffic.ended.length).toBeGreaterThan(50);
+      expect(new Set(traffic.ended.map(({ status }) => status))).toEqual(new Set([200, 201]));
+      const memoryBefore = residentMb(server.child.pid);
+
+      const giveBack: () => Promise<unknown> = await stack.breakages[what]();
+      const failed = () =>
+        new Set(traffic.ended.filter(({ status }) => status === 500).map((end) => end.what));
+      await expect.poll(() => failed().size, { timeout: 15_000 }).toBe(9);
+      await giveBack();
+      const returned = performance.now();
+      const failing = () => traffic.ended.slice(-50).filter(({ status }) => status >= 300);
+      await expect.poll(failing, { timeout: 10_000, interval: 50 }).toEqual([]);
+      expect((performance.now() - returned) / 1000).toBeLessThan(5);
+      await traffic.stop();
+
+      for (const { status, seconds, what } of traffic.ended) {
+        expect([200, 201, 500]).toContain(status);
+        expect(seconds, what).toBeLessThan(limitSeconds(what));
+      }
+      expect(residentMb(server.child.pid) - memoryBefore).toBeLessThan(100);
+    });
+  }
+});

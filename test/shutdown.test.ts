@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { Agent, request } from 'undici';
+import { describe, expect } from 'vitest';
+import { addSound } from './support/catalogue.ts';
+import { environment, startListening } from './support/server-process.ts';
+import { test } from './support/test.ts';
+
+describe('on SIGTERM', () => {
+  test('no request is lost: restarts under load on keep-alive connections fail nothing and count exactly', {
+    timeout: 60_000,
+  }, async ({ sql, user }) => {
+    const sound = await addSound(sql);
+    const servers = [await startListening(environment()), await startListening(environment())];
+    const agent = new Agent({ connections: 32 });
+    const counted = { on: true, plays: 0, failures: [] as unknown[] };
+
+    // As a load balancer does: a request that found no listener has not been sent, and goes to the next one.
+    async function play(turn: number): Promise<void> {
+      const origin = servers[turn % 2]?.origin ?? '';
+      try {
+        const { statusCode, body } = await request(`${origin}/api/v1/sounds/${sound}/play`, {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { Authorization: `Bearer ${user.access_token}` },
+        });
+        const text = await body.text();
+        if (statusCode === 200) counted.plays++;
+        else counted.failures.push(text);
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'ECONNREFUSED') counted.failures.push(error);
+      }
+    }
+    const clients = Array.from({ length: 32 }, async (_, index) => {
+      for (let turn = index; counted.on; turn++) await play(turn);
+    });
+
+    const enough = async () => {
+      const before = counted.plays;
+      await expect.poll(() => counted.plays, { timeout: 20_000 }).toBeGreaterThan(before + 300);
+    };
+    for (const index of [0, 1]) {
+      await enough();
+      const old = servers[index];
+      old?.child.kill('SIGTERM');
+      expect(await old?.exited).toEqual([0, null]);
+      servers[index] = await startListening(environment());
+    }
+    await enough();
+    counted.on = false;
+    await Promise.all(clients);
+
+    expect(counted.failures).toEqual([]);
+    const [row] = await sql`select plays from public.play_counts where sound_id = ${sound}`;
+    expect(Number(row?.['plays'])).toBe(counted.plays);
+    await agent.close();
+    for (const { child, exited } of servers) {
+      child.kill('SIGTERM');
+      expect(await exited).toEqual([0, null]);
+    }
+  });
+
+  test('a connection that is kept alive is told to go by readiness and by its answers', async () => {
+    const { child, exited, origin } = await startListening(environment());
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+    });
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => received).toContain('"status":"ready"');
+    received = '';
+    child.kill('SIGTERM');
+    await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'refused')).toBe('refused');
+    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await closed;
+    expect(received).toMatch(/^HTTP\/1.1 503 /);
+    expect(received).toMatch(/^Connection: close\r$/m);
+    expect(received).toContain('"status":"shutting down"');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('a request that outlasts SHUTDOWN_GRACE_SECONDS is cut off, and the exit code says so', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '1' };
+    const { child, exited, origin, output } = await startListening(env);
+    const arrived = once(silent, 'connection');
+    const answer = fetch(`${origin}/api/v1/categories`).catch(() => 'cut off');
+    await arrived;
+    child.kill('SIGTERM');
+    expect(await answer).toBe('cut off');
+    expect(await exited).toEqual([1, null]);
+    expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
+    silent.close();
+  });
+});

@@ -1,0 +1,94 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { migrate, prepareDatabase } from '../../dev/database.ts';
+import { LOCAL_KEYS } from '../../dev/keys.ts';
+import { startPostgres } from '../../dev/postgres.ts';
+
+// The driver throws outside of any call when a connection goes under its write; the real services live on.
+const script = `
+  process.on('uncaughtException', (error) => console.error(error.message));
+  import { startApi } from './dev/api.ts';
+  const { url } = await startApi(JSON.parse(process.argv[1]));
+  console.log(url);`;
+
+/** The Supabase API as a process of its own, which can be frozen and killed. */
+async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const exited = once(child, 'exit');
+  for await (const url of createInterface({ input: child.stdout })) {
+    return {
+      url,
+      signal: (name: NodeJS.Signals) => child.kill(name),
+      kill: async () => {
+        child.kill('SIGKILL');
+        await exited;
+      },
+    };
+  }
+  throw new Error('The Supabase API did not start.');
+}
+
+/** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
+export async function startFragileStack() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
+  const folder = join(dataDir, 'postgres');
+  let postgres = await startPostgres({ dataDir: folder, port: 0, durable: false });
+  const { databaseUrl } = postgres;
+  await prepareDatabase(databaseUrl);
+  await migrate(databaseUrl);
+  const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: 0 };
+  let api = await startApiProcess(apiOptions);
+  const apiPort = Number(new URL(api.url).port);
+
+  async function signalPostgres(signal: NodeJS.Signals) {
+    const [pid = ''] = (await readFile(join(postgres.folder, 'postmaster.pid'), 'utf8')).split('\n');
+    const backends = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).trim().split('\n');
+    for (const each of [pid, ...backends]) process.kill(Number(each), signal);
+  }
+
+  return {
+    apiUrl: api.url,
+    databaseUrl,
+    ...LOCAL_KEYS,
+    /** Each takes its part away and resolves to what gives it back. */
+    breakages: {
+      'a stopped Postgres': async () => {
+        await postgres.stop();
+        return async () => {
+          postgres = await startPostgres({
+            dataDir: folder,
+            port: Number(new URL(databaseUrl).port),
+            durable: false,
+          });
+        };
+      },
+      'a frozen Postgres': async () => {
+        await signalPostgres('SIGSTOP');
+        return () => signalPostgres('SIGCONT');
+      },
+      'a killed Supabase API': async () => {
+        await api.kill();
+        return async () => {
+          api = await startApiProcess({ ...apiOptions, port: apiPort });
+        };
+      },
+      'a frozen Supabase API': () => {
+        api.signal('SIGSTOP');
+        return Promise.resolve(() => Promise.resolve(api.signal('SIGCONT')));
+      },
+    },
+    stop: async () => {
+      await api.kill();
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

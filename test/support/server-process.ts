@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, inject } from 'vitest';
+import { expectNoSecretIn } from './secrets.ts';
+
+/** The environment of a gateway in front of the stack of this test run, with rate limits out of the way. */
+export function environment(): Record<string, string> {
+  const { apiUrl, publishableKey, secretKey, jwtSecret } = inject('stack');
+  return {
+    PORT: '0',
+    SUPABASE_URL: apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: publishableKey,
+    SUPABASE_SECRET_KEY: secretKey,
+    SUPABASE_JWT_SECRET: jwtSecret,
+    REQUIRE_HTTPS: 'false',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
+    SIGN_UP_LIMIT_PER_HOUR: '1000000',
+  };
+}
+
+/** Starts the process that `npm start` runs. */
+export function startServer(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['src/server.ts'], { env: { PATH: process.env['PATH'], ...env } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output.stderr += text;
+  });
+  const exited = once(child, 'exit').then((result) => {
+    expectNoSecretIn(output.stdout + output.stderr);
+    return result as [code: number | null, signal: NodeJS.Signals | null];
+  });
+  return { child, output, exited };
+}
+
+/** Starts it and waits until it listens; resolves to the process and where it listens. */
+export async function startListening(env: Record<string, string>) {
+  const server = startServer(env);
+  const logged = () => server.output.stdout.split('\n').find((line) => line.includes('Listening'));
+  await expect.poll(logged, { timeout: 15_000 }).toBeDefined();
+  const { address } = JSON.parse(logged() ?? '') as { address: { port: number } };
+  return { ...server, origin: `http://127.0.0.1:${address.port}` };
+}

@@ -51,6 +51,8 @@ type Declaration<
   errors: readonly ErrorCode[];
   /** no-store for what must not be kept; revalidate lets clients keep a copy that they check by its ETag. */
   cache: 'no-store' | 'revalidate';
+  /** The answer depends on the query alone, not on the caller: one run may answer everybody who asks the same. */
+  shared?: true;
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<z.input<R>>;
 };
 

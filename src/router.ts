@@ -2,6 +2,7 @@ import etag from 'etag';
 import { json, type Request, type RequestHandler, type Response, Router } from 'express';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from './api-key.ts';
 import { bearerToken, type Caller, tokenRefused } from './caller.ts';
+import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
 import type { Endpoint, Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
@@ -62,10 +63,16 @@ async function parseRequest(
   return { params: params?.data, query, body };
 }
 
-/** Express alone ignores If-None-Match when the request says Cache-Control: no-cache, as many HTTP clients do. */
-function sendRevalidatable(req: Request, res: Response, payload: unknown) {
+/** An answer that clients may keep, as it is sent. */
+type Copy = { text: string; tag: string };
+
+function copyOf(payload: unknown): Copy {
   const text = JSON.stringify(payload);
-  const tag = etag(text, { weak: true });
+  return { text, tag: etag(text, { weak: true }) };
+}
+
+/** Express alone ignores If-None-Match when the request says Cache-Control: no-cache, as many HTTP clients do. */
+function sendCopy(req: Request, res: Response, { text, tag }: Copy) {
   const held = req.headers['if-none-match']?.split(',').map((item) => item.trim().replace(/^W\//, '')) ?? [];
   res.set({ 'Cache-Control': 'private, no-cache', ETag: tag });
   if (held.includes('*') || held.includes(tag.replace(/^W\//, ''))) {
@@ -83,13 +90,29 @@ async function requireLiveKey(caller: Caller | null, { supabase }: Context, dead
   if (caller?.via === 'api_key') await supabase.callFunction(caller, 'get_customer', deadline);
 }
 
-function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
+type Collapse = ReturnType<typeof createCollapser<Copy>>;
+
+function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): RequestHandler {
+  /** Sends the answer of the endpoint. @throws what its handler throws, before anything was sent */
   async function answer(req: Request, res: Response, caller: Caller | null, deadline: Deadline) {
     const input = await parseRequest(req, res, endpoint, context, deadline).catch(async (error: unknown) => {
       await requireLiveKey(caller, context, deadline);
       throw error;
     });
-    return endpoint.handle({ ...input, context, caller, ip: req.ip, deadline });
+    const handle = () => endpoint.handle({ ...input, context, caller, ip: req.ip, deadline });
+    if (endpoint.cache === 'no-store') {
+      const payload = await handle();
+      res
+        .status(endpoint.status ?? 200)
+        .set('Cache-Control', 'no-store')
+        .json(payload);
+      return;
+    }
+    const read = async () => copyOf(await handle());
+    // Whether a key is live is asked anew with every request, in the read itself.
+    const shared = endpoint.shared && caller?.via !== 'api_key';
+    const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
+    sendCopy(req, res, shared ? await collapse(key, read) : await read());
   }
 
   return async (req, res) => {
@@ -97,18 +120,12 @@ function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
     res.locals.operation = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
     res.locals.caller = caller;
-    const payload = await answer(req, res, caller, deadline).catch((error: unknown) => {
+    await answer(req, res, caller, deadline).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthorized')
         context.rateLimits.noteKey(caller, false);
       throw error;
     });
     context.rateLimits.noteKey(caller, true);
-    if (endpoint.cache === 'revalidate') sendRevalidatable(req, res, payload);
-    else
-      res
-        .status(endpoint.status ?? 200)
-        .set('Cache-Control', 'no-store')
-        .json(payload);
     context.noteLastSeen(caller);
   };
 }
@@ -116,10 +133,11 @@ function toHandler(endpoint: Endpoint, context: Context): RequestHandler {
 /** The router of these endpoints. A known path answers OPTIONS, and 405 to methods it does not have (RFC 9110). */
 export function routerOf(endpoints: readonly Endpoint[], context: Context): Router {
   const router = Router({ caseSensitive: true });
+  const collapse = createCollapser<Copy>();
   const methodsOf = new Map<string, string[]>();
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
-    router[endpoint.method](path, toHandler(endpoint, context));
+    router[endpoint.method](path, toHandler(endpoint, context, collapse));
     const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
     methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);
   }

@@ -8,8 +8,16 @@ import { type Deadline, type Upstream, type UpstreamAnswer, upstreamBudgetMs } f
 type Functions = Database['public']['Functions'];
 type FunctionName = keyof Functions & string;
 
-/** Functions that only the service may run, for whomever it does so. */
-const serviceFunctions: ReadonlySet<FunctionName> = new Set(['count_play'] satisfies FunctionName[]);
+/**
+ * Functions that the service runs for users: count_play because no user may, the others because one run may answer
+ * many callers and must not fail with the token of one.
+ */
+const serviceFunctions: ReadonlySet<FunctionName> = new Set([
+  'count_play',
+  'list_sounds',
+  'list_home_sections',
+  'list_categories',
+] satisfies FunctionName[]);
 
 /** Functions that return nothing: PostgREST answers 204. */
 const voidFunctions: ReadonlySet<FunctionName> = new Set([

@@ -20,6 +20,7 @@ export const categoryEndpoints = [
     response: z.object({ data: z.array(Category) }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
+    shared: true,
     handle: async ({ context, caller, deadline }) => ({
       data: (await context.supabase.callFunction(caller, 'list_categories', deadline)) as z.input<
         typeof Category

@@ -23,6 +23,7 @@ export const homeEndpoints = [
     response: z.object({ sections: z.array(HomeSection) }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
+    shared: true,
     handle: async ({ context, caller, deadline }) => ({
       sections: (await context.supabase.callFunction(caller, 'list_home_sections', deadline)) as z.input<
         typeof HomeSection

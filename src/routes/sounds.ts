@@ -36,6 +36,7 @@ export const soundEndpoints = [
     response: SoundPage,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
+    shared: true,
     handle: async ({ context, caller, query, deadline }) =>
       (await context.supabase.callFunction(caller, 'list_sounds', deadline, {
         ...(query.category !== undefined && { category_slug: query.category }),

@@ -93,12 +93,12 @@ language sql stable security definer set search_path = '' as $$
   from served left join families on families.parent_id = served.id
   where served.parent_id is null
 $$;
-grant execute on function private.list_categories to anon, authenticated;
+grant execute on function private.list_categories to anon, authenticated, service_role;
 
 create function public.list_categories() returns jsonb
 language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'The tree of active categories in display order.';
-grant execute on function public.list_categories to anon, authenticated;
+grant execute on function public.list_categories to anon, authenticated, service_role;
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language sql stable set search_path = '' as $$

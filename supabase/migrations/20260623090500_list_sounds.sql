@@ -101,7 +101,7 @@ language sql stable security definer set search_path = '' as $$
     end
   )
 $$;
-grant execute on function private.list_sounds to authenticated;
+grant execute on function private.list_sounds to authenticated, service_role;
 
 create function public.list_sounds(
   category_slug text default null, include_children boolean default false, featured boolean default null,
@@ -112,7 +112,7 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.list_sounds is
   'One page of active sounds: {data, next_cursor}. "after" is the created_at of the last sound already seen.';
-grant execute on function public.list_sounds to authenticated;
+grant execute on function public.list_sounds to authenticated, service_role;
 
 create function public.get_sound(wanted_sound uuid) returns jsonb
 language sql stable set search_path = '' as $$

@@ -151,9 +151,9 @@ language sql stable security definer set search_path = '' as $$
   from public.home_sections as section
   where section.is_active
 $$;
-grant execute on function private.list_home_sections to authenticated;
+grant execute on function private.list_home_sections to authenticated, service_role;
 
 create function public.list_home_sections() returns jsonb
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
 comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
-grant execute on function public.list_home_sections to authenticated;
+grant execute on function public.list_home_sections to authenticated, service_role;

@@ -22,6 +22,7 @@ export const newEmail = () => `${randomUUID()}@example.com`;
 type Call = <T = unknown>(path: string, options?: Parameters<typeof call>[3]) => Promise<Answer<T>>;
 
 export type Api = {
+  url: string;
   get: Call;
   post: Call;
   send: <T = unknown>(
@@ -36,6 +37,7 @@ export type Api = {
 export function apiOf(gateway: Pick<Gateway, 'url'>): Api {
   const send: Api['send'] = (method, path, options) => call(gateway.url, method, path, options);
   return {
+    url: gateway.url,
     send,
     get: (path, options) => send('GET', path, options),
     post: (path, options) => send('POST', path, options),

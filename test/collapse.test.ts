@@ -1,0 +1,108 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { describe, expect } from 'vitest';
+import { addCategory, addSound } from './support/catalogue.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { test } from './support/test.ts';
+
+type Page = { data: { id: string }[] };
+
+const times = <T>(count: number, run: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)));
+
+/** A Supabase that answers catalogue reads, and everything that a test wants to know of it. */
+function catalogue(answer: (res: ServerResponse, run: number) => void) {
+  const runs: string[] = [];
+  const behave: RequestListener = (req, res) => {
+    if (req.url?.includes('touch_last_seen')) return res.writeHead(204).end();
+    req.resume().on('end', () => answer(res, runs.push(req.url ?? '')));
+    return undefined;
+  };
+  return { runs, behave };
+}
+
+const sendList = (res: ServerResponse) =>
+  res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+
+describe('catalogue reads under constant traffic', () => {
+  test('show every write that was committed before they started', { timeout: 60_000 }, async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const slug = await addCategory(sql);
+    const token = user.access_token;
+    const read = async () => (await api.get<Page>(`/sounds?category=${slug}`, { token })).body.data;
+    const traffic = { on: true };
+    const readers = times(16, async () => {
+      while (traffic.on) await read();
+    });
+    for (let write = 0; write < 60; write++) {
+      const id = await addSound(sql, { category: slug });
+      expect((await read()).map((sound) => sound.id)).toContain(id);
+      await sql`update public.sounds set is_active = false where id = ${id}`;
+      expect(await read()).toEqual([]);
+    }
+    traffic.on = false;
+    await readers;
+  });
+});
+
+describe('identical catalogue reads', () => {
+  test('that come at the same time are answered by two runs: the one under way and the next', async () => {
+    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 200));
+    await withSupabase(behave, async (api) => {
+      const first = api.get('/categories');
+      await expect.poll(() => runs.length).toBe(1);
+      const answers = await Promise.all([first, times(50, () => api.get('/categories'))]);
+      expect(answers.flat().map(({ status }) => status)).toEqual(Array(51).fill(200));
+      expect(runs).toHaveLength(2);
+      await api.get('/categories');
+      expect(runs).toHaveLength(3);
+    });
+  });
+
+  test('of a run that fails all fail, and the next read runs anew', async () => {
+    const { runs, behave } = catalogue((res, run) =>
+      run === 2 ? setTimeout(() => res.writeHead(500).end(), 100) : setTimeout(() => sendList(res), 100),
+    );
+    await withSupabase(behave, async (api) => {
+      const first = api.get('/categories');
+      await expect.poll(() => runs.length).toBe(1);
+      const waiting = await times(10, () => api.get('/categories'));
+      expect((await first).status).toBe(200);
+      expect(waiting.map(({ status }) => status)).toEqual(Array(10).fill(500));
+      expect((await api.get('/categories')).status).toBe(200);
+    });
+  });
+
+  test('do not wait for a run that hangs: its own caller is told after 5 seconds, the others are served', async () => {
+    const { runs, behave } = catalogue((res, run) => {
+      if (run > 1) sendList(res);
+    });
+    await withSupabase(behave, async (api) => {
+      const hanging = api.get('/categories');
+      await expect.poll(() => runs.length).toBe(1);
+      const started = performance.now();
+      const served = await times(10, () => api.get('/categories'));
+      expect(served.map(({ status }) => status)).toEqual(Array(10).fill(200));
+      expect(performance.now() - started).toBeLessThan(2000);
+      expect((await hanging).status).toBe(500);
+    });
+  });
+
+  test('lose nothing when the client that led the run goes away', async () => {
+    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 200));
+    await withSupabase(behave, async (api) => {
+      const first = api.get('/categories');
+      await expect.poll(() => runs.length).toBe(1);
+      const leader = new AbortController();
+      const led = fetch(`${api.url}/categories`, { signal: leader.signal }).catch(() => 'gone');
+      const waiting = times(10, () => api.get('/categories'));
+      await expect.poll(() => runs.length, { interval: 10 }).toBe(2);
+      leader.abort();
+      expect(await led).toBe('gone');
+      expect((await waiting).map(({ status }) => status)).toEqual(Array(10).fill(200));
+      expect((await first).status).toBe(200);
+    });
+  });
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { addCategory, addSound, addSounds } from './support/catalogue.ts';
+import { addCategory, addSounds } from './support/catalogue.ts';
 import { type Api, type Session, type Sql, test } from './support/test.ts';
 
 type Page = { data: { id: string; created_at: string }[]; next_cursor: string | null };
@@ -175,56 +175,5 @@ describe('walking through GET /sounds', () => {
       });
       expect(body.data.map(({ id }) => id)).toEqual([older]);
     }
-  });
-});
-
-describe('created_at of a sound', () => {
-  test('stays unique and adjacent when thousands are imported with one moment, in about a second', async ({
-    sql,
-  }) => {
-    const category = await addCategory(sql);
-    const started = performance.now();
-    await sql`
-      insert into public.sounds (title, category, created_at)
-      select 'Import ' || n, ${category}, '2001-02-03T04:05:06Z' from generate_series(1, 5000) as n`;
-    expect(performance.now() - started).toBeLessThan(5000);
-    const [span] = await sql`
-      select count(distinct created_at) as moments, max(created_at) - min(created_at) as span
-      from public.sounds where category = ${category}`;
-    expect(span).toEqual({ moments: '5000', span: '00:00:04.999' });
-  });
-
-  test('does not collide when several connections import at once', async ({ sql }) => {
-    const category = await addCategory(sql);
-    await Promise.all(
-      Array.from(
-        { length: 8 },
-        () => sql`
-          insert into public.sounds (title, category, created_at)
-          select 'Import', ${category}, '2002-02-03T04:05:06Z' from generate_series(1, 200)`,
-      ),
-    );
-    expect(await sql`select count(*) as count from public.sounds where category = ${category}`).toEqual([
-      { count: '1600' },
-    ]);
-  });
-
-  test('of a deleted sound is not given to another', async ({ sql }) => {
-    const created_at = '2003-02-03T04:05:06Z';
-    const gone = await addSound(sql, { created_at });
-    await sql`delete from public.sounds where id = ${gone}`;
-    const next = await addSound(sql, { created_at });
-    const [row] = await sql`select created_at from public.sounds where id = ${next}`;
-    expect(row?.['created_at'].toISOString()).toBe('2003-02-03T04:05:06.001Z');
-  });
-
-  test('moved by an admin onto a taken moment lands next to it', async ({ sql }) => {
-    const [, moved] = await addSounds(sql, [
-      { created_at: '2004-02-03T04:05:06Z' },
-      { created_at: '2004-02-03T04:05:07Z' },
-    ]);
-    await sql`update public.sounds set created_at = '2004-02-03T04:05:06Z' where id = ${moved ?? null}`;
-    const [row] = await sql`select created_at from public.sounds where id = ${moved ?? null}`;
-    expect(row?.['created_at'].toISOString()).toBe('2004-02-03T04:05:06.001Z');
   });
 });

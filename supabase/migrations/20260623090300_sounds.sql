@@ -94,27 +94,35 @@ create trigger sounds_keep_position_of_moved
   execute function private.keep_former_position();
 
 -- A moment that is taken is moved to the next free millisecond. The lock makes concurrent inserts queue up for
--- their moments. Because nobody else can take one before this transaction ends, the run of milliseconds found
--- taken may be remembered: an import of n equal moments would otherwise walk over its own rows n times.
+-- their moments. Because nobody else can take one before this transaction ends, long runs of milliseconds found
+-- taken may be remembered until then: an import of n equal moments would otherwise walk over its own rows n times.
+-- Short runs are walked anew, so that an import of many different moments does not drag a long memory along.
+-- A plan is kept for the session, also one that was made while the table was empty and every plan looked equally good:
+-- hence the setting, and the look-up in an order that only the unique index has.
 create function private.assign_created_at() returns trigger
-language plpgsql security definer set search_path = '' as $$
+language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
+  taken tstzmultirange :=
+    coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
   run tstzrange;
-  free timestamptz := new.created_at;
+  free timestamptz(3);
+  steps integer := 0;
 begin
   perform pg_advisory_xact_lock('public.sounds'::regclass::oid::bigint);
-  run := nullif(current_setting('sounds_service.taken_run', true), '')::tstzrange;
-  if new.created_at <@ run then
-    free := upper(run);
+  if taken @> new.created_at then
+    select known into run from unnest(taken) as known where known @> new.created_at;
   end if;
-  while exists (select from public.sounds where created_at = free)
+  free := coalesce(upper(run), new.created_at);
+  while free = (select created_at from public.sounds where created_at >= free order by created_at limit 1)
     or exists (select from private.former_positions where created_at = free)
   loop
     free := free + interval '1 millisecond';
+    steps := steps + 1;
   end loop;
-  perform set_config(
-    'sounds_service.taken_run', tstzrange(new.created_at, free + interval '1 millisecond')::text, true
-  );
+  if run is not null or steps > 50 then
+    run := tstzrange(new.created_at, free + interval '1 millisecond');
+    perform set_config('sounds_service.taken_moments', (taken + run::tstzmultirange)::text, true);
+  end if;
   new.created_at := free;
   return new;
 end

@@ -110,6 +110,17 @@ describe('created_at of a sound', () => {
     expect(row?.['created_at'].toISOString()).toBe('2003-02-03T04:05:06.001Z');
   });
 
+  test('of sounds that were truncated is not given to others', async ({ alone: sql }) => {
+    await sql`truncate public.sounds cascade`;
+    const created_at = '2005-02-03T04:05:06Z';
+    await addSounds(sql, [{ created_at }, { created_at }]);
+    await sql`truncate public.sounds cascade`;
+    await addSound(sql, { created_at });
+    expect(await sql`select created_at from public.sounds`).toEqual([
+      { created_at: new Date('2005-02-03T04:05:06.002Z') },
+    ]);
+  });
+
   test('moved by an admin onto a taken moment lands next to it', async ({ sql }) => {
     const [, moved] = await addSounds(sql, [
       { created_at: '2004-02-03T04:05:06Z' },

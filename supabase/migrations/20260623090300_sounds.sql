@@ -93,6 +93,17 @@ create trigger sounds_keep_position_of_moved
   after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
   execute function private.keep_former_position();
 
+create function private.keep_all_positions() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.former_positions select created_at, list_rank from public.sounds
+    on conflict (created_at) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_keep_positions_of_all
+  before truncate on public.sounds for each statement execute function private.keep_all_positions();
+
 -- A moment that is taken is moved to the next free millisecond. The lock makes concurrent inserts queue up for
 -- their moments. Because nobody else can take one before this transaction ends, long runs of milliseconds found
 -- taken may be remembered until then: an import of n equal moments would otherwise walk over its own rows n times.

@@ -40,4 +40,17 @@ describe('POST /sounds/{id}/play', () => {
     await api.post(`/sounds/${id}/play`, { token: user.access_token });
     expect(await version()).toEqual(before);
   });
+
+  test('stops at the largest number that every JSON reader takes as it is', async ({ api, sql, user }) => {
+    const id = await addSound(sql);
+    await sql`insert into public.play_counts (sound_id, plays) values (${id}, ${Number.MAX_SAFE_INTEGER - 1})`;
+    for (let i = 0; i < 2; i++) {
+      expect((await api.post(`/sounds/${id}/play`, { token: user.access_token })).body).toEqual({
+        data: { id, play_count: Number.MAX_SAFE_INTEGER },
+      });
+    }
+    await expect(sql`update public.play_counts set plays = plays + 1 where sound_id = ${id}`).rejects.toThrow(
+      'plays_lies_between_0_and_9007199254740991',
+    );
+  });
 });

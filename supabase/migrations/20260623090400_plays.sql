@@ -3,7 +3,8 @@
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,
   plays bigint not null default 0
-    constraint plays_is_not_negative check (plays >= 0)
+    -- Up to here every JSON reader takes the number as it is.
+    constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
 ) with (fillfactor = 50);
 comment on table public.play_counts is
   'How often each sound was played. Written by the service; a sound without a row was never played.';
@@ -20,7 +21,7 @@ create function public.count_play(played_sound uuid) returns jsonb
 language sql volatile set search_path = '' as $$
   insert into public.play_counts as counter (sound_id, plays)
     select id, 1 from public.sounds where id = played_sound and is_active
-    on conflict (sound_id) do update set plays = counter.plays + 1
+    on conflict (sound_id) do update set plays = least(counter.plays + 1, 9007199254740991)
     returning jsonb_build_object('id', counter.sound_id, 'play_count', counter.plays)
 $$;
 comment on function public.count_play is 'Counts one play of an active sound; returns the new count, or null.';

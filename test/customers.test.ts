@@ -77,6 +77,18 @@ describe('the customer of a new account', () => {
     });
   });
 
+  test('is never changed before it was made', async ({ sql }) => {
+    // Auth sends the time by its own clock, which may be ahead of the database's.
+    const id = await addAccount(sql, {});
+    const [ahead] = await sql`
+      insert into auth.users (id, email, created_at) values (${randomUUID()}, ${newEmail()}, now() + interval '3 seconds')
+      returning id`;
+    await sql`update public.customers set country = 'DE' where id = ${ahead?.['id']}`;
+    for (const customer of [await customerOf(sql, id), await customerOf(sql, ahead?.['id'])]) {
+      expect(customer?.['updated_at']).toEqual(customer?.['created_at']);
+    }
+  });
+
   test('goes with the account', async ({ sql }) => {
     const id = await addAccount(sql, {});
     await sql`delete from auth.users where id = ${id}`;

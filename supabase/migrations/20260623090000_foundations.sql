@@ -25,10 +25,11 @@ alter default privileges in schema public revoke all on tables from anon, authen
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
+-- Never back: accounts come with the time of another clock, and now() is when a transaction began.
 create function private.set_updated_at() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  new.updated_at := now();
+  new.updated_at := greatest(now(), old.updated_at);
   return new;
 end
 $$;

@@ -86,13 +86,14 @@ language sql stable set search_path = '' as $$
     given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
     null, null, false, true, null,
-    coalesce(account.created_at, now()), now()
+    given.since, given.since
   )::public.customers
   from (
     select
       coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name') as name,
       account.raw_user_meta_data ->> 'avatar_url' as picture,
-      account.raw_app_meta_data ->> 'provider' as provider
+      account.raw_app_meta_data ->> 'provider' as provider,
+      coalesce(account.created_at, now()) as since
   ) as given
 $$;
 

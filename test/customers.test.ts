@@ -58,6 +58,13 @@ describe('the customer of a new account', () => {
       {},
       { avatar_url: null },
     ],
+    ['leaves out a name without a visible character', { full_name: '\u200b\ufeff' }, {}, { full_name: null }],
+    [
+      'leaves out an avatar at an impossible address',
+      { avatar_url: 'https://<script>' },
+      {},
+      { avatar_url: null },
+    ],
     [
       'has no source for a provider outside the contract',
       {},
@@ -185,8 +192,33 @@ describe('a user who leaves the gateway out', () => {
       { locale: 'not a locale' },
       { avatar_url: 'http://a.example' },
       { avatar_url: 'https://user@a.example' },
+      { full_name: '\u200b' },
+      { full_name: '\ufeff\u2060 \u200d' },
+      { full_name: 'Ada\ufeff' },
+      { phone: '+0000000' },
+      { locale: 'en-u' },
+      { locale: 'x' },
+      { locale: 'zh-yue' },
+      { avatar_url: 'https://<script>' },
+      { avatar_url: 'https://:80' },
+      { avatar_url: 'https://a.example:port/' },
     ]) {
       expect((await update(refused)).status, JSON.stringify(refused)).toBe(400);
+    }
+    for (const accepted of [
+      { full_name: '‎نور‎' },
+      { full_name: '👩‍🚀' },
+      { phone: '+1234567' },
+      { locale: 'zh-Hant-TW' },
+      { locale: 'es-419' },
+      { locale: 'de-CH-1901' },
+      { locale: 'ar-u-nu-latn' },
+      { locale: 'en-x-pirate' },
+      { avatar_url: 'https://a.example' },
+      { avatar_url: 'https://bücher.example:8443/ä.png?x=[1]#<y>' },
+      { avatar_url: 'https://[2001:db8::1]/a.png' },
+    ]) {
+      expect(await update(accepted), JSON.stringify(accepted)).toMatchObject({ status: 200, body: accepted });
     }
   });
 

@@ -34,6 +34,16 @@ begin
 end
 $$;
 
+create function private.is_proper_name(value text, max_length integer) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= max_length
+    and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
+    and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
+$$;
+comment on function private.is_proper_name is
+  'What names and titles must be: no white space at either end, and at least one character that can be seen.';
+grant execute on function private.is_proper_name to authenticated, service_role;
+
 create function private.iso_date_time(moment timestamptz) returns text
 language sql stable set search_path = '' as $$
   select to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

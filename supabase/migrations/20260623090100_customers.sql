@@ -1,24 +1,35 @@
 -- One customer for each account, made by a trigger so that no client has to remember it.
 
+create function private.is_https_address(value text) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= 2048
+    and value ~ '^https://([^][\s/?#@\\:<>^|%]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?#]\S*)?$'
+$$;
+comment on function private.is_https_address is 'An absolute https address with a host and without user name or spaces.';
+grant execute on function private.is_https_address to authenticated, service_role;
+
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
   email text,
   full_name text
-    constraint full_name_is_trimmed_and_has_1_to_200_characters
-    check (char_length(full_name) <= 200 and full_name ~ '^\S' and full_name ~ '\S$'),
+    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(full_name, 200)),
   avatar_url text
     constraint avatar_url_is_an_https_address_of_at_most_2048_characters
-    check (char_length(avatar_url) <= 2048 and avatar_url ~ '^https://[^\s/?#@\\]+([/?#]\S*)?$'),
+    check (private.is_https_address(avatar_url)),
   phone text
     constraint phone_is_e164_like_plus_491701234567
-    check (phone ~ '^\+[0-9]{7,15}$'),
+    check (phone ~ '^\+[1-9][0-9]{6,14}$'),
   provider text,
   source text
     constraint source_is_email_google_or_apple
     check (source in ('email', 'google', 'apple')),
   locale text
     constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
-    check (char_length(locale) <= 35 and locale ~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$'),
+    -- Language, script, region, variants, extensions, private use; ~* ignores case.
+    check (char_length(locale) <= 35 and locale ~* (
+      '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
+      '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
     constraint country_is_an_iso_3166_1_alpha_2_code
     check (country = any (string_to_array(
@@ -79,9 +90,8 @@ language sql stable set search_path = '' as $$
   select row(
     account.id,
     account.email,
-    nullif(regexp_replace(left(regexp_replace(given.name, '^\s+', ''), 200), '\s+$', ''), ''),
-    case when char_length(given.picture) <= 2048 and given.picture ~ '^https://[^\s/?#@\\]+([/?#]\S*)?$'
-      then given.picture end,
+    case when private.is_proper_name(given.name, 200) then given.name end,
+    case when private.is_https_address(given.picture) then given.picture end,
     null,
     given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
@@ -90,7 +100,9 @@ language sql stable set search_path = '' as $$
   )::public.customers
   from (
     select
-      coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name') as name,
+      regexp_replace(left(regexp_replace(
+        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
+        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
       account.raw_user_meta_data ->> 'avatar_url' as picture,
       account.raw_app_meta_data ->> 'provider' as provider,
       coalesce(account.created_at, now()) as since

@@ -6,8 +6,8 @@ create table public.categories (
     constraint category_slug_is_lower_case_words_joined_by_hyphens
     check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
   name text not null
-    constraint category_name_is_trimmed_and_has_1_to_200_characters
-    check (char_length(name) <= 200 and name ~ '^\S' and name ~ '\S$'),
+    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(name, 200)),
   description text
     constraint category_description_has_at_most_5000_characters check (char_length(description) <= 5000),
   parent_id uuid

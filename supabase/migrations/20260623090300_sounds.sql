@@ -3,8 +3,8 @@
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null
-    constraint title_is_trimmed_and_has_1_to_200_characters
-    check (char_length(title) <= 200 and title ~ '^\S' and title ~ '\S$'),
+    constraint title_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(title, 200)),
   description text
     constraint description_has_at_most_5000_characters check (char_length(description) <= 5000),
   bowl_note text

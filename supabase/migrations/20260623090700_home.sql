@@ -6,8 +6,8 @@ create table public.home_sections (
     constraint section_slug_is_lower_case_words_joined_by_hyphens
     check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
   title text not null
-    constraint section_title_is_trimmed_and_has_1_to_200_characters
-    check (char_length(title) <= 200 and title ~ '^\S' and title ~ '\S$'),
+    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(title, 200)),
   mode text not null default 'manual'
     constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text

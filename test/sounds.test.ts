@@ -169,6 +169,18 @@ describe('GET /sounds', () => {
     expect(body.next_cursor).toBeNull();
   });
 
+  test('search finds a title whichever way the accents of either were typed', async ({ api, sql, user }) => {
+    const category = await addCategory(sql);
+    const id = await addSound(sql, { title: 'Cafe\u0301 at dawn', category });
+    const renamed = await addSound(sql, { title: 'Something else', category });
+    await sql`update public.sounds set title = ${'Cafe\u0301 at night'} where id = ${renamed}`;
+    for (const search of ['caf\u00e9', 'cafe\u0301']) {
+      const path = `/sounds?category=${category}&search=${encodeURIComponent(search)}`;
+      const { body } = await api.get<Page>(path, { token: user.access_token });
+      expect(body.data.map((sound) => sound.id).toSorted()).toEqual([id, renamed].toSorted());
+    }
+  });
+
   test('an unknown category, a blank search and unknown parameters are no errors', async ({ api, user }) => {
     const path = `/sounds?category=${newSlug()}&search=%20&include_children=true&nonsense=1&nonsense=2`;
     const { status, body } = await api.get<Page>(path, { token: user.access_token });

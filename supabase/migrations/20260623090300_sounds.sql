@@ -59,6 +59,19 @@ create index sounds_featured on public.sounds (list_rank, created_at) where is_a
 create index sounds_category on public.sounds (category, list_rank, created_at);
 create index sounds_title on public.sounds using gin (title extensions.gin_trgm_ops) where is_active;
 
+-- Some keyboards and systems write "é" as two characters; the service searches for the one.
+create function private.compose_title() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.title := normalize(new.title, nfc);
+  return new;
+end
+$$;
+create trigger sounds_compose_title
+  before insert or update of title on public.sounds for each row
+  when (new.title is not nfc normalized)
+  execute function private.compose_title();
+
 create trigger sounds_set_updated_at
   before update on public.sounds for each row execute function private.set_updated_at();
 

@@ -9,7 +9,8 @@ create table public.categories (
     constraint category_name_is_trimmed_visible_and_has_1_to_200_characters
     check (private.is_proper_name(name, 200)),
   description text
-    constraint category_description_has_at_most_5000_characters check (char_length(description) <= 5000),
+    constraint category_description_is_not_blank_and_has_at_most_5000_chars
+    check (char_length(description) <= 5000 and description ~ '\S'),
   parent_id uuid
     constraint category_is_not_its_own_parent check (parent_id <> id),
   sort_order integer not null default 0,

@@ -1,22 +1,31 @@
 -- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
 
+create function private.are_tags(tags text[]) returns boolean
+language sql immutable set search_path = '' as $$
+  select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
+    and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
+$$;
+comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
+grant execute on function private.are_tags to authenticated, service_role;
+
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null
     constraint title_is_trimmed_visible_and_has_1_to_200_characters
     check (private.is_proper_name(title, 200)),
   description text
-    constraint description_has_at_most_5000_characters check (char_length(description) <= 5000),
+    constraint description_is_not_blank_and_has_at_most_5000_characters
+    check (char_length(description) <= 5000 and description ~ '\S'),
   bowl_note text
-    constraint bowl_note_has_at_most_20_characters check (char_length(bowl_note) between 1 and 20),
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
+    check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
   frequency_hz numeric
     constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
   duration_sec numeric
     constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
   category text,
   tags text[]
-    constraint tags_are_at_most_50_words_in_one_list
-    check (cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1 and array_position(tags, null) is null),
+    constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension
     check (char_length(cover_image_path) <= 500
@@ -41,6 +50,7 @@ create table public.sounds (
 comment on table public.sounds is
   'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
 comment on column public.sounds.category is 'Slug of a category, for example sleep.';
+comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
 comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
 comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.';
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';

@@ -22,7 +22,7 @@ create table public.home_sections (
   updated_at timestamptz not null default now(),
   constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
     check ((mode = 'rule') = (rule_type is not null)),
-  constraint rule_value_is_a_category_slug_for_category_rules_and_empty_else
+  constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
     check ((rule_type is not distinct from 'category') = (rule_value is not null)),
   constraint rule_include_children_is_for_category_rules_only
     check (not rule_include_children or rule_type is not distinct from 'category')
@@ -31,8 +31,8 @@ create table public.home_sections (
 comment on table public.home_sections is
   'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
 comment on column public.home_sections.rule_type is
-  'For mode rule: category (sounds of rule_value), featured, or newest. Empty for mode manual.';
-comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else empty.';
+  'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
+comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
 comment on column public.home_sections.rule_include_children is
   'For rule_type category: also show the sounds of its sub-intentions.';
 comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';

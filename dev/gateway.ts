@@ -1,12 +1,17 @@
-import { watch } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { watch } from 'chokidar';
 import pretty from 'pino-pretty';
 import { type Leashed, spawnLeashed } from './leash.ts';
 
 /** The gateway as a child process that starts again whenever its source changes. */
 export interface Gateway {
-  /** Settles when /readyz says that the gateway and everything behind it is up. */
+  /**
+   * Settles when /readyz says that the gateway and everything behind it is up.
+   * @throws an Error when the gateway ends instead; it has then said why on stderr
+   */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -16,18 +21,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 // One save may be several events.
 const SETTLE_MS = 100;
 
+// What editors and git put beside a file for a moment is no source.
+const SOURCE = /^\w.*\.ts$/;
+
 /**
- * Starts the gateway and keeps it running the latest source. One that ends by itself, on a syntax error say, waits for
- * the next change.
+ * Starts the gateway and keeps it running the latest source. One that was ready and ends by itself, on a syntax error
+ * say, waits for the next change.
  * @param env its whole environment; PORT is where it is asked whether it is ready
  */
 export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void): Gateway {
   const output = pretty({ ignore: 'pid,hostname', singleLine: true });
+  let ended = false;
+  let wasReady = false;
   let running: Leashed | undefined = start();
   let restarting = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   function start(): Leashed {
+    ended = false;
     const child = spawnLeashed(process.execPath, ['src/server.ts'], 'TERM', {
       cwd: root,
       env,
@@ -36,7 +47,9 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     });
     child.process.stdout?.pipe(output, { end: false });
     void child.exited.then(() => {
-      if (child === running) log('The gateway has ended. It starts again when a file in src changes.');
+      if (child !== running) return;
+      ended = true;
+      if (wasReady) log('The gateway has ended. It starts again when a file in src changes.');
     });
     return child;
   }
@@ -47,7 +60,9 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     await child?.stop();
   }
 
-  const watcher = watch(`${root}src`, { recursive: true }, (_event, file) => {
+  const watcher = watch(`${root}src`, { ignoreInitial: true }).on('all', (_event, path) => {
+    const file = basename(path);
+    if (!SOURCE.test(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       restarting = restarting.then(async () => {
@@ -60,11 +75,14 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
 
   return {
     async ready() {
-      const address = `http://127.0.0.1:${env['PORT']}/readyz`;
-      while (!(await isReady(address))) await sleep(SETTLE_MS);
+      while (!(await isReady(env['PORT']))) {
+        if (ended) throw new Error('The gateway did not start.');
+        await sleep(SETTLE_MS);
+      }
+      wasReady = true;
     },
     async stop() {
-      watcher.close();
+      await watcher.close();
       clearTimeout(timer);
       await restarting;
       await stop();
@@ -72,11 +90,13 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
   };
 }
 
-async function isReady(address: string): Promise<boolean> {
+/** Whether the gateway answers there, and is ready; it sends a request's id back, as other programs would not. */
+async function isReady(port: string | undefined): Promise<boolean> {
+  const id = randomUUID();
   try {
-    const response = await fetch(address);
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { 'X-Request-Id': id } });
     await response.body?.cancel();
-    return response.ok;
+    return response.ok && response.headers.get('x-request-id') === id;
   } catch {
     return false;
   }

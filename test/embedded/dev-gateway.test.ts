@@ -1,0 +1,105 @@
+import { cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { test as base, describe, expect, inject } from 'vitest';
+import type { Gateway } from '../../dev/gateway.ts';
+import { freePorts, occupy } from './processes.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+type Checkout = {
+  folder: string;
+  /** Starts the gateway of this checkout and collects what is said of it. */
+  start: (env?: Record<string, string>) => Promise<{ gateway: Gateway; said: string[]; url: string }>;
+};
+
+/** A checkout of its own for each test, whose source may be broken. */
+const test = base.extend<{ checkout: Checkout }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+  checkout: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'sounds-service-checkout-'));
+    for (const name of ['src', 'dev', 'package.json']) {
+      await cp(join(root, name), join(folder, name), { recursive: true });
+    }
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const { startGateway }: typeof import('../../dev/gateway.ts') = await import(
+      pathToFileURL(join(folder, 'dev/gateway.ts')).href
+    );
+    const { apiUrl, publishableKey, secretKey, jwtSecret } = inject('stack');
+    const started: Gateway[] = [];
+    await use({
+      folder,
+      async start(env = {}) {
+        const [port] = await freePorts(1);
+        const said: string[] = [];
+        const given = {
+          ...process.env,
+          PORT: String(port),
+          REQUIRE_HTTPS: 'false',
+          SUPABASE_URL: apiUrl,
+          SUPABASE_PUBLISHABLE_KEY: publishableKey,
+          SUPABASE_SECRET_KEY: secretKey,
+          SUPABASE_JWT_SECRET: jwtSecret,
+          LOG_LEVEL: 'warn',
+          ...env,
+        };
+        const gateway = startGateway(given, (line) => said.push(line));
+        started.push(gateway);
+        return { gateway, said, url: `http://127.0.0.1:${given.PORT}/healthz` };
+      },
+    });
+    await Promise.all(started.map((gateway) => gateway.stop()));
+    await rm(folder, { recursive: true });
+  },
+});
+
+/** Saves as git and many editors do: a new file takes the place of the old one. */
+async function replace(file: string, text: string) {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+const statusAt = async (url: string) => (await fetch(url).catch(() => undefined))?.status;
+
+describe('the gateway of npm run dev', () => {
+  test('starts again each time that a source file is replaced, and only then', async ({ checkout }) => {
+    const { gateway, said, url } = await checkout.start();
+    await gateway.ready();
+    const file = join(checkout.folder, 'src/health.ts');
+    const source = await readFile(file, 'utf8');
+    for (const word of ['once', 'twice', 'thrice']) {
+      await writeFile(`${file}~`, 'a backup of an editor');
+      await replace(file, source.replace("status: 'ok'", `status: '${word}'`));
+      await expect
+        .poll(async () => (await fetch(url).catch(() => undefined))?.json(), { timeout: 10_000 })
+        .toEqual({ status: word });
+    }
+    expect(said).toEqual(Array(3).fill('health.ts has changed: starting the gateway again'));
+  });
+
+  test('waits for the next change when a file is saved with a mistake', async ({ checkout }) => {
+    const { gateway, said, url } = await checkout.start();
+    await gateway.ready();
+    const file = join(checkout.folder, 'src/routes/home.ts');
+    const source = await readFile(file, 'utf8');
+    await replace(file, `${source}\n}`);
+    await expect.poll(() => said.at(-1), { timeout: 10_000 }).toMatch(/It starts again when/);
+    expect(await statusAt(url)).toBeUndefined();
+    await replace(file, source);
+    await expect.poll(() => statusAt(url), { timeout: 10_000 }).toBe(200);
+  });
+
+  test('that cannot start is not waited for', async ({ checkout }) => {
+    const { gateway } = await checkout.start({ LOG_LEVEL: 'loud' });
+    await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
+  });
+
+  test('is not taken for ready while somebody else answers at its port', async ({ checkout }) => {
+    const { port, server } = await occupy();
+    server.on('connection', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+    const { gateway } = await checkout.start({ PORT: String(port) });
+    await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
+    server.close();
+  });
+});

@@ -15,26 +15,37 @@ function log(line: string): void {
 /** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */
 function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
   return {
-    // There is no proxy with a certificate here, and nobody to wait for at the end.
-    REQUIRE_HTTPS: 'false',
+    // There is nobody to wait for at the end.
     SHUTDOWN_GRACE_SECONDS: '1',
     ...process.env,
     PORT: String(gatewayPort),
+    // There is no proxy with a certificate here.
+    REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,
+    SUPABASE_PUBLIC_URL: stack.apiUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
     SUPABASE_JWT_SECRET: stack.jwtSecret,
   };
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 let stack: Promise<Stack> | undefined;
 let gateway: Gateway | undefined;
 let ending = false;
 
-/** Ends the gateway, then what it stands on, then us. Asked twice, it ends at once; the children follow by themselves. */
+// A Ctrl-C in the terminal reaches us twice within a moment: npm passes on what we have got already.
+const SAME_PRESS_MS = 500;
+
+/** Ends the gateway, then what it stands on, then us. */
 async function end(code: number): Promise<void> {
-  if (ending) process.exit(1);
+  if (ending) return;
   ending = true;
+  // Asked once more, it ends at once; the children follow by themselves.
+  setTimeout(() => {
+    for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
+  }, SAME_PRESS_MS);
   await gateway?.stop();
   const running = await stack?.catch(() => undefined);
   await running?.stop();
@@ -60,7 +71,7 @@ async function run(): Promise<void> {
   console.log(await summary(running, settings.gatewayPort));
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
+for (const signal of SIGNALS) process.on(signal, () => void end(0));
 
 // The database driver throws from a timer when the server goes away while it is writing.
 process.on('uncaughtException', (error) => {

@@ -18,16 +18,22 @@ export interface Settings {
 
 /**
  * Reads the command line, and the environment with what `.env` adds to it.
- * @throws an Error of one sentence for unknown arguments and impossible ports
+ * @throws an Error of one sentence for unknown arguments and ports that cannot be used
  */
 export function readSettings(args: string[]): Settings {
   const { values } = parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } });
   if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
+  const gatewayPort = port('PORT', 3000);
+  const apiPort = port('SUPABASE_PORT', 54321);
+  const databasePort = port('SUPABASE_DB_PORT', 54322);
+  if (new Set([gatewayPort, apiPort, databasePort]).size < 3) {
+    throw new Error('PORT, SUPABASE_PORT and SUPABASE_DB_PORT must be three different ports.');
+  }
   return {
     fresh: values.fresh,
-    gatewayPort: port('PORT', 3000),
-    apiPort: port('SUPABASE_PORT', 54321),
-    databasePort: port('SUPABASE_DB_PORT', 54322),
+    gatewayPort,
+    apiPort,
+    databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
   };
 }

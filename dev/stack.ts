@@ -6,6 +6,7 @@ import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
 import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
 import { removeFolder } from './postgres-files.ts';
+import { requireFreePort } from './settings.ts';
 
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack {
@@ -58,6 +59,8 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   const database = join(options.dataDir, 'postgres');
   const storageDir = join(options.dataDir, 'storage');
   await stopLeftover(database);
+  // Only now: a leftover may have held it.
+  await requireFreePort(options.databasePort, 'SUPABASE_DB_PORT');
   if (options.fresh) {
     removeFolder(database);
     rmSync(storageDir, { recursive: true, force: true });

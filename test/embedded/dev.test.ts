@@ -34,7 +34,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
-    env = { ...(await ports()), DEV_DATA_DIR: folder, LOG_LEVEL: 'warn' };
+    // What `.env` may say of a deployment must not reach the local one.
+    const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
+    env = { ...(await ports()), ...elsewhere, DEV_DATA_DIR: folder, LOG_LEVEL: 'warn' };
   });
 
   afterAll(() => rm(folder, { recursive: true }));
@@ -116,14 +118,14 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
         (name): [Record<string, string>, string[], RegExp] => [
           { ...other, DEV_DATA_DIR: `${folder}/other`, [name]: env[name] as string },
           [],
-          new RegExp(`^Port ${env[name]} is in use[^\\n]*\\.\\n$`),
+          new RegExp(`^Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n$`),
         ],
       ),
     ];
     for (const [given, args, message] of cases) {
       const second = run(['dev/main.ts', ...args], given);
       expect(await second.exited).toBe(1);
-      expect(second.said.stderr).toMatch(message);
+      expect(second.said).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
     }
     expect(await query('select n from public.kept')).toHaveLength(3);
     dev.kill('SIGINT');
@@ -137,8 +139,25 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
       `select to_regclass('public.kept') as kept, count(*)::int as users from auth.users`,
     );
     expect(row).toEqual({ kept: null, users: 0 });
-    dev.kill('SIGINT');
+    // As it comes from a terminal: npm passes on what the whole group has got already.
+    for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.said.stderr]).toEqual([0, '']);
+    await untilGone(folder);
+  });
+
+  test('ends with everything when npm alone is told to', async () => {
+    const npm = run(['run', 'dev'], env, 'npm');
+    await npm.until(READY);
+    npm.kill('SIGTERM');
+    await npm.exited;
+    await untilGone(folder);
+    expect(await readyz()).toBeUndefined();
+  });
+
+  test('ends when the gateway cannot start, with its reason', async () => {
+    const dev = run(['dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
+    expect(await dev.exited).toBe(1);
+    expect(dev.said.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
     await untilGone(folder);
   });
 
@@ -150,5 +169,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     expect(await wrong.exited).toBe(1);
     expect(wrong.said.stderr).toBe('PORT must be a port number from 1 to 65535.\n');
     server.close();
+    const same = run(['dev/main.ts'], { ...env, SUPABASE_DB_PORT: env['PORT'] as string });
+    expect(await same.exited).toBe(1);
+    expect(same.said.stderr).toMatch(/must be three different ports\.\n$/);
   });
 });

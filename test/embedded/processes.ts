@@ -45,9 +45,9 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs a program of this repository and watches what it says. */
-export function run(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env } });
+/** Runs a program of this repository, or npm, and watches what it says. */
+export function run(args: string[], env: Record<string, string> = {}, program = process.execPath) {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
   const said = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
@@ -60,6 +60,7 @@ export function run(args: string[], env: Record<string, string> = {}) {
   return {
     pid: child.pid as number,
     said,
+    /** Settles when the program has ended, and with it everything that shares its output. */
     exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     /** Settles when the program has said `text` on stdout; fails when it ends without. */

@@ -1,0 +1,111 @@
+import { SignJWT } from 'jose';
+import { describe, expect } from 'vitest';
+import { makeObjects } from './objects.ts';
+import { type Supabase, test } from './supabase.ts';
+
+makeObjects(
+  'callers_',
+  `
+create function public.callers_me() returns jsonb language sql stable set search_path = '' as $$
+  select jsonb_build_object('role', current_user, 'claimed', auth.role(), 'uid', auth.uid(), 'email', auth.email(),
+    'jwt', auth.jwt())
+$$;
+`,
+);
+
+function sign({ jwtSecret }: Supabase, claims: Record<string, unknown>) {
+  const key = new TextEncoder().encode(jwtSecret);
+  return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+
+describe('an API key', () => {
+  test('is required', async ({ supabase }) => {
+    const { status, body } = await supabase.call('/rest/v1/callers_none', { apikey: null });
+    expect(status).toBe(401);
+    expect(body.message).toBe('No API key found in request');
+  });
+
+  test('must be one of the project', async ({ supabase }) => {
+    const { status, body } = await supabase.call('/rest/v1/callers_none', { apikey: 'sb_secret_unknown' });
+    expect(status).toBe(401);
+    expect(body.message).toBe('Invalid API key');
+  });
+
+  test('that is publishable makes the caller anon, a secret one service_role', async ({ supabase }) => {
+    const anon = await supabase.rpc('callers_me');
+    const service = await supabase.rpc('callers_me', {}, { apikey: supabase.secretKey });
+    expect([anon.body.role, service.body.role]).toEqual(['anon', 'service_role']);
+    expect([anon.body.claimed, service.body.claimed]).toEqual(['anon', 'service_role']);
+  });
+
+  test('may also be a legacy token of that role', async ({ supabase }) => {
+    for (const role of ['anon', 'service_role']) {
+      const apikey = await sign(supabase, { role, iss: 'supabase', exp: now() + 60 });
+      expect((await supabase.rpc('callers_me', {}, { apikey })).body.role).toBe(role);
+      expect((await supabase.rpc('callers_me', {}, { apikey, token: apikey })).body.role).toBe(role);
+    }
+  });
+
+  test('gives way to the token of a user', async ({ supabase }) => {
+    const { id, email, accessToken: token } = await supabase.signUp();
+    for (const apikey of [supabase.publishableKey, supabase.secretKey]) {
+      const { body } = await supabase.rpc('callers_me', {}, { apikey, token });
+      expect(body).toMatchObject({ role: 'authenticated', claimed: 'authenticated', uid: id, email });
+      expect(body.jwt).toMatchObject({ sub: id, aud: 'authenticated', role: 'authenticated' });
+    }
+  });
+});
+
+describe('a bearer token', () => {
+  test.for([
+    ['that expired', () => ({ role: 'authenticated', exp: now() - 60 }), 'PGRST303'],
+    ['that is not valid yet', () => ({ role: 'authenticated', nbf: now() + 60 }), 'PGRST303'],
+    ['from the future', () => ({ role: 'authenticated', iat: now() + 60 }), 'PGRST303'],
+    ['of a role that does not exist', () => ({ role: 'nobody' }), '22023'],
+  ] as const)('%s is refused', async ([, claims, code], { supabase }) => {
+    const { status, body } = await supabase.rpc('callers_me', {}, { token: await sign(supabase, claims()) });
+    expect([status, body.code]).toEqual([401, code]);
+  });
+
+  test('is allowed half a minute', async ({ supabase }) => {
+    const token = await sign(supabase, { role: 'authenticated', exp: now() - 10, iat: now() + 10 });
+    expect((await supabase.rpc('callers_me', {}, { token })).status).toBe(200);
+  });
+
+  test('of a role that the API may not become is refused', async ({ supabase }) => {
+    const { status, body } = await supabase.rpc(
+      'callers_me',
+      {},
+      { token: await sign(supabase, { role: 'postgres' }) },
+    );
+    expect([status, body.code]).toEqual([403, '42501']);
+  });
+
+  test('that is forged, unsigned or no token at all is refused', async ({ supabase }) => {
+    const good = await sign(supabase, { role: 'authenticated' });
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`;
+    for (const token of [`${good.slice(0, -4)}AAAA`, unsigned, 'one.two', 'a.b.c', 'nonsense']) {
+      const { status, body, headers } = await supabase.rpc('callers_me', {}, { token });
+      expect([token, status, body.code]).toEqual([token, 401, 'PGRST301']);
+      expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+  });
+});
+
+test('SQL that takes on claims sees them: auth.uid(), role(), email() and jwt()', async ({ supabase }) => {
+  const claims = { sub: '00000000-0000-4000-8000-000000000001', role: 'authenticated', email: 'a@b.co' };
+  const seen = await supabase.sql.begin(async (sql) => {
+    await sql`select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true)`;
+    await sql`set local role authenticated`;
+    return sql`select auth.uid(), auth.role(), auth.email(), auth.jwt() ->> 'sub' as sub, current_user`;
+  });
+  expect(seen[0]).toEqual({
+    uid: claims.sub,
+    role: 'authenticated',
+    email: 'a@b.co',
+    sub: claims.sub,
+    current_user: 'authenticated',
+  });
+});

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
 import { makeIdToken } from '../../dev/identity-provider.ts';
-import { exchange, signIn, signInWith } from './identities.ts';
+import { exchange, signInWith } from './identities.ts';
+import { signIn } from './sessions.ts';
 import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
 
 describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an ID token', () => {

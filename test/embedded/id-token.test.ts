@@ -3,7 +3,8 @@ import { createClient } from '@supabase/supabase-js';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { makeIdToken } from '../../dev/identity-provider.ts';
-import { exchange, refresh, signIn, signInWith, test, usersWith } from './identities.ts';
+import { exchange, signInWith, test, usersWith } from './identities.ts';
+import { refresh, signIn } from './sessions.ts';
 import { newEmail, password } from './supabase.ts';
 
 // A real project trusts Google and Apple alone, so nothing here can be asked of one.

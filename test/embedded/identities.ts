@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
 import { type IdTokenOptions, makeIdToken } from '../../dev/identity-provider.ts';
-import { test as base, clientOf, password, type Supabase } from './supabase.ts';
+import { test as base, clientOf, type Supabase } from './supabase.ts';
 
 /** On the stack that has our migrations, where addresses need no confirmation. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({
@@ -27,12 +27,6 @@ export async function signInWith(supabase: Supabase, options: IdTokenOptions) {
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
-
-export const signIn = (supabase: Supabase, email: string, secret = password) =>
-  supabase.call('/auth/v1/token?grant_type=password', { body: { email, password: secret } });
-
-export const refresh = (supabase: Supabase, refresh_token: string) =>
-  supabase.call('/auth/v1/token?grant_type=refresh_token', { body: { refresh_token } });
 
 export const usersWith = ({ sql }: Supabase, email: string) =>
   sql`select id from auth.users where email = ${email}`;

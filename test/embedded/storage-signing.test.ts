@@ -1,0 +1,185 @@
+import { SignJWT } from 'jose';
+import { describe, expect } from 'vitest';
+import { AUDIO, audio, TEXT } from './buckets.ts';
+import { type Supabase, test } from './supabase.ts';
+
+const sign = (supabase: Supabase, name: string, body: object = { expiresIn: 60 }, as = {}) =>
+  supabase.call(`/storage/v1/object/sign/${AUDIO}/${encodeURI(name)}`, {
+    apikey: supabase.secretKey,
+    body,
+    ...as,
+  });
+
+async function signedUrl(supabase: Supabase, name: string): Promise<string> {
+  const { status, body } = await sign(supabase, name);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return `${supabase.url}/storage/v1${encodeURI(body.signedURL)}`;
+}
+
+describe('signing one object', () => {
+  test('gives an address relative to the API that downloads it', async ({ supabase }) => {
+    const name = await audio(supabase);
+    const { body } = await sign(supabase, name);
+    expect(Object.keys(body)).toEqual(['signedURL']);
+    expect(body.signedURL.startsWith(`/object/sign/${AUDIO}/`)).toBe(true);
+    const response = await fetch(`${supabase.url}/storage/v1${encodeURI(body.signedURL)}`);
+    expect([response.status, await response.text()]).toEqual([200, TEXT]);
+  });
+
+  test('that does not exist is not found, in a body that carries the status', async ({ supabase }) => {
+    const missing = await sign(supabase, 'no.mp3');
+    const elsewhere = await supabase.call('/storage/v1/object/sign/compat-none/a.mp3', {
+      apikey: supabase.secretKey,
+      body: { expiresIn: 60 },
+    });
+    for (const { status, body } of [missing, elsewhere]) {
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ statusCode: '404', error: 'not_found', message: 'Object not found' });
+    }
+  });
+
+  test('is refused to users while no policy lets them see it', async ({ supabase }) => {
+    const name = await audio(supabase);
+    const { accessToken: token } = await supabase.signUp();
+    for (const as of [{ apikey: supabase.publishableKey }, { apikey: supabase.publishableKey, token }]) {
+      const { status, body } = await sign(supabase, name, undefined, as);
+      expect([status, body.statusCode]).toEqual([400, '404']);
+    }
+  });
+
+  test('needs a whole number of seconds', async ({ supabase }) => {
+    const name = await audio(supabase);
+    for (const body of [{ expiresIn: 0 }, { expiresIn: -1 }, { expiresIn: 1.5 }, { expiresIn: 'a' }, {}]) {
+      expect((await sign(supabase, name, body)).status).toBe(400);
+    }
+  });
+
+  test('with an expired or forged token is refused', async ({ supabase }) => {
+    const name = await audio(supabase);
+    const key = new TextEncoder().encode(supabase.jwtSecret);
+    const exp = Math.floor(Date.now() / 1000) - 5;
+    const expired = await new SignJWT({ role: 'authenticated', exp })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(key);
+    for (const token of [expired, `${expired.slice(0, -4)}AAAA`, 'nonsense']) {
+      const { status, body } = await sign(supabase, name, undefined, {
+        apikey: supabase.publishableKey,
+        token,
+      });
+      expect([status, body.statusCode]).toEqual([400, '403']);
+    }
+  });
+});
+
+describe('signing many objects', () => {
+  const signMany = (supabase: Supabase, body: object) =>
+    supabase.call(`/storage/v1/object/sign/${AUDIO}`, { apikey: supabase.secretKey, body });
+
+  test('answers for each in the order asked, and says which there are not', async ({ supabase }) => {
+    const names = [await audio(supabase), 'missing.mp3', await audio(supabase)];
+    const { status, body } = await signMany(supabase, { expiresIn: 60, paths: names });
+    expect(status).toBe(200);
+    expect(body).toEqual([
+      { path: names[0], error: null, signedURL: expect.stringContaining('/object/sign/') },
+      { path: names[1], error: expect.stringMatching(/./), signedURL: null },
+      { path: names[2], error: null, signedURL: expect.stringContaining('/object/sign/') },
+    ]);
+    const response = await fetch(`${supabase.url}/storage/v1${encodeURI(body[2].signedURL)}`);
+    expect(await response.text()).toBe(TEXT);
+  });
+
+  test('takes from 1 to 1000', async ({ supabase }) => {
+    expect((await signMany(supabase, { expiresIn: 60, paths: [] })).status).toBe(400);
+    const paths = Array.from({ length: 1000 }, (_, i) => `${i}.mp3`);
+    expect((await signMany(supabase, { expiresIn: 60, paths })).body).toHaveLength(1000);
+    expect((await signMany(supabase, { expiresIn: 60, paths: [...paths, 'x'] })).status).toBe(400);
+  });
+});
+
+describe('a signed address', () => {
+  test('serves type, size and expiry, and lets nobody cache beyond that', async ({ supabase }) => {
+    const url = await signedUrl(supabase, await audio(supabase));
+    for (const method of ['GET', 'HEAD']) {
+      const response = await fetch(url, { method });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe(method === 'GET' ? TEXT : '');
+      const { headers } = response;
+      expect(headers.get('content-type')).toBe('audio/mpeg');
+      expect(headers.get('content-length')).toBe(String(TEXT.length));
+      expect(headers.get('accept-ranges')).toBe('bytes');
+      expect(headers.get('etag')).toBeTruthy();
+      expect(headers.get('last-modified')).toBeTruthy();
+      expect(headers.get('cache-control')).toBeNull();
+      expect(Math.abs(Date.parse(headers.get('expires') ?? '') - Date.now() - 60_000)).toBeLessThan(10_000);
+    }
+  });
+
+  test.for([
+    ['bytes=0-4', 206, 'abcde', 'bytes 0-4/26'],
+    ['bytes=20-', 206, 'uvwxyz', 'bytes 20-25/26'],
+    ['bytes=-3', 206, 'xyz', 'bytes 23-25/26'],
+    ['bytes=20-99', 206, 'uvwxyz', 'bytes 20-25/26'],
+  ] as const)('serves the range %s', async ([range, status, text, contentRange], { supabase }) => {
+    const response = await fetch(await signedUrl(supabase, await audio(supabase)), { headers: { range } });
+    expect([response.status, await response.text()]).toEqual([status, text]);
+    expect(response.headers.get('content-range')).toBe(contentRange);
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+  });
+
+  test('answers 416 for a range beyond the end', async ({ supabase }) => {
+    const url = await signedUrl(supabase, await audio(supabase));
+    expect((await fetch(url, { headers: { range: 'bytes=100-' } })).status).toBe(416);
+  });
+
+  test('is not sent again to who has it', async ({ supabase }) => {
+    const url = await signedUrl(supabase, await audio(supabase));
+    const etag = (await fetch(url)).headers.get('etag') ?? '';
+    expect((await fetch(url, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+    expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+  });
+
+  test('is saved as a file on demand', async ({ supabase }) => {
+    const url = await signedUrl(supabase, await audio(supabase));
+    const header = (await fetch(`${url}&download=a.mp3`)).headers.get('content-disposition');
+    expect(header).toContain('attachment');
+    expect(header).toContain('a.mp3');
+  });
+
+  test('that is changed, of another object, or without a token is refused', async ({ supabase }) => {
+    const [one, other] = [await audio(supabase), await audio(supabase)];
+    const url = new URL(await signedUrl(supabase, one));
+    const token = url.searchParams.get('token') ?? '';
+    const base = `${supabase.url}/storage/v1/object/sign/${AUDIO}`;
+    for (const bad of [
+      `${base}/${encodeURI(one)}?token=${token.slice(0, -4)}AAAA`,
+      `${base}/${encodeURI(one)}?token=nonsense`,
+      `${base}/${encodeURI(one)}`,
+      `${base}/${encodeURI(other)}?token=${token}`,
+    ]) {
+      const response = await fetch(bad);
+      await response.body?.cancel();
+      expect([bad, response.status]).toEqual([bad, 400]);
+    }
+  });
+
+  test('is over when its time is', async ({ supabase }) => {
+    const { body } = await sign(supabase, await audio(supabase), { expiresIn: 1 });
+    const url = `${supabase.url}/storage/v1${encodeURI(body.signedURL)}`;
+    await expect.poll(async () => (await fetch(url)).status, { timeout: 5000 }).toBe(400);
+    expect(await (await fetch(url)).json()).toMatchObject({ statusCode: '400', error: 'InvalidJWT' });
+  });
+
+  test('finds nothing once the object is deleted', async ({ supabase }) => {
+    const name = await audio(supabase);
+    const url = await signedUrl(supabase, name);
+    const gone = await supabase.call(`/storage/v1/object/${AUDIO}`, {
+      apikey: supabase.secretKey,
+      method: 'DELETE',
+      body: { prefixes: [name] },
+    });
+    expect(gone.body).toHaveLength(1);
+    const response = await fetch(url);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ statusCode: '404' });
+  });
+});

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -21,9 +22,25 @@ declare module 'vitest' {
   }
 }
 
+// Ends with the pipe that we hold. Servers that end with us, too, may be writing still.
+const REMOVE_AFTER_US = 'read -r _; until rm -rf "$1"; do sleep 0.1; done';
+
+/** Makes a folder for everything temporary of this run; it is removed when the run ends, even when it is killed. */
+async function makeRunFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
+  // Where we are root, Postgres runs as somebody else, who has to pass through.
+  await chmod(folder, 0o711);
+  const stdio = ['pipe', 'ignore', 'ignore'] as const;
+  const remover = spawn('sh', ['-c', REMOVE_AFTER_US, 'sh', folder], { detached: true, stdio: [...stdio] });
+  remover.unref();
+  return folder;
+}
+
 /** One stack for the whole run: the one named by TEST_SUPABASE_URL and its keys, or a new embedded one. */
 export default async function setup(project: TestProject) {
   const { env } = process;
+  // The workers, and what they start, put theirs there as well.
+  env['TMPDIR'] = await makeRunFolder();
   // The contract suite against a deployment needs nothing but HTTP.
   if (env['TEST_BASE_URL']) return undefined;
   if (env['TEST_SUPABASE_URL']) {
@@ -43,13 +60,10 @@ export default async function setup(project: TestProject) {
     return undefined;
   }
 
-  process.env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
-  const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
+  env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
+  const dataDir = join(env['TMPDIR'], 'stack');
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;
   project.provide('stack', { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret, embedded: true });
-  return async () => {
-    await stack.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  };
+  return stack.stop;
 }

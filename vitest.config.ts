@@ -6,6 +6,9 @@ export default defineConfig({
     globalSetup: 'test/support/stack.ts',
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },
+    reporters: ['default', './test/support/not-run.ts'],
+    // What is printed on the way, such as the errors that tests provoke, shows with the test that fails.
+    silent: 'passed-only',
     // Signing up hashes a password, and both cores are shared with Postgres.
     testTimeout: 20_000,
     hookTimeout: 60_000,

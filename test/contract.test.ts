@@ -127,9 +127,16 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-const needed = <T>(context: TestContext, thing: T | null, what: string): T => {
-  if (thing === null) context.skip(`${what} cannot be had here`);
+const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => {
+  if (thing === null) context.skip(remedy);
   return thing as T;
+};
+
+const remedies = {
+  idToken: 'Only the embedded Supabase takes ID tokens that can be made here.',
+  forge: 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.',
+  apiKey: 'Set TEST_API_KEY.',
+  revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
 function send(row: Row, request: Request) {
@@ -152,12 +159,10 @@ const refused: Record<string, (context: TestContext) => Promise<string> | string
       .setExpirationTime('1h')
       .sign(new TextEncoder().encode('a secret that anybody could have guessed')),
   expired: (context) =>
-    needed(context, world.forge, 'A token of the past')({ exp: Math.floor(Date.now() / 1000) - 1 }),
-  'for another audience': (context) =>
-    needed(context, world.forge, 'A token of our own')({ aud: 'somebody else' }),
-  'of another role': (context) =>
-    needed(context, world.forge, 'A token of our own')({ role: 'service_role' }),
-  'that is a revoked API key': (context) => needed(context, world.revokedApiKey, 'A revoked API key'),
+    needed(context, world.forge, remedies.forge)({ exp: Math.floor(Date.now() / 1000) - 1 }),
+  'for another audience': (context) => needed(context, world.forge, remedies.forge)({ aud: 'somebody else' }),
+  'of another role': (context) => needed(context, world.forge, remedies.forge)({ role: 'service_role' }),
+  'that is a revoked API key': (context) => needed(context, world.revokedApiKey, remedies.revokedApiKey),
   'that is a mistyped API key': () => `sk_live_${'x'.repeat(49)}`,
 };
 
@@ -170,7 +175,7 @@ describe.each(table)('$endpoint', (row) => {
   const guarded = row.guard === 'bearer' || row.guard === 'user';
 
   test(`answers a good request with ${row.status} and the declared body`, async (context) => {
-    const request = needed(context, row.valid(world), 'A good request');
+    const request = needed(context, row.valid(world), remedies.idToken);
     const { status } = await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) });
     expect(status).toBe(row.status);
   });
@@ -189,13 +194,13 @@ describe.each(table)('$endpoint', (row) => {
     });
 
     test(`with an API key is ${row.guard === 'user' ? 'refused' : 'answered'}`, async (context) => {
-      const token = needed(context, world.apiKey, 'An API key');
+      const token = needed(context, world.apiKey, remedies.apiKey);
       const { status } = await send(row, { ...(await row.valid(world)), token });
       expect(status).toBe(row.guard === 'user' ? 401 : row.status);
     });
   } else {
     test('takes no notice of a credential', async (context) => {
-      const request = needed(context, row.valid(world), 'A good request');
+      const request = needed(context, row.valid(world), remedies.idToken);
       expect((await send(row, { ...(await request), token: 'rubbish' })).status).toBe(row.status);
     });
   }

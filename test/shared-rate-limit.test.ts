@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { startGateway } from './support/gateway.ts';
-import { canRunRedis, startRedis, whyNoRedis } from './support/redis.ts';
+import { canRunRedis, startRedis } from './support/redis.ts';
 import { type Api, apiOf, type Session, test } from './support/test.ts';
 
 const remaining = async (api: Api, { access_token }: Session) => {
@@ -18,7 +18,11 @@ async function untilShared(one: Api, other: Api, user: Session) {
     .toBe(1);
 }
 
-describe.runIf(canRunRedis)(`rate limits with Redis${whyNoRedis}`, () => {
+describe('rate limits with Redis', () => {
+  test.beforeEach(({ skip }) =>
+    skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.'),
+  );
+
   test('are one budget for all gateways', async ({ user }) => {
     const redis = await startRedis();
     const [first, second] = [await limited(redis.url), await limited(redis.url)];

@@ -5,12 +5,10 @@ import { type AddressInfo, createServer } from 'node:net';
 /** The Redis server on this machine, if there is one. */
 const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 
-/** False only where the tests of shared limits cannot run; their names then say so. CI counts that as an error. */
+/** False only where the tests of shared limits cannot run. CI counts that as an error. */
 export const canRunRedis = binary !== undefined;
 if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
-
-export const whyNoRedis = canRunRedis ? '' : ' (not run: install redis-server or valkey-server)';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

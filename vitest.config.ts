@@ -12,6 +12,7 @@ export default defineConfig({
     // Signing up hashes a password, and both cores are shared with Postgres.
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     // More than the cores: many tests wait, for a process to start or for a deadline to pass.
     maxWorkers: 4,
   },

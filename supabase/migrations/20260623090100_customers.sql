@@ -49,6 +49,10 @@ create table public.customers (
 
 comment on table public.customers is
   'One row for each account, made when the account is made. Set is_active to false to lock somebody out.';
+comment on column public.customers.id is 'The same as the id of the account in Authentication.';
+comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
+comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
+comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
 comment on column public.customers.email is 'Copied from Authentication; change it there.';
 comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
 comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes.';

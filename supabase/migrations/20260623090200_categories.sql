@@ -26,6 +26,8 @@ comment on table public.categories is
   'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
 comment on column public.categories.slug is
   'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
+comment on column public.categories.parent_id is
+  'NULL for an intention; for a sub-intention, the intention that it lies under.';
 comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
 comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';

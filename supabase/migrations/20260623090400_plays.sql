@@ -8,6 +8,7 @@ create table public.play_counts (
 ) with (fillfactor = 50);
 comment on table public.play_counts is
   'How often each sound was played. Written by the service; a sound without a row was never played.';
+comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
 
 alter table public.play_counts enable row level security;
 -- The inner query runs under the policies of sounds, so counts of hidden sounds stay hidden.

@@ -30,6 +30,8 @@ create table public.home_sections (
 
 comment on table public.home_sections is
   'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
+comment on column public.home_sections.slug is 'Short name that apps may know the section by, for example sleep-well.';
+comment on column public.home_sections.mode is 'manual: you pick the sounds in home_section_sounds. rule: it fills itself.';
 comment on column public.home_sections.rule_type is
   'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
 comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
@@ -37,6 +39,7 @@ comment on column public.home_sections.rule_include_children is
   'For rule_type category: also show the sounds of its sub-intentions.';
 comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
+comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
 
 create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
@@ -86,6 +89,8 @@ create table public.home_section_sounds (
 );
 create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
 comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
+comment on column public.home_section_sounds.position is
+  'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
 
 alter table public.home_sections enable row level security;
 create policy "Users read active home sections" on public.home_sections

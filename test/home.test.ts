@@ -1,14 +1,8 @@
 import { describe, expect } from 'vitest';
-import { addCategory, addSound, addSounds, newSlug } from './support/catalogue.ts';
-import { type Api, type Session, type Sql, test } from './support/test.ts';
+import { addCategory, addSection, addSound, addSounds, newSlug } from './support/catalogue.ts';
+import { type Api, type Session, test } from './support/test.ts';
 
 type Section = { slug: string; sounds: { id: string }[]; [field: string]: unknown };
-
-async function addSection(sql: Sql, fields: Record<string, unknown>): Promise<string> {
-  const slug = newSlug('section');
-  await sql`insert into public.home_sections ${sql({ slug, title: `Section ${slug}`, ...fields })}`;
-  return slug;
-}
 
 async function sectionOf(api: Api, user: Session, slug: string) {
   const { status, body } = await api.get<{ sections: Section[] }>('/home', { token: user.access_token });

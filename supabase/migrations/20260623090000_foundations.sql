@@ -2,13 +2,13 @@
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
 -- private  is not exposed: definer functions behind the public ones, tables nobody may reach;
--- admin    is not exposed: what an administrator calls from the dashboard's SQL editor.
+-- admin    is not exposed: what an administrator looks at and calls in the dashboard.
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
 
 create schema admin;
-comment on schema admin is 'Functions for administrators, to be called from the SQL editor. Not exposed by the API.';
+comment on schema admin is 'Views and functions for administrators, for the dashboard. Not exposed by the API.';
 
 -- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;

@@ -8,6 +8,14 @@ $$;
 comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
 grant execute on function private.are_tags to authenticated, service_role;
 
+create function private.is_file_path(value text) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= 500
+    and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
+$$;
+comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
+grant execute on function private.is_file_path to authenticated, service_role;
+
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null
@@ -28,12 +36,10 @@ create table public.sounds (
     constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension
-    check (char_length(cover_image_path) <= 500
-      and cover_image_path ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'),
+    check (private.is_file_path(cover_image_path)),
   audio_path text
     constraint audio_path_has_url_safe_characters_and_an_extension
-    check (char_length(audio_path) <= 500
-      and audio_path ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'),
+    check (private.is_file_path(audio_path)),
   is_featured boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
@@ -58,6 +64,7 @@ comment on column public.sounds.cover_image_path is
   'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
 comment on column public.sounds.audio_path is
   'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
+comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
 comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
 comment on column public.sounds.created_at is

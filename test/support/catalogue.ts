@@ -45,3 +45,10 @@ export async function addSound(sql: Sql, row: SoundRow = {}): Promise<string> {
   const [id] = await addSounds(sql, [row]);
   return id as string;
 }
+
+/** Adds a section of the home page; returns its slug. */
+export async function addSection(sql: Sql, fields: Record<string, unknown>): Promise<string> {
+  const slug = newSlug('section');
+  await sql`insert into public.home_sections ${sql({ slug, title: `Section ${slug}`, ...fields })}`;
+  return slug;
+}

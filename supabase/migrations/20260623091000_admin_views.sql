@@ -1,0 +1,165 @@
+-- What an administrator looks at in the dashboard, in the schema admin of the table editor or from the SQL editor. The API
+-- roles have no way into that schema; the views run with the rights of whoever reads them all the same.
+
+create view admin.api_keys with (security_invoker = true) as
+  select
+    key.key_prefix,
+    key.name,
+    owner.email as owner_email,
+    case
+      when key.revoked_at is not null then 'revoked'
+      when key.expires_at <= now() then 'expired'
+      when not owner.is_active then 'owner deactivated'
+      else 'live'
+    end as state,
+    key.last_used_at,
+    key.created_at,
+    key.expires_at,
+    key.revoked_at
+  from private.api_keys as key join public.customers as owner on owner.id = key.owner_id
+  order by key.created_at desc, key.key_prefix;
+comment on view admin.api_keys is
+  'Every API key, the newest first. Only a live one is accepted. Keys are issued with admin.create_api_key and revoked with '
+  'admin.revoke_api_key.';
+comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise it by and to revoke it with.';
+comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated.';
+comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
+
+-- Catalogue ----------------------------------------------------------------------------------------------------
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  with files as (
+    select
+      sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
+    from public.sounds as sound
+      cross join lateral (values
+        ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+        ('cover', 'cover_image_path', sound.cover_image_path, 'covers', '\.(avif|jpe?g|png|webp)$')
+      ) as wanted (what, column_name, path, bucket, extensions)
+      left join storage.objects as object on object.bucket_id = wanted.bucket and object.name = wanted.path
+    where sound.is_active and wanted.path is not null
+  ),
+  active_sounds as (
+    select section.id as section_id, count(sound.id) as count
+    from public.home_sections as section left join lateral private.sounds_of_section(section) as sound on true
+    where section.is_active
+    group by section.id
+  )
+  select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
+  from public.sounds where is_active and audio_path is null
+  union all
+  select what || '_file_missing', format('sound "%s"', title), id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
+  from files where not is_there
+  union all
+  select what || '_file_has_wrong_type', format('sound "%s"', title), id,
+    format(
+      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its '
+      'name in %s.',
+      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end,
+      column_name
+    )
+  from files
+  where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
+    or path !~* extensions)
+  union all
+  select 'sound_without_duration', format('sound "%s"', title), id,
+    'Enter the length of its audio in seconds in duration_sec.'
+  from public.sounds where is_active and duration_sec is null
+  union all
+  -- The dashboard keeps an empty folder alive with a hidden file.
+  select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
+  union all
+  select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+  union all
+  select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories as category
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true))
+  )
+  union all
+  select 'section_without_picks', format('home section "%s"', slug), id,
+    'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
+  union all
+  select 'rule_finds_nothing', format('home section "%s"', slug), id,
+    case rule_type
+      when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
+  union all
+  select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
+    'rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+  order by 1, 2, 3;
+comment on view admin.catalogue_problems is
+  'What listeners would notice: one row for each problem, with what to do about it. Hidden sounds are not looked at.';
+comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
+
+-- Home page ----------------------------------------------------------------------------------------------------
+
+create view admin.home_explained with (security_invoker = true) as
+  with families as materialized (
+    select id as section_id, private.category_family(rule_value, rule_include_children) as slugs
+    from public.home_sections where rule_type = 'category'
+  ),
+  candidates as (
+    select section_id, sound_id, true as is_picked from public.home_section_sounds
+    union all
+    select section.id, sound.id, false
+    from public.home_sections as section
+      left join families on families.section_id = section.id
+      join public.sounds as sound
+        on section.rule_type = 'newest'
+        or section.rule_type = 'featured' and sound.is_featured
+        or sound.category = any (families.slugs)
+  ),
+  shown as (
+    select section.id as section_id, sound.id as sound_id, sound.ordinality as position
+    from public.home_sections as section
+      cross join lateral private.sounds_of_section(section) with ordinality as sound
+    where section.is_active
+  ),
+  places as (
+    select id, row_number() over (order by sort_order, created_at, id) as section_position
+    from public.home_sections where is_active
+  )
+  select
+    places.section_position,
+    section.slug as section,
+    section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
+      || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
+    case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
+    sound.title as sound,
+    sound.id as sound_id,
+    case
+      when not section.is_active then 'Not shown: the section is inactive.'
+      when sound.id is null then 'The section is empty: no sound fits it.'
+      when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
+      when shown.position is not null then 'Shown.'
+      when not sound.is_active then 'Not shown: the sound is inactive.'
+      else format('Not shown: beyond the item_limit of %s.', section.item_limit)
+    end as why
+  from public.home_sections as section
+    left join places on places.id = section.id
+    left join candidates on candidates.section_id = section.id
+    left join public.sounds as sound on sound.id = candidates.sound_id
+    left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
+  order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
+comment on view admin.home_explained is
+  'The home page as it is now: each section, each sound that could be in it, in which position it is shown or why it is not.';
+comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
+comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';

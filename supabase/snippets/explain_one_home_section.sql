@@ -1,0 +1,2 @@
+-- The same for one section. Replace the slug.
+select position, sound, why from admin.home_explained where section = 'start-here';

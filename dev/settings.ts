@@ -22,7 +22,7 @@ export interface Settings {
  */
 export function readSettings(args: string[]): Settings {
   const { values } = parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } });
-  if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
+  readEnvFile();
   const gatewayPort = port('PORT', 3000);
   const apiPort = port('SUPABASE_PORT', 54321);
   const databasePort = port('SUPABASE_DB_PORT', 54322);
@@ -36,6 +36,11 @@ export function readSettings(args: string[]): Settings {
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
   };
+}
+
+/** Adds to the environment what `.env` says, where there is one; what is set already stays. */
+export function readEnvFile(): void {
+  if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
 }
 
 function port(name: string, fallback: number): number {

@@ -1,0 +1,32 @@
+import { describe, expect, inject, test } from 'vitest';
+import { freePorts, run } from './embedded/processes.ts';
+
+describe('npm run seed', () => {
+  async function seed(SUPABASE_URL: string, SUPABASE_SECRET_KEY: string) {
+    const command = run(['dev/seed/main.ts'], { SUPABASE_URL, SUPABASE_SECRET_KEY });
+    return { code: await command.exited, ...command.said };
+  }
+
+  test('says in a sentence what it needs when it is told no address', async () => {
+    const { code, stdout, stderr } = await seed('', '');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /^Say which Supabase to fill: set SUPABASE_URL and SUPABASE_SECRET_KEY[^\n]+\.\n$/,
+    );
+  });
+
+  test('says when nothing answers at the address, or it is none', async () => {
+    const [port] = await freePorts(1);
+    for (const address of [`http://127.0.0.1:${port}`, 'nonsense']) {
+      const { code, stderr } = await seed(address, 'sb_secret_x');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^Nothing answers at SUPABASE_URL, ${address}\\. [^\\n]+\\.\\n$`));
+    }
+  });
+
+  test('says what Storage has against the key', async () => {
+    const { code, stderr } = await seed(inject('stack').apiUrl, 'sb_secret_x');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^cannot list \S+ in Storage: [^\n]+\n$/);
+  });
+});

@@ -11,7 +11,7 @@ export async function summary(stack: Stack, gatewayPort: number): Promise<string
   Gateway        ${gateway}/api/v1
   Supabase       ${stack.apiUrl}
   Studio         ${stack.apiUrl}/  (browse and edit the public tables)
-  Database       ${stack.databaseUrl}
+  Database       ${stack.databaseUrl}  (psql, or the line below)
 
   Publishable    ${stack.publishableKey}
   Secret         ${stack.secretKey}
@@ -22,6 +22,11 @@ export async function summary(stack: Stack, gatewayPort: number): Promise<string
 Sign in, list, fetch audio:
 
 ${calls.join('\n')}
+
+In this folder: sign in with an ID token as Google gives it to apps (Apple: --provider apple), run SQL:
+
+curl -s ${gateway}/api/v1/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
+npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
 
 Ctrl-C ends everything. The data stays until npm run dev -- --fresh.
 `;

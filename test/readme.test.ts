@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { COVER_RECIPES } from '../dev/seed/cover-recipes.ts';
 import { endpoints } from '../src/app.ts';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -14,10 +15,15 @@ test('every file and folder that the README names exists', () => {
 
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const named = [...readme.matchAll(/npm (?:run )?(dev|start|test|check|types|seed|[a-z]+)\b/g)]
+  const named = [...readme.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:-[a-z]+)*)/g)]
     .map(([, name]) => name ?? '')
     .filter((name) => !['ci', 'run'].includes(name));
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+test('the cover that the README names is in the seed', () => {
+  const [, path] = /`covers\/(\S+\.jpg)`/.exec(readme) ?? [];
+  expect(Object.keys(COVER_RECIPES)).toContain(path);
 });
 
 test('the endpoint table of the README lists exactly the endpoints there are', () => {

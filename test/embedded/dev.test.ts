@@ -54,11 +54,19 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     ]) {
       expect(stdout).toContain(text);
     }
-    const lines = stdout.split('\n').filter((line) => /^(TOKEN=\$\()?curl /.test(line));
+    const [lines = [], here = []] = stdout
+      .split('In this folder:')
+      .map((part) => part.split('\n').filter((line) => /^(TOKEN=\$\()?(curl|npx) /.test(line)));
     const pasted = execFileSync('sh', { cwd: folder, input: lines.join('\n'), encoding: 'utf8' });
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
     const audio = lines.length > 2 && /-so (\S+)/.exec(lines[2] ?? '')?.[1];
     if (audio) expect(execFileSync('wc', ['-c', audio], { cwd: folder, encoding: 'utf8' })).toMatch(/\d{4,}/);
+    expect(here).toHaveLength(2);
+    const [session, customers] = here.map((input) =>
+      execFileSync('sh', { input, encoding: 'utf8', stdio: 'pipe' }),
+    );
+    expect(JSON.parse(session ?? '')).toMatchObject({ data: { user: { email: 'ada@example.com' } } });
+    expect(customers).toMatch(/ada@example\.com\W+google/);
 
     const studio = await fetch(`http://127.0.0.1:${env['SUPABASE_PORT']}/`);
     const page = await studio.text();

@@ -6,7 +6,9 @@ import { makeIdToken, PROVIDERS, type Provider } from './identity-provider.ts';
 
 const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
     [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>]
-    [--audience …] [--expires-in=<seconds>] [--unverified]`;
+    [--audience …] [--expires-in=<seconds>] [--unverified]
+
+Where no address needs confirmation, as on the stack of npm run dev, Auth takes unverified ones for verified.`;
 
 function idTokenFor(args: string[]): Promise<string> {
   const text = { type: 'string' } as const;

@@ -28,7 +28,8 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an 
       });
       expect(user.identities).toHaveLength(1);
       expect(user.user_metadata).toMatchObject({ email, email_verified: true });
-      expect(user.user_metadata.colour).toBeUndefined();
+      expect(user.user_metadata).not.toHaveProperty('full_name');
+      expect(user.user_metadata).not.toHaveProperty('colour');
       expect((await signIn(supabase, email)).body.code).toBe('invalid_credentials');
       const [row] = await supabase.sql`
         select encrypted_password, confirmation_token from auth.users where id = ${id}`;

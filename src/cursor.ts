@@ -19,4 +19,5 @@ export const cursor = z
       return z.NEVER;
     }
     return moment.toISOString();
-  });
+  })
+  .meta({ override: { format: 'date-time' }, examples: ['2026-06-23T09:30:00.000Z'] });

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
@@ -25,8 +25,8 @@ export type Call<P, Q, B, G extends Guard> = {
 };
 
 type Declaration<
-  P extends z.ZodType,
-  Q extends z.ZodType,
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
   G extends Guard,
@@ -37,6 +37,8 @@ type Declaration<
   /** A stable name: operationId of the document, label of logs and metrics. */
   operation: string;
   summary: string;
+  /** What the contract says besides; Markdown. */
+  description: string;
   guard: G;
   params?: P;
   query?: Q;
@@ -56,15 +58,18 @@ type Declaration<
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<z.input<R>>;
 };
 
-export type Endpoint = Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType, Guard>;
+export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
 
 /** Declares an endpoint: routes, document and contract tests are all made from this one value. */
 export function endpoint<
-  P extends z.ZodType = z.ZodUndefined,
-  Q extends z.ZodType = z.ZodUndefined,
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = z.ZodType,
   G extends Guard = Guard,
 >(declaration: Declaration<P, Q, B, R, G>): Endpoint {
   return declaration as unknown as Endpoint;
 }
+
+/** The answer of endpoints that have nothing to tell but that it is done. */
+export const Done = z.object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }) });

@@ -34,12 +34,15 @@ const atMost = (max: number) => z.string().max(max, `must have at most ${max} ch
 /** A required string, taken as it is: credentials, tokens. */
 export function exactText(max: number, min = 1) {
   const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
-  return unicode.pipe(atMost(max).min(min, atLeast));
+  return unicode.pipe(atMost(max).min(min, atLeast)).meta({ override: { minLength: min, maxLength: max } });
 }
 
 /** Text that people type: trimmed, and not empty afterwards. */
 export function text(max: number) {
-  return unicode.transform((value) => value.trim()).pipe(atMost(max).min(1, 'must not be empty'));
+  return unicode
+    .transform((value) => value.trim())
+    .pipe(atMost(max).min(1, 'must not be empty'))
+    .meta({ override: { minLength: 1, maxLength: max } });
 }
 
 /** A query parameter whose blank value means that it is absent. */
@@ -47,12 +50,22 @@ export function optionalQueryText(max: number) {
   return unicode
     .transform((value) => value.trim() || undefined)
     .pipe(atMost(max).optional())
-    .optional();
+    .optional()
+    .meta({ override: { maxLength: max } });
 }
 
 export const queryBoolean = z
   .enum(['true', 'false'], { error: 'must be true or false, given once' })
-  .transform((value) => value === 'true');
+  .transform((value) => value === 'true')
+  .meta({
+    override: ({ jsonSchema }) => {
+      jsonSchema.type = 'boolean';
+      delete jsonSchema.enum;
+    },
+  });
 
 /** A uuid as Postgres takes it, whatever its version bits. */
-export const uuid = z.guid('must be a uuid').transform((value) => value.toLowerCase());
+export const uuid = z
+  .guid('must be a uuid')
+  .transform((value) => value.toLowerCase())
+  .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });

@@ -60,7 +60,7 @@ async function parseRequest(
   if (endpoint.body) await deadline.excluding(run(readJson[endpoint.maxBody ?? '16kb'], req, res));
   const body = endpoint.body && parse(endpoint.body, req.body);
   if (endpoint.extraLimit) await run(context.rateLimits.extra[endpoint.extraLimit], req, res);
-  return { params: params?.data, query, body };
+  return { params: params?.data ?? {}, query: query ?? {}, body };
 }
 
 /** An answer that clients may keep, as it is sent. */

@@ -3,23 +3,53 @@ import { z } from 'zod';
 // The JSON of these nouns is built in SQL (private.sound_json, private.sound_preview_json); this is its shape.
 
 /** Always UTC with three fraction digits. */
-export const dateTime = z.iso.datetime({ precision: 3 });
+export const dateTime = z
+  .stringFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  .meta({ examples: ['2026-06-23T09:30:00.000Z'] });
+
+export const soundId = z.guid().meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });
 
 /** A Sound of the contract, as lists carry it. */
-export const Sound = z.object({
-  id: z.guid(),
-  title: z.string(),
-  description: z.string().nullable(),
-  bowl_note: z.string().nullable(),
-  frequency_hz: z.number().nullable(),
-  duration_sec: z.number().nullable(),
-  category: z.string().nullable(),
-  tags: z.array(z.string()).nullable(),
-  cover_image_url: z.string().nullable(),
-  is_featured: z.boolean(),
-  play_count: z.int(),
-  created_at: dateTime,
-});
+export const Sound = z
+  .object({
+    id: soundId,
+    title: z.string().meta({ examples: ['Himalayan bowl in C'] }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ examples: ['A hand-hammered bowl, struck once and left to ring.'] }),
+    bowl_note: z
+      .string()
+      .nullable()
+      .meta({ description: 'Note that a bowl is tuned to.', examples: ['C4'] }),
+    frequency_hz: z
+      .number()
+      .nullable()
+      .meta({ description: 'In hertz.', examples: [261.63] }),
+    duration_sec: z
+      .number()
+      .nullable()
+      .meta({ description: 'In seconds.', examples: [48] }),
+    category: z
+      .string()
+      .nullable()
+      .meta({ description: 'Slug of a category.', examples: ['singing-bowls'] }),
+    tags: z
+      .array(z.string())
+      .nullable()
+      .meta({ examples: [['calm', 'meditation']] }),
+    cover_image_url: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.',
+        examples: ['covers/bowls/c4.jpg'],
+      }),
+    is_featured: z.boolean().meta({ examples: [true] }),
+    play_count: z.int().meta({ description: 'Plays by everyone, ever.', examples: [1289] }),
+    created_at: dateTime,
+  })
+  .meta({ id: 'Sound' });
 
 /** The compact form inside home sections and favorites. */
 export const SoundPreview = Sound.pick({
@@ -28,12 +58,32 @@ export const SoundPreview = Sound.pick({
   category: true,
   cover_image_url: true,
   duration_sec: true,
-});
+}).meta({ id: 'SoundPreview' });
 
 /** How long a signed address lives, in seconds (contract: 5 minutes). */
-export const signedUrlLifetimeSeconds = 300 as const;
+export const signedUrlLifetimeSeconds = 300;
+
+const storage = 'https://example.supabase.co/storage/v1/object/sign';
 
 export const SoundDetail = Sound.extend({
-  audio_url: z.string().nullable(),
-  audio_url_expires_in: z.literal(signedUrlLifetimeSeconds),
-});
+  cover_image_url: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Signed address of the cover, valid as long as `audio_url`.',
+      examples: [`${storage}/covers/bowls/c4.jpg?token=eyJhbGciOi...`],
+    }),
+  audio_url: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'Signed address of the audio, valid for 5 minutes; it serves ranges. Ask for it right before playback and do ' +
+        'not keep it. Any 4xx from it means: get this sound again and use the new one. Null when there is no file.',
+      examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
+    }),
+  audio_url_expires_in: z.int().meta({
+    description: 'Seconds for which the signed addresses are valid.',
+    examples: [signedUrlLifetimeSeconds],
+  }),
+}).meta({ id: 'SoundDetail' });

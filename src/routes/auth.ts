@@ -2,22 +2,46 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { Tokens } from '../auth-api.ts';
 import type { IdTokenProvider } from '../config.ts';
-import { endpoint } from '../endpoint.ts';
+import { Done, endpoint } from '../endpoint.ts';
 import { unauthorized } from '../errors.ts';
 import { body, exactText, text } from '../parse.ts';
 
-const User = z.object({ id: z.guid(), email: z.string().nullable() });
-const RefreshedSession = z.object({
-  access_token: z.string(),
-  refresh_token: z.string(),
-  token_type: z.literal('bearer'),
-  expires_at: z.int(),
-  expires_in: z.int(),
-});
-const Session = RefreshedSession.extend({ user: User });
-const Unconfirmed = z.object({ needs_email_confirmation: z.literal(true), user: User });
+const exampleEmail = 'ada@example.com';
+const examplePassword = 'correct horse battery';
+const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
 
-const email = text(254).pipe(z.email('must be an e-mail address'));
+const User = z
+  .object({
+    id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ examples: [exampleEmail] }),
+  })
+  .meta({ id: 'User' });
+
+const RefreshedSession = z
+  .object({
+    access_token: z.string().meta({ description: 'Bearer token.', examples: [exampleToken] }),
+    refresh_token: z
+      .string()
+      .meta({ description: 'Good for one refresh, which brings the next one.', examples: ['v1sQ0o3kPq7m'] }),
+    token_type: z.literal('bearer'),
+    expires_at: z
+      .int()
+      .meta({ description: 'Unix time at which the access token expires.', examples: [1782210600] }),
+    expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
+  })
+  .meta({ id: 'RefreshedSession' });
+const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
+const Unconfirmed = z.object({ needs_email_confirmation: z.literal(true), user: User }).meta({
+  id: 'UnconfirmedAccount',
+  description: 'Instead of a session, until the e-mail address is confirmed.',
+});
+
+const email = text(254)
+  .pipe(z.email('must be an e-mail address'))
+  .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
 
 /** The fields the contract names and no others: Auth's user object holds much more. */
 function toTokens({ access_token, refresh_token, token_type, expires_at, expires_in }: Tokens) {
@@ -45,14 +69,28 @@ const providerOfIssuer: Record<string, IdTokenProvider> = {
 };
 
 /** The exchange of the contract, and the same with the provider named in the path. */
-function idTokenEndpoint(name: 'idp' | IdTokenProvider, operation: string, summary: string) {
+function idTokenEndpoint(
+  name: 'idp' | IdTokenProvider,
+  operation: string,
+  summary: string,
+  issuer = 'the identity provider',
+) {
   return endpoint({
     method: 'post',
     path: `/auth/oauth/${name}`,
     operation,
     summary,
+    description:
+      `Signs in with the ID token that the native sign-in SDK of ${issuer} gave the app; no web redirect is involved. ` +
+      'An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK ' +
+      'got its SHA-256 in lower-case hex, this endpoint gets it as it was before.',
     guard: 'none',
-    body: body({ id_token: exactText(24_000), nonce: exactText(512).optional() }),
+    body: body({
+      id_token: exactText(24_000).meta({ examples: [exampleToken] }),
+      nonce: exactText(512)
+        .optional()
+        .meta({ examples: ['n-0S6_WzA2Mj'] }),
+    }),
     maxBody: '32kb',
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
@@ -75,18 +113,22 @@ export const authEndpoints = [
     path: '/auth/signup',
     operation: 'signUp',
     summary: 'Create account',
+    description:
+      'Where e-mail addresses must be confirmed, the answer carries `needs_email_confirmation: true` instead of ' +
+      'tokens; sign in after the link in the mail was followed.',
     guard: 'none',
     body: body({
       email,
       // bcrypt, which Auth hashes with, sees no more than 72 bytes.
-      password: exactText(72, 6).refine(
-        (value) => Buffer.byteLength(value) <= 72,
-        'must have at most 72 bytes',
-      ),
-      full_name: text(200).optional(),
+      password: exactText(72, 6)
+        .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
+        .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] }),
+      full_name: text(200)
+        .optional()
+        .meta({ examples: ['Ada Lovelace'] }),
     }),
     extraLimit: 'signUps',
-    response: z.object({ data: z.union([Session, Unconfirmed]) }),
+    response: z.object({ data: z.union([Session, Unconfirmed]).meta({ unionOneOf: true }) }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, deadline }) => {
@@ -102,8 +144,11 @@ export const authEndpoints = [
     path: '/auth/signin',
     operation: 'signIn',
     summary: 'Sign in',
+    description:
+      'An unknown e-mail address, a wrong password and a deactivated account are one and the same 401. Ten failures ' +
+      'a minute for one account are 429.',
     guard: 'none',
-    body: body({ email, password: exactText(1000) }),
+    body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }),
     extraLimit: 'failedSignIns',
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
@@ -119,8 +164,13 @@ export const authEndpoints = [
     path: '/auth/refresh',
     operation: 'refresh',
     summary: 'Refresh tokens',
+    description:
+      'Gives a new access token and a new refresh token. The old refresh token is rotated out: store the new one ' +
+      'before using the new access token, and let one refresh at a time run on a device. Repeating a refresh whose ' +
+      'answer was lost is safe as long as the new tokens were not used. 401 means that the session is over: sign in ' +
+      'again. Any other error says nothing about the session: keep the tokens and try again.',
     guard: 'none',
-    body: body({ refresh_token: exactText(4096) }),
+    body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }),
     response: z.object({ data: RefreshedSession }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
@@ -134,8 +184,11 @@ export const authEndpoints = [
     path: '/auth/signout',
     operation: 'signOut',
     summary: 'Revoke refresh token',
+    description:
+      'Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access ' +
+      'token itself is good until it expires: forget it. API keys are 401 here.',
     guard: 'user',
-    response: z.object({ data: z.object({ ok: z.boolean() }) }),
+    response: Done,
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, ip, deadline }) => {
@@ -145,6 +198,6 @@ export const authEndpoints = [
   }),
 
   idTokenEndpoint('idp', 'exchangeIdToken', 'Exchange identity-provider ID token'),
-  idTokenEndpoint('google', 'exchangeGoogleIdToken', 'Exchange Google ID token'),
-  idTokenEndpoint('apple', 'exchangeAppleIdToken', 'Exchange Apple ID token'),
+  idTokenEndpoint('google', 'exchangeGoogleIdToken', 'Exchange Google ID token', 'Google'),
+  idTokenEndpoint('apple', 'exchangeAppleIdToken', 'Exchange Apple ID token', 'Apple'),
 ];

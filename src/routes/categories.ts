@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 
-const SubCategory = z.object({
-  id: z.string(),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string().nullable(),
-  sort_order: z.int(),
+const SubCategory = z
+  .object({
+    id: z.string().meta({ examples: ['b1c7a1f4-2f0a-4c55-8a0e-0f8f6f3f5d11'] }),
+    name: z.string().meta({ examples: ['Singing bowls'] }),
+    slug: z.string().meta({ examples: ['singing-bowls'] }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ examples: ['Bowls of metal and crystal.'] }),
+    sort_order: z.int().meta({ examples: [10] }),
+  })
+  .meta({ id: 'SubCategory', description: 'A sub-intention.' });
+
+const Category = SubCategory.extend({ children: z.array(SubCategory) }).meta({
+  id: 'Category',
+  description: 'An intention with its sub-intentions, all in display order.',
 });
-const Category = SubCategory.extend({ children: z.array(SubCategory) });
 
 export const categoryEndpoints = [
   endpoint({
@@ -16,6 +25,9 @@ export const categoryEndpoints = [
     path: '/categories',
     operation: 'listCategories',
     summary: 'Category tree',
+    description:
+      'Active categories in display order, each with its children. Guests may call this without a token; a token that ' +
+      'is sent all the same must be valid.',
     guard: 'optional',
     response: z.object({ data: z.array(Category) }),
     errors: ['unauthorized', 'rate_limited'],

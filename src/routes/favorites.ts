@@ -1,11 +1,20 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
+import { Done, endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { body, uuid } from '../parse.ts';
-import { dateTime, SoundPreview } from '../sound.ts';
+import { dateTime, SoundPreview, soundId } from '../sound.ts';
 
-const Favorite = z.object({ sound_id: z.guid(), created_at: dateTime, sounds: SoundPreview.nullable() });
-const Done = z.object({ data: z.object({ ok: z.boolean() }) });
+const Favorite = z
+  .object({
+    sound_id: soundId,
+    created_at: dateTime,
+    // The shape, not the schema: a nullable reference is more than the Swift generator can read.
+    sounds: z
+      .object(SoundPreview.shape)
+      .nullable()
+      .meta({ description: 'Null while the sound is not active; the favorite itself is kept.' }),
+  })
+  .meta({ id: 'Favorite' });
 
 export const favoriteEndpoints = [
   endpoint({
@@ -13,6 +22,7 @@ export const favoriteEndpoints = [
     path: '/favorites',
     operation: 'listFavorites',
     summary: 'List favorites',
+    description: "The caller's favorites, newest first.",
     guard: 'bearer',
     response: z.object({ data: z.array(Favorite) }),
     errors: ['unauthorized', 'rate_limited'],
@@ -29,6 +39,9 @@ export const favoriteEndpoints = [
     path: '/favorites',
     operation: 'addFavorite',
     summary: 'Add favorite',
+    description:
+      'Idempotent: adding what is a favorite already changes nothing and answers the same. A sound that does not ' +
+      'exist or is not active is 404.',
     guard: 'bearer',
     body: body({ sound_id: uuid }),
     status: 201,
@@ -48,8 +61,9 @@ export const favoriteEndpoints = [
     path: '/favorites/{soundId}',
     operation: 'removeFavorite',
     summary: 'Remove favorite',
+    description: 'Idempotent: removing what is no favorite answers the same.',
     guard: 'bearer',
-    params: z.object({ soundId: uuid }),
+    params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',

@@ -2,16 +2,23 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { SoundPreview } from '../sound.ts';
 
-const HomeSection = z.object({
-  id: z.guid(),
-  slug: z.string(),
-  title: z.string(),
-  mode: z.enum(['manual', 'rule']),
-  rule_type: z.enum(['category', 'featured', 'newest']).nullable(),
-  rule_value: z.string().nullable(),
-  rule_include_children: z.boolean(),
-  sounds: z.array(SoundPreview),
-});
+const HomeSection = z
+  .object({
+    id: z.guid().meta({ examples: ['9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60'] }),
+    slug: z.string().meta({ examples: ['new-this-week'] }),
+    title: z.string().meta({ examples: ['New this week'] }),
+    mode: z.enum(['manual', 'rule']).meta({ description: 'Whether sounds were picked by hand or by rule.' }),
+    rule_type: z.enum(['category', 'featured', 'newest']).nullable(),
+    rule_value: z
+      .string()
+      .nullable()
+      .meta({ description: 'Slug of the category of a `category` rule.', examples: ['singing-bowls'] }),
+    rule_include_children: z
+      .boolean()
+      .meta({ description: 'Whether a `category` rule also covers sub-intentions.', examples: [false] }),
+    sounds: z.array(SoundPreview),
+  })
+  .meta({ id: 'HomeSection' });
 
 export const homeEndpoints = [
   endpoint({
@@ -19,6 +26,8 @@ export const homeEndpoints = [
     path: '/home',
     operation: 'getHome',
     summary: 'Homepage sections',
+    description:
+      'Active sections in display order, each with its sounds. A section without visible sounds has an empty list.',
     guard: 'bearer',
     response: z.object({ sections: z.array(HomeSection) }),
     errors: ['unauthorized', 'rate_limited'],

@@ -6,27 +6,39 @@ import { notFound } from '../errors.ts';
 import { body, text } from '../parse.ts';
 import { dateTime } from '../sound.ts';
 
-const AuthVia = z.enum(['jwt', 'api_key']);
+const AuthVia = z
+  .enum(['jwt', 'api_key'])
+  .meta({ description: 'The kind of credential that the request came with.' });
 
-const Profile = z.object({
-  id: z.guid(),
-  email: z.string().nullable(),
-  full_name: z.string().nullable(),
-  avatar_url: z.string().nullable(),
-});
+const fullName = 'Ada Lovelace';
+const avatar = 'https://example.com/ada.jpg';
+const optionalText = (example: string, description?: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ examples: [example], ...(description !== undefined && { description }) });
+
+const Profile = z
+  .object({
+    id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
+    email: optionalText('ada@example.com'),
+    full_name: optionalText(fullName),
+    avatar_url: optionalText(avatar),
+  })
+  .meta({ id: 'Profile' });
 
 const Customer = Profile.extend({
-  phone: z.string().nullable(),
-  provider: z.string().nullable(),
-  source: z.enum(['email', 'google', 'apple']).nullable(),
-  locale: z.string().nullable(),
-  country: z.string().nullable(),
-  marketing_opt_in: z.boolean(),
-  is_active: z.boolean(),
+  phone: optionalText('+491701234567'),
+  provider: optionalText('email'),
+  source: z.enum(['email', 'google', 'apple']).nullable().meta({ description: 'How the account was made.' }),
+  locale: optionalText('de-AT', 'BCP 47 locale.'),
+  country: optionalText('AT', 'ISO 3166-1 alpha-2 code.'),
+  marketing_opt_in: z.boolean().meta({ examples: [false] }),
+  is_active: z.boolean().meta({ examples: [true] }),
   last_seen_at: dateTime.nullable(),
   created_at: dateTime,
   updated_at: dateTime,
-});
+}).meta({ id: 'Customer' });
 type Customer = z.infer<typeof Customer>;
 
 const phone = text(50)
@@ -56,12 +68,25 @@ function isPlainHttpsUrl(value: string): boolean {
 
 /** Unknown fields are refused, unlike elsewhere: a client that sends one believes that it changed something. */
 const Changes = body({
-  full_name: text(200).nullable(),
-  avatar_url: avatarUrl.nullable(),
-  phone: phone.nullable(),
-  locale: locale.nullable(),
-  country: country.nullable(),
-  marketing_opt_in: z.boolean('must be true or false'),
+  full_name: text(200)
+    .nullable()
+    .meta({ examples: [fullName] }),
+  avatar_url: avatarUrl.nullable().meta({
+    format: 'uri',
+    description: 'An https address; it is stored, never fetched.',
+    examples: [avatar],
+  }),
+  phone: phone.nullable().meta({
+    description: 'An international number; spaces, hyphens, brackets and dots are removed.',
+    examples: ['+49 170 1234567'],
+  }),
+  locale: locale
+    .nullable()
+    .meta({ description: 'BCP 47 locale, stored in canonical form.', examples: ['de-AT'] }),
+  country: country
+    .nullable()
+    .meta({ description: 'ISO 3166-1 alpha-2 code, stored in upper case.', examples: ['AT'] }),
+  marketing_opt_in: z.boolean('must be true or false').meta({ examples: [true] }),
 })
   .strict()
   .partial();
@@ -93,6 +118,7 @@ export const meEndpoints = [
     path: '/me',
     operation: 'getProfile',
     summary: 'Caller profile',
+    description: 'Good for checking a token after signing in.',
     guard: 'bearer',
     response: z.object({ data: Profile, auth_via: AuthVia }),
     errors: ['unauthorized', 'rate_limited'],
@@ -108,6 +134,7 @@ export const meEndpoints = [
     path: '/me/customer',
     operation: 'getCustomer',
     summary: 'Caller customer record',
+    description: '`email` and `provider` are managed by authentication.',
     guard: 'bearer',
     response: z.object({ data: Customer, auth_via: AuthVia }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
@@ -124,6 +151,9 @@ export const meEndpoints = [
     path: '/me/customer',
     operation: 'updateCustomer',
     summary: 'Update customer record',
+    description:
+      'Changes the fields that are sent and leaves the others; null clears a field. Only these fields can be changed: ' +
+      'any other is 400, and then nothing is written.',
     guard: 'bearer',
     body: Changes,
     response: z.object({ data: Customer }),

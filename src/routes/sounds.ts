@@ -3,17 +3,28 @@ import { cursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { optionalQueryText, queryBoolean, uuid } from '../parse.ts';
-import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds } from '../sound.ts';
+import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
 
-const SoundPath = z.object({ id: uuid });
+const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
-const SoundPage = z.object({ data: z.array(Sound), next_cursor: dateTime.nullable() });
+const SoundPage = z.object({
+  data: z.array(Sound),
+  next_cursor: dateTime.nullable().meta({
+    description: 'Send it as `cursor` to get the next page; null on the last one.',
+  }),
+});
 
 const limit = z
   .string({ error: 'must be given once' })
   .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100')
   .transform(Number)
-  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100');
+  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100')
+  .meta({
+    override: ({ jsonSchema }) => {
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 50 });
+      delete jsonSchema.pattern;
+    },
+  });
 
 /** What private.get_sound returns: the Sound and the names of its files. */
 type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
@@ -24,14 +35,30 @@ export const soundEndpoints = [
     path: '/sounds',
     operation: 'listSounds',
     summary: 'List sounds',
+    description:
+      'Active sounds by sort order, then most recent first. Walk through them page by page with `next_cursor`: every ' +
+      'sound comes exactly once, whatever is added or removed meanwhile. Unknown parameters are ignored; a parameter ' +
+      'given twice, or with a value that its rule does not allow, is 400. Without matches `data` is empty.',
     guard: 'bearer',
     query: z.object({
-      category: optionalQueryText(100),
-      include_children: queryBoolean.optional(),
-      featured: queryBoolean.optional(),
-      search: optionalQueryText(100),
-      limit: limit.optional(),
-      cursor: cursor.optional(),
+      category: optionalQueryText(100).meta({
+        description: 'Only sounds of the category with this slug, a parent intention or a sub-intention.',
+        examples: ['singing-bowls'],
+      }),
+      include_children: queryBoolean.optional().meta({
+        description: 'With a parent intention as `category`: also sounds of its sub-intentions.',
+        examples: [true],
+      }),
+      featured: queryBoolean.optional().meta({
+        description: 'true: only featured sounds. false: only sounds that are not.',
+        examples: [true],
+      }),
+      search: optionalQueryText(100).meta({
+        description: 'Only sounds whose title contains this text, in any case. Blank is as good as absent.',
+        examples: ['bowl'],
+      }),
+      limit: limit.optional().meta({ description: 'Size of a page.', examples: [20] }),
+      cursor: cursor.optional().meta({ description: '`next_cursor` of the previous page.' }),
     }),
     response: SoundPage,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
@@ -53,6 +80,9 @@ export const soundEndpoints = [
     path: '/sounds/{id}',
     operation: 'getSound',
     summary: 'Sound with signed audio URL',
+    description:
+      'The signed addresses live 5 minutes. Request them right before playback; do not cache them. An unknown id and ' +
+      'one of an inactive sound are the same 404.',
     guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: SoundDetail }),
@@ -97,9 +127,14 @@ export const soundEndpoints = [
     path: '/sounds/{id}/play',
     operation: 'countPlay',
     summary: 'Count a play',
+    description:
+      'Adds one to the global play counter of the sound, atomically, and answers with the new count. Not idempotent: ' +
+      'a request that is sent twice counts twice.',
     guard: 'bearer',
     params: SoundPath,
-    response: z.object({ data: z.object({ id: z.guid(), play_count: z.int() }) }),
+    response: z.object({
+      data: z.object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) }),
+    }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params, deadline }) => {

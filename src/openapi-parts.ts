@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type {
+  ZodOpenApiComponentsObject,
+  ZodOpenApiHeaderObject,
+  ZodOpenApiHeadersObject,
+  ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { type ErrorCode, envelope, statusOfCode } from './errors.ts';
+
+// What every endpoint has in common: the parts of the document that no single declaration can say.
+
+export const descriptionOfService = `
+A catalogue of sounds for mobile apps: accounts, a list with filters and pages, short-lived signed audio addresses, a
+global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
+
+**Transport.** HTTPS only; plain HTTP is 400. Bodies are JSON of at most 16 KB (32 KB where an ID token is sent).
+Success carries its payload in \`data\` (the home page in \`sections\`), failure in
+\`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to answers at any time:
+ignore those you do not know.
+
+**Credentials.** \`Authorization: Bearer <access token>\`. An access token lives about an hour. On a 401, refresh once
+and repeat the request. Refresh tokens are rotated: only the newest one is to be stored. Trusted back ends may send an
+API key (\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
+
+**Limits.** 60 requests a minute for each user, unless the operator set another limit; every response says what is left
+in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Beyond it is 429 with \`Retry-After\`. Back off exponentially,
+starting at 1 second and doubling up to 30 seconds, on 429 and on 500.
+
+**Requests.** Every response has an \`X-Request-Id\`; quote it when you report a problem. Where a response has an
+\`ETag\`, send it back in \`If-None-Match\` and a 304 without a body says that nothing has changed.
+`.trim();
+
+export const tags = [
+  { name: 'auth', description: 'Accounts and sessions.' },
+  { name: 'sounds', description: 'The catalogue, and counting plays.' },
+  { name: 'favorites', description: "The caller's favorites." },
+  { name: 'me', description: 'Who the caller is: profile and customer record.' },
+  { name: 'home', description: 'The home page.' },
+  { name: 'categories', description: 'The tree of intentions.' },
+];
+
+const headers: Record<string, ZodOpenApiHeaderObject> = {
+  'X-Request-Id': {
+    description: 'Names this request in the log of the service. A well-formed one that you send is kept.',
+    required: true,
+    schema: { type: 'string', examples: ['0d9d3c1b-2a10-4f0e-8b43-7d9f1a524b43'] },
+  },
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in the window.',
+    required: true,
+    schema: { type: 'integer', format: 'int64', examples: [60] },
+  },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in the window.',
+    required: true,
+    schema: { type: 'integer', format: 'int64', examples: [59] },
+  },
+  'X-RateLimit-Reset': {
+    description: 'Unix time at which the window resets.',
+    required: true,
+    schema: { type: 'integer', format: 'int64', examples: [1782207060] },
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next request.',
+    required: true,
+    schema: { type: 'integer', format: 'int64', minimum: 1, examples: [12] },
+  },
+  'WWW-Authenticate': {
+    description: 'Has `error="invalid_token"` when a credential came and was refused.',
+    required: true,
+    schema: { type: 'string', examples: ['Bearer realm="sounds", error="invalid_token"'] },
+  },
+  ETag: {
+    description: 'Names this state of the answer, for `If-None-Match`.',
+    required: true,
+    schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
+  },
+};
+
+const onEveryResponse = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+/** The headers that every response has, and these. */
+export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
+  Object.fromEntries(
+    [...onEveryResponse, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+const codes = Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]];
+
+const ErrorEnvelope = z
+  .object({
+    error: z.object({
+      code: z.enum(codes),
+      message: z.string().meta({ description: 'For developers; do not show it to users.' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+const failure = (code: ErrorCode, description: string, example: string, ...more: string[]) =>
+  ({
+    description,
+    headers: headerRefs(...more),
+    content: {
+      'application/json': { schema: ErrorEnvelope, example: envelope({ code, message: example }) },
+    },
+  }) satisfies ZodOpenApiResponseObject;
+
+const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
+  invalid_request: failure(
+    'invalid_request',
+    'Body or query parameters failed validation. The message names the first wrong field and its rule.',
+    'limit: must be a whole number from 1 to 100.',
+  ),
+  unauthorized: failure(
+    'unauthorized',
+    'Missing, invalid or expired token; failed credentials, refresh token or external sign-in.',
+    'The access token or API key is invalid, expired or revoked.',
+    'WWW-Authenticate',
+  ),
+  not_found: failure(
+    'not_found',
+    'The resource does not exist or is not visible to the caller.',
+    'There is no such sound.',
+  ),
+  rate_limited: failure(
+    'rate_limited',
+    'Too many requests. Back off exponentially, starting at 1 second and doubling up to 30 seconds.',
+    'Too many requests. Wait for the seconds that Retry-After names.',
+    'Retry-After',
+  ),
+  server_error: failure(
+    'server_error',
+    'Failure of the service; safe to retry with backoff. It says nothing about the credential.',
+    'The service could not answer. Try again with a growing delay.',
+  ),
+};
+
+export const components: ZodOpenApiComponentsObject = {
+  headers,
+  parameters: {
+    IfNoneMatch: {
+      in: 'header',
+      name: 'If-None-Match',
+      description: '`ETag` of the copy that the client holds.',
+      schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
+    },
+  },
+  responses: failures,
+  securitySchemes: {
+    accessToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'The access token of a user, from one of the sign-in endpoints. It lives about an hour.',
+    },
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'sk_live_<key>',
+      description: 'A key for trusted back ends, issued by an administrator. It acts as its owner.',
+    },
+  },
+};

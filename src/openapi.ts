@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { Endpoint, Guard } from './endpoint.ts';
+import { type ErrorCode, statusOfCode } from './errors.ts';
+import { components, descriptionOfService, headerRefs, tags } from './openapi-parts.ts';
+
+/** Which of the security schemes lets a request through; {} stands for none. */
+const securityOf: Record<Guard, Record<string, never[]>[]> = {
+  none: [],
+  optional: [{}, { accessToken: [] }, { apiKey: [] }],
+  bearer: [{ accessToken: [] }, { apiKey: [] }],
+  user: [{ accessToken: [] }],
+};
+
+/** What generators of clients need, where JSON Schema alone leaves them guessing or makes them too strict. */
+const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
+  const { type } = zodSchema._zod.def;
+  // An app must survive a field that is added later.
+  if (io === 'output' && type === 'object') delete jsonSchema.additionalProperties;
+  if (type === 'number') {
+    if (jsonSchema.type === 'number') jsonSchema.format = 'double';
+    else {
+      jsonSchema.format = 'int64';
+      delete jsonSchema.minimum;
+      delete jsonSchema.maximum;
+    }
+  }
+  // The pattern says what the format says, at greater length.
+  if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
+  // What is transformed on the way in loses its examples, as if they were of the result.
+  const examples = z.globalRegistry.get(zodSchema)?.examples;
+  if (Array.isArray(examples)) jsonSchema.examples = examples;
+  if (type === 'nullable') mergeNull(jsonSchema);
+};
+
+/** Makes { anyOf: [{ type }, { type: 'null' }] } one schema of two types, which more generators understand. */
+function mergeNull(jsonSchema: Parameters<ZodOpenApiOverride>[0]['jsonSchema']) {
+  const [value, none] = jsonSchema.anyOf ?? [];
+  if (value?.type === undefined || none?.type !== 'null') return;
+  const { anyOf: _, ...rest } = jsonSchema;
+  const merged = { ...value, ...rest, type: [value.type, 'null'] };
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, merged, value.enum && { enum: [...value.enum, null] });
+}
+
+function responsesOf({ status, response, errors, cache }: Endpoint): ZodOpenApiResponsesObject {
+  const headers = headerRefs(...(cache === 'revalidate' ? ['ETag'] : []));
+  const failures: ErrorCode[] = [...errors, 'server_error'];
+  return {
+    [status ?? 200]: {
+      description: 'Success.',
+      headers,
+      content: { 'application/json': { schema: response } },
+    },
+    ...(cache === 'revalidate' && {
+      304: { description: 'The copy that `If-None-Match` names is still right. No body.', headers },
+    }),
+    ...Object.fromEntries(
+      failures.map((code) => [statusOfCode[code], { $ref: `#/components/responses/${code}` }]),
+    ),
+  };
+}
+
+function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
+  const { path, operation, summary, description, guard, params, query, body, cache } = endpoint;
+  return {
+    tags: [path.split('/')[1] ?? ''],
+    operationId: operation,
+    summary,
+    description,
+    security: securityOf[guard],
+    ...((params || query) && { requestParams: { ...(params && { path: params }), ...(query && { query }) } }),
+    ...(cache === 'revalidate' && { parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }] }),
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: responsesOf(endpoint),
+  };
+}
+
+/**
+ * The OpenAPI 3.1 document of these endpoints.
+ * @returns plain JSON, the same for the same endpoints
+ */
+export function openApiDocument(endpoints: readonly Endpoint[]) {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operationOf(endpoint) };
+  }
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Sounds Service',
+        version: '1.0.0',
+        description: descriptionOfService,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/api/v1', description: 'The service that this document came from.' }],
+      tags,
+      paths,
+      components,
+    },
+    { override: forClients },
+  );
+}
+
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;

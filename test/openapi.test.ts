@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { clientTypes, documentText } from '../dev/openapi.ts';
+
+test('openapi.json is what the declarations make; if not, run: npm run openapi', async () => {
+  expect(await readFile('openapi.json', 'utf8')).toBe(documentText());
+});
+
+test('the types of the client are made of openapi.json; if not, run: npm run openapi', async () => {
+  expect(await readFile('test/support/client.types.ts', 'utf8')).toBe(await clientTypes());
+});
+
+test('openapi.json passes the recommended rules of Redocly without a warning', () => {
+  const { stdout, stderr } = spawnSync('redocly', ['lint', 'openapi.json', '--format=json'], {
+    encoding: 'utf8',
+    env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  const { totals, problems } = JSON.parse(stdout || `{"problems": ${JSON.stringify(stderr)}}`);
+  expect(problems).toEqual([]);
+  expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+});

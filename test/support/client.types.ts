@@ -1,0 +1,1622 @@
+export interface paths {
+    "/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create account
+         * @description Where e-mail addresses must be confirmed, the answer carries `needs_email_confirmation: true` instead of tokens; sign in after the link in the mail was followed.
+         */
+        post: operations["signUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/signin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description An unknown e-mail address, a wrong password and a deactivated account are one and the same 401. Ten failures a minute for one account are 429.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refresh tokens
+         * @description Gives a new access token and a new refresh token. The old refresh token is rotated out: store the new one before using the new access token, and let one refresh at a time run on a device. Repeating a refresh whose answer was lost is safe as long as the new tokens were not used. 401 means that the session is over: sign in again. Any other error says nothing about the session: keep the tokens and try again.
+         */
+        post: operations["refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/signout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke refresh token
+         * @description Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access token itself is good until it expires: forget it. API keys are 401 here.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oauth/idp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange identity-provider ID token
+         * @description Signs in with the ID token that the native sign-in SDK of the identity provider gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         */
+        post: operations["exchangeIdToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oauth/google": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange Google ID token
+         * @description Signs in with the ID token that the native sign-in SDK of Google gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         */
+        post: operations["exchangeGoogleIdToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oauth/apple": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange Apple ID token
+         * @description Signs in with the ID token that the native sign-in SDK of Apple gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         */
+        post: operations["exchangeAppleIdToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sounds
+         * @description Active sounds by sort order, then most recent first. Walk through them page by page with `next_cursor`: every sound comes exactly once, whatever is added or removed meanwhile. Unknown parameters are ignored; a parameter given twice, or with a value that its rule does not allow, is 400. Without matches `data` is empty.
+         */
+        get: operations["listSounds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sounds/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sound with signed audio URL
+         * @description The signed addresses live 5 minutes. Request them right before playback; do not cache them. An unknown id and one of an inactive sound are the same 404.
+         */
+        get: operations["getSound"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sounds/{id}/play": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count a play
+         * @description Adds one to the global play counter of the sound, atomically, and answers with the new count. Not idempotent: a request that is sent twice counts twice.
+         */
+        post: operations["countPlay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/favorites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List favorites
+         * @description The caller's favorites, newest first.
+         */
+        get: operations["listFavorites"];
+        put?: never;
+        /**
+         * Add favorite
+         * @description Idempotent: adding what is a favorite already changes nothing and answers the same. A sound that does not exist or is not active is 404.
+         */
+        post: operations["addFavorite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/favorites/{soundId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove favorite
+         * @description Idempotent: removing what is no favorite answers the same.
+         */
+        delete: operations["removeFavorite"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Caller profile
+         * @description Good for checking a token after signing in.
+         */
+        get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/customer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Caller customer record
+         * @description `email` and `provider` are managed by authentication.
+         */
+        get: operations["getCustomer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update customer record
+         * @description Changes the fields that are sent and leaves the others; null clears a field. Only these fields can be changed: any other is 400, and then nothing is written.
+         */
+        patch: operations["updateCustomer"];
+        trace?: never;
+    };
+    "/home": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Homepage sections
+         * @description Active sections in display order, each with its sounds. A section without visible sounds has an empty list.
+         */
+        get: operations["getHome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Category tree
+         * @description Active categories in display order, each with its children. Guests may call this without a token; a token that is sent all the same must be valid.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Error: {
+            error: {
+                /** @enum {string} */
+                code: "invalid_request" | "unauthorized" | "not_found" | "rate_limited" | "server_error";
+                /** @description For developers; do not show it to users. */
+                message: string;
+            };
+        };
+        Session: {
+            /**
+             * @description Bearer token.
+             * @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...
+             */
+            access_token: string;
+            /**
+             * @description Good for one refresh, which brings the next one.
+             * @example v1sQ0o3kPq7m
+             */
+            refresh_token: string;
+            /** @constant */
+            token_type: "bearer";
+            /**
+             * Format: int64
+             * @description Unix time at which the access token expires.
+             * @example 1782210600
+             */
+            expires_at: number;
+            /**
+             * Format: int64
+             * @description Seconds until the access token expires.
+             * @example 3600
+             */
+            expires_in: number;
+            user: components["schemas"]["User"];
+        };
+        User: {
+            /**
+             * Format: uuid
+             * @example 7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10
+             */
+            id: string;
+            /** @example ada@example.com */
+            email: string | null;
+        };
+        /** @description Instead of a session, until the e-mail address is confirmed. */
+        UnconfirmedAccount: {
+            /** @constant */
+            needs_email_confirmation: true;
+            user: components["schemas"]["User"];
+        };
+        RefreshedSession: {
+            /**
+             * @description Bearer token.
+             * @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...
+             */
+            access_token: string;
+            /**
+             * @description Good for one refresh, which brings the next one.
+             * @example v1sQ0o3kPq7m
+             */
+            refresh_token: string;
+            /** @constant */
+            token_type: "bearer";
+            /**
+             * Format: int64
+             * @description Unix time at which the access token expires.
+             * @example 1782210600
+             */
+            expires_at: number;
+            /**
+             * Format: int64
+             * @description Seconds until the access token expires.
+             * @example 3600
+             */
+            expires_in: number;
+        };
+        Sound: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /** @example Himalayan bowl in C */
+            title: string;
+            /** @example A hand-hammered bowl, struck once and left to ring. */
+            description: string | null;
+            /**
+             * @description Note that a bowl is tuned to.
+             * @example C4
+             */
+            bowl_note: string | null;
+            /**
+             * Format: double
+             * @description In hertz.
+             * @example 261.63
+             */
+            frequency_hz: number | null;
+            /**
+             * Format: double
+             * @description In seconds.
+             * @example 48
+             */
+            duration_sec: number | null;
+            /**
+             * @description Slug of a category.
+             * @example singing-bowls
+             */
+            category: string | null;
+            /**
+             * @example [
+             *       "calm",
+             *       "meditation"
+             *     ]
+             */
+            tags: string[] | null;
+            /**
+             * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
+             * @example covers/bowls/c4.jpg
+             */
+            cover_image_url: string | null;
+            /** @example true */
+            is_featured: boolean;
+            /**
+             * Format: int64
+             * @description Plays by everyone, ever.
+             * @example 1289
+             */
+            play_count: number;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        SoundDetail: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /** @example Himalayan bowl in C */
+            title: string;
+            /** @example A hand-hammered bowl, struck once and left to ring. */
+            description: string | null;
+            /**
+             * @description Note that a bowl is tuned to.
+             * @example C4
+             */
+            bowl_note: string | null;
+            /**
+             * Format: double
+             * @description In hertz.
+             * @example 261.63
+             */
+            frequency_hz: number | null;
+            /**
+             * Format: double
+             * @description In seconds.
+             * @example 48
+             */
+            duration_sec: number | null;
+            /**
+             * @description Slug of a category.
+             * @example singing-bowls
+             */
+            category: string | null;
+            /**
+             * @example [
+             *       "calm",
+             *       "meditation"
+             *     ]
+             */
+            tags: string[] | null;
+            /**
+             * @description Signed address of the cover, valid as long as `audio_url`.
+             * @example https://example.supabase.co/storage/v1/object/sign/covers/bowls/c4.jpg?token=eyJhbGciOi...
+             */
+            cover_image_url: string | null;
+            /** @example true */
+            is_featured: boolean;
+            /**
+             * Format: int64
+             * @description Plays by everyone, ever.
+             * @example 1289
+             */
+            play_count: number;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Signed address of the audio, valid for 5 minutes; it serves ranges. Ask for it right before playback and do not keep it. Any 4xx from it means: get this sound again and use the new one. Null when there is no file.
+             * @example https://example.supabase.co/storage/v1/object/sign/audio/bowls/c4.m4a?token=eyJhbGciOi...
+             */
+            audio_url: string | null;
+            /**
+             * Format: int64
+             * @description Seconds for which the signed addresses are valid.
+             * @example 300
+             */
+            audio_url_expires_in: number;
+        };
+        Favorite: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            sound_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description Null while the sound is not active; the favorite itself is kept. */
+            sounds: {
+                /**
+                 * Format: uuid
+                 * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+                 */
+                id: string;
+                /** @example Himalayan bowl in C */
+                title: string;
+                /**
+                 * @description Slug of a category.
+                 * @example singing-bowls
+                 */
+                category: string | null;
+                /**
+                 * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
+                 * @example covers/bowls/c4.jpg
+                 */
+                cover_image_url: string | null;
+                /**
+                 * Format: double
+                 * @description In seconds.
+                 * @example 48
+                 */
+                duration_sec: number | null;
+            } | null;
+        };
+        Profile: {
+            /**
+             * Format: uuid
+             * @example 7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10
+             */
+            id: string;
+            /** @example ada@example.com */
+            email: string | null;
+            /** @example Ada Lovelace */
+            full_name: string | null;
+            /** @example https://example.com/ada.jpg */
+            avatar_url: string | null;
+        };
+        Customer: {
+            /**
+             * Format: uuid
+             * @example 7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10
+             */
+            id: string;
+            /** @example ada@example.com */
+            email: string | null;
+            /** @example Ada Lovelace */
+            full_name: string | null;
+            /** @example https://example.com/ada.jpg */
+            avatar_url: string | null;
+            /** @example +491701234567 */
+            phone: string | null;
+            /** @example email */
+            provider: string | null;
+            /**
+             * @description How the account was made.
+             * @enum {string|null}
+             */
+            source: "email" | "google" | "apple" | null;
+            /**
+             * @description BCP 47 locale.
+             * @example de-AT
+             */
+            locale: string | null;
+            /**
+             * @description ISO 3166-1 alpha-2 code.
+             * @example AT
+             */
+            country: string | null;
+            /** @example false */
+            marketing_opt_in: boolean;
+            /** @example true */
+            is_active: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        HomeSection: {
+            /**
+             * Format: uuid
+             * @example 9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60
+             */
+            id: string;
+            /** @example new-this-week */
+            slug: string;
+            /** @example New this week */
+            title: string;
+            /**
+             * @description Whether sounds were picked by hand or by rule.
+             * @enum {string}
+             */
+            mode: "manual" | "rule";
+            /** @enum {string|null} */
+            rule_type: "category" | "featured" | "newest" | null;
+            /**
+             * @description Slug of the category of a `category` rule.
+             * @example singing-bowls
+             */
+            rule_value: string | null;
+            /**
+             * @description Whether a `category` rule also covers sub-intentions.
+             * @example false
+             */
+            rule_include_children: boolean;
+            sounds: components["schemas"]["SoundPreview"][];
+        };
+        SoundPreview: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /** @example Himalayan bowl in C */
+            title: string;
+            /**
+             * @description Slug of a category.
+             * @example singing-bowls
+             */
+            category: string | null;
+            /**
+             * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
+             * @example covers/bowls/c4.jpg
+             */
+            cover_image_url: string | null;
+            /**
+             * Format: double
+             * @description In seconds.
+             * @example 48
+             */
+            duration_sec: number | null;
+        };
+        /** @description An intention with its sub-intentions, all in display order. */
+        Category: {
+            /** @example b1c7a1f4-2f0a-4c55-8a0e-0f8f6f3f5d11 */
+            id: string;
+            /** @example Singing bowls */
+            name: string;
+            /** @example singing-bowls */
+            slug: string;
+            /** @example Bowls of metal and crystal. */
+            description: string | null;
+            /**
+             * Format: int64
+             * @example 10
+             */
+            sort_order: number;
+            children: components["schemas"]["SubCategory"][];
+        };
+        /** @description A sub-intention. */
+        SubCategory: {
+            /** @example b1c7a1f4-2f0a-4c55-8a0e-0f8f6f3f5d11 */
+            id: string;
+            /** @example Singing bowls */
+            name: string;
+            /** @example singing-bowls */
+            slug: string;
+            /** @example Bowls of metal and crystal. */
+            description: string | null;
+            /**
+             * Format: int64
+             * @example 10
+             */
+            sort_order: number;
+        };
+    };
+    responses: {
+        /** @description Body or query parameters failed validation. The message names the first wrong field and its rule. */
+        invalid_request: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "invalid_request",
+                 *         "message": "limit: must be a whole number from 1 to 100."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Missing, invalid or expired token; failed credentials, refresh token or external sign-in. */
+        unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "unauthorized",
+                 *         "message": "The access token or API key is invalid, expired or revoked."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The resource does not exist or is not visible to the caller. */
+        not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "not_found",
+                 *         "message": "There is no such sound."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests. Back off exponentially, starting at 1 second and doubling up to 30 seconds. */
+        rate_limited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "rate_limited",
+                 *         "message": "Too many requests. Wait for the seconds that Retry-After names."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Failure of the service; safe to retry with backoff. It says nothing about the credential. */
+        server_error: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "server_error",
+                 *         "message": "The service could not answer. Try again with a growing delay."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description `ETag` of the copy that the client holds. */
+        IfNoneMatch: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Names this request in the log of the service. A well-formed one that you send is kept. */
+        "X-Request-Id": string;
+        /** @description Requests allowed in the window. */
+        "X-RateLimit-Limit": number;
+        /** @description Requests left in the window. */
+        "X-RateLimit-Remaining": number;
+        /** @description Unix time at which the window resets. */
+        "X-RateLimit-Reset": number;
+        /** @description Seconds to wait before the next request. */
+        "Retry-After": number;
+        /** @description Has `error="invalid_token"` when a credential came and was refused. */
+        "WWW-Authenticate": string;
+        /** @description Names this state of the answer, for `If-None-Match`. */
+        ETag: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    signUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: email
+                     * @example ada@example.com
+                     */
+                    email: string;
+                    /**
+                     * @description At most 72 bytes in UTF-8.
+                     * @example correct horse battery
+                     */
+                    password: string;
+                    /** @example Ada Lovelace */
+                    full_name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"] | components["schemas"]["UnconfirmedAccount"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: email
+                     * @example ada@example.com
+                     */
+                    email: string;
+                    /** @example correct horse battery */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    refresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example v1sQ0o3kPq7m */
+                    refresh_token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RefreshedSession"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @example true */
+                            ok: boolean;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    exchangeIdToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
+                    id_token: string;
+                    /** @example n-0S6_WzA2Mj */
+                    nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    exchangeGoogleIdToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
+                    id_token: string;
+                    /** @example n-0S6_WzA2Mj */
+                    nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    exchangeAppleIdToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
+                    id_token: string;
+                    /** @example n-0S6_WzA2Mj */
+                    nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Session"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    listSounds: {
+        parameters: {
+            query?: {
+                /** @description Only sounds of the category with this slug, a parent intention or a sub-intention. */
+                category?: string;
+                /** @description With a parent intention as `category`: also sounds of its sub-intentions. */
+                include_children?: boolean;
+                /** @description true: only featured sounds. false: only sounds that are not. */
+                featured?: boolean;
+                /** @description Only sounds whose title contains this text, in any case. Blank is as good as absent. */
+                search?: string;
+                /** @description Size of a page. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description `ETag` of the copy that the client holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Sound"][];
+                        /**
+                         * Format: date-time
+                         * @description Send it as `cursor` to get the next page; null on the last one.
+                         * @example 2026-06-23T09:30:00.000Z
+                         */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description The copy that `If-None-Match` names is still right. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    getSound: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SoundDetail"];
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    countPlay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /**
+                             * Format: uuid
+                             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+                             */
+                            id: string;
+                            /**
+                             * Format: int64
+                             * @example 1290
+                             */
+                            play_count: number;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    listFavorites: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `ETag` of the copy that the client holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Favorite"][];
+                    };
+                };
+            };
+            /** @description The copy that `If-None-Match` names is still right. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    addFavorite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+                     */
+                    sound_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @example true */
+                            ok: boolean;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    removeFavorite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound. */
+                soundId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @example true */
+                            ok: boolean;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Profile"];
+                        /**
+                         * @description The kind of credential that the request came with.
+                         * @enum {string}
+                         */
+                        auth_via: "jwt" | "api_key";
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    getCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Customer"];
+                        /**
+                         * @description The kind of credential that the request came with.
+                         * @enum {string}
+                         */
+                        auth_via: "jwt" | "api_key";
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    updateCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example Ada Lovelace */
+                    full_name?: string | null;
+                    /**
+                     * Format: uri
+                     * @description An https address; it is stored, never fetched.
+                     * @example https://example.com/ada.jpg
+                     */
+                    avatar_url?: string | null;
+                    /**
+                     * @description An international number; spaces, hyphens, brackets and dots are removed.
+                     * @example +49 170 1234567
+                     */
+                    phone?: string | null;
+                    /**
+                     * @description BCP 47 locale, stored in canonical form.
+                     * @example de-AT
+                     */
+                    locale?: string | null;
+                    /**
+                     * @description ISO 3166-1 alpha-2 code, stored in upper case.
+                     * @example AT
+                     */
+                    country?: string | null;
+                    /** @example true */
+                    marketing_opt_in?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Customer"];
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    getHome: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `ETag` of the copy that the client holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sections: components["schemas"]["HomeSection"][];
+                    };
+                };
+            };
+            /** @description The copy that `If-None-Match` names is still right. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `ETag` of the copy that the client holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Category"][];
+                    };
+                };
+            };
+            /** @description The copy that `If-None-Match` names is still right. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+}

@@ -3,8 +3,10 @@ import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Context } from './context.ts';
+import { docs } from './docs.ts';
 import { ApiError, notFound, sendError } from './errors.ts';
 import { health } from './health.ts';
+import { openApiDocument } from './openapi.ts';
 import { requestLog } from './request-log.ts';
 import { routerOf } from './router.ts';
 import { authEndpoints } from './routes/auth.ts';
@@ -45,6 +47,7 @@ export function createApp(context: Context): Express {
     .use(requireHttps(config.requireHttps))
     .use(compression())
     .use(crossOrigin(config.corsOrigins))
+    .use('/api/v1', docs(openApiDocument(endpoints), context))
     .use('/api/v1', routerOf(endpoints, context))
     .use(() => {
       throw notFound('address');

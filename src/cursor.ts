@@ -20,4 +20,4 @@ export const cursor = z
     }
     return moment.toISOString();
   })
-  .meta({ override: { format: 'date-time' }, examples: ['2026-06-23T09:30:00.000Z'] });
+  .meta({ override: { format: 'date-time' } });

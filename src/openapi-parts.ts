@@ -31,12 +31,12 @@ starting at 1 second and doubling up to 30 seconds, on 429 and on 500.
 `.trim();
 
 export const tags = [
-  { name: 'auth', description: 'Accounts and sessions.' },
-  { name: 'sounds', description: 'The catalogue, and counting plays.' },
-  { name: 'favorites', description: "The caller's favorites." },
-  { name: 'me', description: 'Who the caller is: profile and customer record.' },
-  { name: 'home', description: 'The home page.' },
-  { name: 'categories', description: 'The tree of intentions.' },
+  { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
+  { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue, and counting plays.' },
+  { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
+  { name: 'me', 'x-displayName': 'Caller', description: 'Who the caller is: profile and customer record.' },
+  { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
+  { name: 'categories', 'x-displayName': 'Categories', description: 'The tree of intentions.' },
 ];
 
 const headers: Record<string, ZodOpenApiHeaderObject> = {
@@ -142,7 +142,7 @@ export const components: ZodOpenApiComponentsObject = {
       in: 'header',
       name: 'If-None-Match',
       description: '`ETag` of the copy that the client holds.',
-      schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
+      schema: { type: 'string' },
     },
   },
   responses: failures,

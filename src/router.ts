@@ -1,9 +1,9 @@
-import etag from 'etag';
 import { json, type Request, type RequestHandler, type Response, Router } from 'express';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from './api-key.ts';
 import { bearerToken, type Caller, tokenRefused } from './caller.ts';
 import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
+import { type Copy, copyOf, sendCopy } from './copy.ts';
 import type { Endpoint, Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
 import { parse } from './parse.ts';
@@ -63,25 +63,6 @@ async function parseRequest(
   return { params: params?.data ?? {}, query: query ?? {}, body };
 }
 
-/** An answer that clients may keep, as it is sent. */
-type Copy = { text: string; tag: string };
-
-function copyOf(payload: unknown): Copy {
-  const text = JSON.stringify(payload);
-  return { text, tag: etag(text, { weak: true }) };
-}
-
-/** Express alone ignores If-None-Match when the request says Cache-Control: no-cache, as many HTTP clients do. */
-function sendCopy(req: Request, res: Response, { text, tag }: Copy) {
-  const held = req.headers['if-none-match']?.split(',').map((item) => item.trim().replace(/^W\//, '')) ?? [];
-  res.set({ 'Cache-Control': 'private, no-cache', ETag: tag });
-  if (held.includes('*') || held.includes(tag.replace(/^W\//, ''))) {
-    res.status(304).end();
-    return;
-  }
-  res.type('json').send(text);
-}
-
 /**
  * Whether a key is live shows only when it is used. A faulty request does not get that far, so that the key is asked
  * about here: a revoked one must be told so whatever it is sent with.
@@ -108,7 +89,7 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
         .json(payload);
       return;
     }
-    const read = async () => copyOf(await handle());
+    const read = async () => copyOf(JSON.stringify(await handle()));
     // Whether a key is live is asked anew with every request, in the read itself.
     const shared = endpoint.shared && caller?.via !== 'api_key';
     const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
@@ -130,7 +111,26 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
   };
 }
 
-/** The router of these endpoints. A known path answers OPTIONS, and 405 to methods it does not have (RFC 9110). */
+/** Makes a path answer OPTIONS, and 405 to methods it does not have (RFC 9110). */
+export function refuseOtherMethods(
+  router: Router,
+  path: string,
+  methods: readonly string[],
+  { rateLimits }: Context,
+) {
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  router.options(path, rateLimits.general, (_req, res) => {
+    res.set('Allow', allow).status(204).end();
+  });
+  router.all(path, () => {
+    throw new ApiError('invalid_request', `This address takes ${allow}.`, {
+      status: 405,
+      headers: { Allow: allow },
+    });
+  });
+}
+
+/** The router of these endpoints. */
 export function routerOf(endpoints: readonly Endpoint[], context: Context): Router {
   const router = Router({ caseSensitive: true });
   const collapse = createCollapser<Copy>();
@@ -141,17 +141,6 @@ export function routerOf(endpoints: readonly Endpoint[], context: Context): Rout
     const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
     methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);
   }
-  for (const [path, methods] of methodsOf) {
-    const allow = [...methods, 'OPTIONS'].join(', ');
-    router.options(path, context.rateLimits.general, (_req, res) => {
-      res.set('Allow', allow).status(204).end();
-    });
-    router.all(path, () => {
-      throw new ApiError('invalid_request', `This address takes ${allow}.`, {
-        status: 405,
-        headers: { Allow: allow },
-      });
-    });
-  }
+  for (const [path, methods] of methodsOf) refuseOtherMethods(router, path, methods, context);
   return router;
 }

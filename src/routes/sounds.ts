@@ -43,19 +43,15 @@ export const soundEndpoints = [
     query: z.object({
       category: optionalQueryText(100).meta({
         description: 'Only sounds of the category with this slug, a parent intention or a sub-intention.',
-        examples: ['singing-bowls'],
       }),
       include_children: queryBoolean.optional().meta({
         description: 'With a parent intention as `category`: also sounds of its sub-intentions.',
-        examples: [true],
       }),
       featured: queryBoolean.optional().meta({
         description: 'true: only featured sounds. false: only sounds that are not.',
-        examples: [true],
       }),
       search: optionalQueryText(100).meta({
         description: 'Only sounds whose title contains this text, in any case. Blank is as good as absent.',
-        examples: ['bowl'],
       }),
       limit: limit.optional().meta({ description: 'Size of a page.', examples: [20] }),
       cursor: cursor.optional().meta({ description: '`next_cursor` of the previous page.' }),

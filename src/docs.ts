@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { Router } from 'express';
+import helmet from 'helmet';
+import type { Context } from './context.ts';
+import { copyOf, sendCopy } from './copy.ts';
+import type { OpenApiDocument } from './openapi.ts';
+import { refuseOtherMethods } from './router.ts';
+
+const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.url));
+
+/**
+ * Nothing but what this origin serves, and no script inside the page. Scalar makes its styles as it runs, which only
+ * 'unsafe-inline' allows; styles alone can send nothing anywhere under the rest of this policy.
+ */
+const contentSecurityPolicy = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+});
+
+/**
+ * The document at /openapi.json and the interactive reference at /docs. They are no endpoints of the contract, so the
+ * document does not describe them; like every address they are counted and answer other methods with 405.
+ */
+export function docs(document: OpenApiDocument, context: Context): Router {
+  const router = Router({ caseSensitive: true });
+  const serve = (path: string, operation: string, body: string | Buffer, type: string, encoding?: 'gzip') => {
+    const copy = copyOf(body);
+    router.get(path, context.rateLimits.general, (req, res) => {
+      res.locals.operation = operation;
+      if (encoding) res.set('Content-Encoding', encoding);
+      sendCopy(req, res, copy, type);
+    });
+    refuseOtherMethods(router, path, ['GET', 'HEAD'], context);
+  };
+  router.use('/docs', contentSecurityPolicy);
+  serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
+  serve('/docs', 'getReference', file('page.html'), 'html');
+  serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');
+  // Compressed once and for all: 4 MB are too much to compress for everybody anew. There is no browser without gzip.
+  serve('/docs/scalar.js', 'getReferenceScript', file('scalar.js.gz'), 'js', 'gzip');
+  return router;
+}

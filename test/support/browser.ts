@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Page } from 'playwright-core';
+
+/** The Chromium on this machine, if there is one. */
+const binary = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+].find((path) => existsSync(path));
+
+/** False only where pages cannot be tried. CI counts that as an error. */
+export const canRunBrowser = binary !== undefined;
+if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
+
+export type View = { width: number; colorScheme: 'light' | 'dark' };
+
+/** What the browser complained about, and every address that it asked for. */
+export type Record = { complaints: string[]; requests: URL[] };
+
+/** Opens a page in a browser of its own, and closes that afterwards. */
+export async function inBrowser(
+  url: string,
+  { width, colorScheme }: View,
+  visit: (page: Page, record: Record) => Promise<void>,
+) {
+  const browser = await chromium.launch({ executablePath: binary ?? '' });
+  try {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    const record: Record = { complaints: [], requests: [] };
+    page.on('console', (message) => {
+      if (message.type() !== 'info') record.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => record.complaints.push(error.message));
+    page.on('request', (request) => record.requests.push(new URL(request.url())));
+    await page.goto(url);
+    await visit(page, record);
+  } finally {
+    await browser.close();
+  }
+}

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { readAnswer } from './support/api.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
 describe('the server process', () => {
@@ -7,8 +8,7 @@ describe('the server process', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { child, origin, output, exited } = await startListening(environment());
       const response = await fetch(`${origin}/api/v1/categories`);
-      expect(response.status).toBe(200);
-      await response.text();
+      expect((await readAnswer(response)).status).toBe(200);
       child.kill(signal);
       expect(await exited).toEqual([0, null]);
       expect(output.stderr).toBe('');

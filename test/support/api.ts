@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { endpoints } from '../../src/app.ts';
+import { departures } from './document.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 
 /** An answer of the gateway; its body is what a client would read. */
@@ -16,8 +16,11 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
-/** What every answer owes its client, whatever it says: id, rate-limit headers, JSON, the error envelope. */
-export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
+/**
+ * What every answer owes its client, whatever it says: id, rate-limit headers, JSON, the error envelope. This alone is
+ * for answers that the document leaves out, as those to plain HTTP; others are read with readAnswer.
+ */
+export async function readUndocumented<T>(response: Response): Promise<Answer<T>> {
   const { status, headers } = response;
   expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/);
   for (const name of ['limit', 'remaining', 'reset']) {
@@ -33,21 +36,12 @@ export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
   return { status, headers, body };
 }
 
-/** A success must be what its endpoint declares: every field of the right kind, and none besides. */
-function checkDeclaration(method: string, path: string, { status, body }: Answer<unknown>) {
-  const [pathname = ''] = path.split('?');
-  const endpoint = endpoints.find(
-    (candidate) =>
-      candidate.method === method.toLowerCase() &&
-      new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(pathname),
-  );
-  if (endpoint === undefined || body === undefined) return;
-  if (status < 300) {
-    expect(status).toBe(endpoint.status ?? 200);
-    expect(endpoint.response.parse(body)).toEqual(body);
-  } else if (status !== 500) {
-    expect(endpoint.errors, `${method} ${endpoint.path} answered ${status}`).toContain(codeOfStatus[status]);
-  }
+/** Reads an answer, which must be one that the document allows if it comes from an endpoint. */
+export async function readAnswer<T>(response: Response, method = 'GET'): Promise<Answer<T>> {
+  const answer = await readUndocumented<T>(response);
+  const path = URL.canParse(response.url) && new URL(response.url).pathname.split('/api/v1', 2)[1];
+  if (path) expect(departures(method, path, answer)).toEqual([]);
+  return answer;
 }
 
 /** Calls the gateway as an app would. */
@@ -68,8 +62,7 @@ export async function call<T = unknown>(
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const answer = await readAnswer<T>(response);
+  const answer = await readAnswer<T>(response, method);
   noteSecretsOf((answer.body as { data?: unknown } | undefined)?.data);
-  checkDeclaration(method, path, answer);
   return answer;
 }

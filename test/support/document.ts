@@ -1,0 +1,74 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { endpoints } from '../../src/app.ts';
+import { openApiDocument } from '../../src/openapi.ts';
+
+type Json = { [key: string]: Json } & { $ref?: string };
+
+/** Apps must bear fields that are added later. Here every field must be one that the document names. */
+function close(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if ('properties' in schema) Object.assign(schema, { additionalProperties: false });
+  for (const part of Object.values(schema)) close(part);
+}
+
+const document: Json = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
+close(document);
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats });
+ajv.addSchema(document, 'document');
+
+const pointer = (...keys: string[]) =>
+  keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** The part of the document at a JSON pointer, and the pointer at which it really is. */
+function lookUp(at: string): { part: Json | undefined; at: string } {
+  const keys = at.split('/').slice(1);
+  let part: Json | undefined = document;
+  for (const key of keys) part = part?.[key.replaceAll('~1', '/').replaceAll('~0', '~')];
+  return part?.$ref === undefined ? { part, at } : lookUp(part.$ref.slice(1));
+}
+
+/** The path as the document writes it, for one as a client writes it. */
+function templateOf(path: string): string | undefined {
+  return Object.keys(document['paths'] ?? {}).find((template) =>
+    new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
+  );
+}
+
+/**
+ * In what an answer departs from the document: a status, field or value that it does not have, or a header that it
+ * promises.
+ * @param path below the server's address, without a query
+ * @param body undefined when the answer has none
+ * @returns sentences; none when answer and document agree, or the document has no such operation
+ */
+export function departures(
+  method: string,
+  path: string,
+  answer: { status: number; headers: Headers; body: unknown },
+): string[] {
+  const template = templateOf(path);
+  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+  if (template === undefined || !lookUp(pointer('paths', template, verb)).part) return [];
+  const name = `${method} ${template} ${answer.status}`;
+
+  const { part: response, at } = lookUp(pointer('paths', template, verb, 'responses', `${answer.status}`));
+  if (response === undefined) return [`${name}: no such status`];
+  const missing = Object.keys(response['headers'] ?? {})
+    .filter((header) => !answer.headers.has(header))
+    .map((header) => `${name}: lacks the header ${header}`);
+
+  const bodyExpected = response['content'] !== undefined && method !== 'HEAD';
+  if (bodyExpected !== (answer.body !== undefined)) {
+    return [...missing, `${name}: ${bodyExpected ? 'lacks its body' : 'has a body'}`];
+  }
+  if (!bodyExpected) return missing;
+  const schema = `document#${at}${pointer('content', 'application/json', 'schema')}`;
+  const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
+  validate(answer.body);
+  const wrong = (validate.errors ?? []).map(
+    ({ instancePath, message, params }) =>
+      `${name}: body${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+  return [...missing, ...wrong];
+}

@@ -28,7 +28,7 @@ export const endpoints = [
 
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
-  const { config, log, rateLimits } = context;
+  const { config, log, metrics, rateLimits } = context;
 
   // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
   const countFailure: ErrorRequestHandler = (error, req, res, next) => {
@@ -41,7 +41,7 @@ export function createApp(context: Context): Express {
     .disable('etag') // endpoints that may be revalidated set their own
     .set('trust proxy', config.trustProxy)
     .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
-    .use(requestLog(log)) // first, so that every answer has a request id and a line in the log
+    .use(requestLog(log, metrics)) // first, so that every answer has a request id and a line in the log
     .use(helmet())
     .use(health(context)) // before the rest: probes come over plain HTTP and are not limited
     .use(requireHttps(config.requireHttps))

@@ -50,6 +50,7 @@ export function createAuthApi({ supabase, secrets }: Config, upstream: Upstream)
     init: { body?: unknown; bearer?: string },
   ) {
     const { status, body } = await upstream.call(`${supabase.url}/auth/v1/${path}`, {
+      service: 'auth',
       headers: {
         'X-Supabase-Api-Version': '2024-01-01',
         // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.

@@ -56,7 +56,7 @@ export function createVerifier({ supabase, secrets }: Config, upstream: Upstream
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     // A key set out of reach says nothing about the token: that must not sign the user out.
     [customFetch]: async (url, { signal }) => {
-      const { status, body } = await upstream.call(url, { method: 'GET', signal });
+      const { status, body } = await upstream.call(url, { service: 'keys', method: 'GET', signal });
       if (status !== 200 || !KeySet.safeParse(body).success)
         throw serverError(new Error(`The project answered ${status} and no key set`));
       return Response.json(body);

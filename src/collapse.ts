@@ -12,8 +12,9 @@ type Runs<T> = { current: Promise<T>; next: Promise<T> | null };
  * Answers identical reads that are asked for at the same time by one run, without ever being stale: whoever asks while
  * a run is under way gets the result of the next one, which starts after they asked. Nothing is kept afterwards, and a
  * failure reaches everyone who waits for the run that failed.
+ * @param noteJoined called for each read that is answered by a run which somebody else asked for
  */
-export function createCollapser<T>() {
+export function createCollapser<T>(noteJoined: () => void = () => {}) {
   const reads = new Map<string, Runs<T>>();
 
   function start(key: string, run: () => Promise<T>): Promise<T> {
@@ -34,6 +35,7 @@ export function createCollapser<T>() {
   return (key: string, run: () => Promise<T>): Promise<T> => {
     const runs = reads.get(key);
     if (runs === undefined) return start(key, run);
+    if (runs.next !== null) noteJoined();
     runs.next ??= Promise.race([
       runs.current.catch(() => {}),
       delay(patienceMs, undefined, { ref: false }),

@@ -11,6 +11,8 @@ export type Config = Readonly<{
   requireHttps: boolean;
   /** What Express takes as "trust proxy": a number of hops or a list of addresses; false trusts nobody. */
   trustProxy: number | string[] | false;
+  /** Where metrics are served; null collects none. */
+  metricsPort: number | null;
   shutdownGraceSeconds: number;
   rateLimits: Readonly<{
     userPerMinute: number;
@@ -39,10 +41,9 @@ export type Config = Readonly<{
 /** Thrown by loadConfig; the message lists every problem, one a line, each with its remedy. */
 export class ConfigError extends Error {}
 
-const wholeNumber = (min: number, max: number, fallback: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .default(String(fallback))
     .transform(Number)
     .refine((value) => Number.isInteger(value) && value >= min && value <= max, {
       error: `must be a whole number from ${min} to ${max}`,
@@ -85,7 +86,7 @@ function decodeRole(key: string): unknown {
 }
 
 const Environment = z.object({
-  PORT: wholeNumber(0, 65_535, 3000),
+  PORT: wholeNumber(0, 65_535).default(3000),
   SUPABASE_URL: address,
   SUPABASE_PUBLISHABLE_KEY: z
     .string({ error: 'must be set: the publishable key of the project' })
@@ -102,10 +103,10 @@ const Environment = z.object({
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
     .optional(),
-  RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
-  API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 60),
-  ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000, 300),
-  SIGN_UP_LIMIT_PER_HOUR: wholeNumber(1, 1_000_000, 30),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(60),
+  API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(60),
+  ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(300),
+  SIGN_UP_LIMIT_PER_HOUR: wholeNumber(1, 1_000_000).default(30),
   TRUST_PROXY: z
     .string()
     .transform((value) => (/^\d{1,2}$/.test(value) ? Number(value) : value.split(/\s*,\s*/)))
@@ -126,7 +127,8 @@ const Environment = z.object({
       error: 'must be one of trace, debug, info, warn, error, fatal, silent',
     })
     .default('info'),
-  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600, 20),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(20),
 });
 
 /** Every variable that the gateway reads, in the order of .env.example. */
@@ -150,6 +152,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: data.LOG_LEVEL,
     requireHttps: data.REQUIRE_HTTPS === 'true',
     trustProxy: data.TRUST_PROXY || false,
+    metricsPort: data.METRICS_PORT ?? null,
     shutdownGraceSeconds: data.SHUTDOWN_GRACE_SECONDS,
     rateLimits: {
       userPerMinute: data.RATE_LIMIT_PER_MINUTE,

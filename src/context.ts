@@ -5,6 +5,7 @@ import { type Caller, createVerifier, type UserCaller } from './caller.ts';
 import type { Config } from './config.ts';
 import { createLastSeen } from './last-seen.ts';
 import { createLogger } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
 import { connectRedis } from './redis.ts';
 import { createSupabase, type Supabase } from './supabase.ts';
@@ -14,6 +15,8 @@ import { createUpstream, type Upstream } from './upstream.ts';
 export type Context = Readonly<{
   config: Config;
   log: Logger;
+  /** Null while nobody reads them. */
+  metrics: Metrics | null;
   upstream: Upstream;
   auth: AuthApi;
   supabase: Supabase;
@@ -29,18 +32,20 @@ export type Context = Readonly<{
 
 /** Wires the app. Nothing is connected before the first request needs it. */
 export function createContext(config: Config, log: Logger = createLogger(config)): Context {
-  const upstream = createUpstream();
+  const metrics = config.metricsPort === null ? null : createMetrics();
+  const upstream = createUpstream(metrics);
   const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
     config,
     log,
+    metrics,
     upstream,
     auth: createAuthApi(config, upstream),
     supabase,
     verify: createVerifier(config, upstream),
-    rateLimits: createRateLimits(config, redis, log),
+    rateLimits: createRateLimits(config, redis, log, metrics),
     redis,
     lifecycle: { draining: false },
     noteLastSeen: createLastSeen(supabase, log),

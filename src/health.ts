@@ -26,6 +26,7 @@ export function health({ config, lifecycle, redis, upstream, supabase }: Context
       ),
       timed(async (deadline) => {
         const { status } = await upstream.call(`${url}/auth/v1/health`, {
+          service: 'auth',
           method: 'GET',
           headers: { apikey: publishableKey },
           ...deadline.within(upstreamBudgetMs.data),

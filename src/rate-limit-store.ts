@@ -16,6 +16,7 @@ export class SharedStore implements Store {
   readonly #shared: RedisStore;
   readonly #local = new MemoryStore();
   #ready = false;
+  #failing = false;
   #pausedUntilMs = 0;
 
   constructor(redis: Redis, name: string, log: Logger) {
@@ -34,6 +35,7 @@ export class SharedStore implements Store {
       this.#shared.init(options).then(
         () => {
           this.#ready = true;
+          this.#failing = false;
         },
         (error: unknown) => this.#fail(error),
       );
@@ -43,6 +45,11 @@ export class SharedStore implements Store {
     this.#redis.on('close', () => {
       this.#ready = false;
     });
+  }
+
+  /** Whether counting in Redis worked the last time it was tried. */
+  get isShared(): boolean {
+    return this.#ready && !this.#failing;
   }
 
   increment(key: string): Promise<ClientRateLimitInfo> {
@@ -69,7 +76,9 @@ export class SharedStore implements Store {
   async #run<T>(shared: () => Promise<T>, local: () => Promise<T>): Promise<T> {
     if (!this.#ready || Date.now() < this.#pausedUntilMs) return local();
     try {
-      return await shared();
+      const result = await shared();
+      this.#failing = false;
+      return result;
     } catch (error) {
       this.#fail(error);
       return local();
@@ -78,6 +87,7 @@ export class SharedStore implements Store {
 
   #fail(error: unknown) {
     this.#pausedUntilMs = Date.now() + pauseMs;
+    this.#failing = true;
     this.#log.debug({ err: error }, 'A rate limit was counted in this process');
   }
 }

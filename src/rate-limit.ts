@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Caller } from './caller.ts';
 import type { Config } from './config.ts';
 import { ApiError } from './errors.ts';
+import type { Bucket, Metrics } from './metrics.ts';
 import { SharedStore } from './rate-limit-store.ts';
 
 const minuteMs = 60_000;
@@ -25,14 +26,25 @@ const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
  * The budgets of callers. Each handler counts the request and fails it with rate_limited when the budget is used up.
  * @param redis shares the budgets between processes; without it, or while it cannot be reached, each has its own
  */
-export function createRateLimits({ rateLimits }: Config, redis: Redis | null, log: Logger) {
+export function createRateLimits(
+  { rateLimits }: Config,
+  redis: Redis | null,
+  log: Logger,
+  metrics: Metrics | null,
+) {
   const callers = new WeakMap<Request, Caller>();
   // Only to choose the bucket: whether a key is live is asked anew with every query.
   const provenKeys = new LRUCache<string, true>({ max: 10_000, ttl: 10 * minuteMs });
 
-  const limiter = (name: string, options: Partial<Options>): RequestHandler =>
-    rateLimit({
-      ...(redis && { store: new SharedStore(redis, name, log) }),
+  const storeOf = (name: string) => redis && new SharedStore(redis, name, log);
+
+  function limiter(
+    store: SharedStore | null,
+    bucketOf: (req: Request) => Bucket,
+    options: Partial<Options>,
+  ): RequestHandler {
+    const limit = rateLimit({
+      ...(store && { store }),
       legacyHeaders: false,
       standardHeaders: false,
       handler: (req, _res, next) => {
@@ -48,8 +60,17 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
       validate: false,
       ...options,
     });
+    if (metrics === null) return limit;
+    return (req, res, next) =>
+      limit(req, res, (error: unknown) => {
+        metrics.rateLimitDecided(bucketOf(req), error !== undefined);
+        next(error);
+      });
+  }
 
-  const general = limiter('general', {
+  const generalStore = storeOf('general');
+  if (generalStore) metrics?.watchSharing(() => generalStore.isShared);
+  const general = limiter(generalStore, (req) => bucketOfCaller[callers.get(req)?.via ?? 'none'], {
     windowMs: minuteMs,
     limit: (req) => {
       const via = callers.get(req)?.via;
@@ -65,7 +86,7 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
   });
 
   const extra: Record<ExtraLimit, RequestHandler> = {
-    failedSignIns: limiter('sign-in', {
+    failedSignIns: limiter(storeOf('sign-in'), () => 'sign_in', {
       windowMs: minuteMs,
       limit: failedSignInsPerMinute,
       skipSuccessfulRequests: true,
@@ -75,7 +96,7 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
         return `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
       },
     }),
-    signUps: limiter('sign-up', {
+    signUps: limiter(storeOf('sign-up'), () => 'sign_up', {
       windowMs: hourMs,
       limit: rateLimits.signUpsPerHour,
       keyGenerator: addressOf,
@@ -100,5 +121,7 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
     },
   };
 }
+
+const bucketOfCaller = { jwt: 'user', api_key: 'api_key', none: 'address' } as const;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Caller } from './caller.ts';
+import type { Metrics } from './metrics.ts';
 
 declare module 'express-serve-static-core' {
   /** What the way of a request leaves for its line in the log. */
@@ -26,9 +27,9 @@ function requestIdOf(req: Request): string {
 
 /**
  * Gives every request its id (the client's X-Request-Id where well-formed, else a new one), echoes it, and writes
- * one line when the request has ended. Headers, queries and bodies are never logged: they carry credentials.
+ * one line, and measures, when the request has ended. Headers, queries and bodies are never logged: they carry credentials.
  */
-export function requestLog(log: Logger): RequestHandler {
+export function requestLog(log: Logger, metrics: Metrics | null): RequestHandler {
   return (req, res, next) => {
     const started = performance.now();
     res.locals.requestId = requestIdOf(req);
@@ -36,7 +37,9 @@ export function requestLog(log: Logger): RequestHandler {
     res.once('close', () => {
       if (res.locals.probe) return;
       const level = res.statusCode >= 500 ? 'error' : 'info';
-      const line = lineOf(req, res, performance.now() - started);
+      const durationMs = performance.now() - started;
+      const line = lineOf(req, res, durationMs);
+      metrics?.requestEnded(line.operation, line.status, durationMs);
       log[level](line, `${line.operation} ${line.status ?? 'aborted'}`);
     });
     next();

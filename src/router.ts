@@ -133,7 +133,7 @@ export function refuseOtherMethods(
 /** The router of these endpoints. */
 export function routerOf(endpoints: readonly Endpoint[], context: Context): Router {
   const router = Router({ caseSensitive: true });
-  const collapse = createCollapser<Copy>();
+  const collapse = createCollapser<Copy>(() => context.metrics?.readJoined());
   const methodsOf = new Map<string, string[]>();
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1');

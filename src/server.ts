@@ -1,7 +1,9 @@
+import type { Server } from 'node:http';
 import { createApp } from './app.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { createHttpServer } from './http-server.ts';
+import { createMetricsServer } from './metrics.ts';
 import { drain } from './shutdown.ts';
 
 function readConfig() {
@@ -19,19 +21,31 @@ const context = createContext(config);
 const { log } = context;
 const server = createHttpServer(config, createApp(context));
 
-server.once('error', (error: NodeJS.ErrnoException) => {
-  const reason =
-    error.code === 'EADDRINUSE' ? `Port ${config.port} is in use. Set PORT to another one.` : error.message;
-  process.stderr.write(`${reason}\n`);
-  process.exit(1);
-});
-server.listen(config.port, () => {
+function listen(listener: Server, port: number, variable: string, listening: () => void) {
+  listener.once('error', (error: NodeJS.ErrnoException) => {
+    const reason =
+      error.code === 'EADDRINUSE' ? `Port ${port} is in use. Set ${variable} to another one.` : error.message;
+    process.stderr.write(`${reason}\n`);
+    process.exit(1);
+  });
+  listener.listen(port, listening);
+}
+
+listen(server, config.port, 'PORT', () => {
   log.info({ address: server.address() }, `Listening on port ${config.port}`);
   if (config.requireHttps && config.trustProxy === false)
     log.warn(
       'Every request will be refused: REQUIRE_HTTPS is true, and no proxy is trusted. Set TRUST_PROXY.',
     );
 });
+
+if (context.metrics !== null && config.metricsPort !== null) {
+  const { metricsPort } = config;
+  const metricsServer = createMetricsServer(context.metrics);
+  listen(metricsServer, metricsPort, 'METRICS_PORT', () => {
+    log.info({ address: metricsServer.address() }, `Serving metrics on port ${metricsPort}`);
+  });
+}
 
 async function shutDown(signal: NodeJS.Signals) {
   log.info(`${signal}: finishing the requests in flight`);

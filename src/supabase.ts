@@ -84,6 +84,7 @@ export function createSupabase(
     const withUserToken = caller?.via === 'jwt' && !serviceFunctions.has(name);
     const asOwner = caller?.via === 'api_key';
     const answer = await upstream.call(`${url}/rest/v1/rpc/${asOwner ? 'as_api_key' : name}`, {
+      service: 'data',
       headers: withUserToken
         ? headersOf(publishableKey, caller.token)
         : headersOf(asOwner || serviceFunctions.has(name) ? supabaseSecretKey : publishableKey),
@@ -107,6 +108,7 @@ export function createSupabase(
   async function signUrl(bucket: string, path: string, lifetimeSeconds: number, deadline: Deadline) {
     // The path needs no escaping: constraints on its column allow URL-safe characters only.
     const { status, body } = await upstream.call(`${url}/storage/v1/object/sign/${bucket}/${path}`, {
+      service: 'storage',
       headers: headersOf(supabaseSecretKey),
       body: { expiresIn: lifetimeSeconds },
       ...deadline.within(upstreamBudgetMs.data),

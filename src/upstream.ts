@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { serverError } from './errors.ts';
+import type { Metrics, Service } from './metrics.ts';
 
 /** How long an upstream answer may take, in milliseconds, counted from the arrival of the client's request. */
 export const upstreamBudgetMs = {
@@ -39,6 +40,7 @@ export class Deadline {
 }
 
 type UpstreamRequest = Readonly<{
+  service: Service;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   /** Sent as JSON. */
@@ -63,7 +65,7 @@ function parsed(text: string): unknown {
  * a call costs the gateway twice as much, through the SDK's client more than that.
  * The pool is capped so that a burst queues here, under its deadlines, rather than exhausting Supabase's own pool.
  */
-export function createUpstream() {
+export function createUpstream(metrics: Metrics | null) {
   const agent = new Agent({ connections: 128, keepAliveTimeout: 30_000, connect: { timeout: 5_000 } });
   let inFlight = 0;
 
@@ -91,12 +93,17 @@ export function createUpstream() {
     async call(url: string, init: UpstreamRequest): Promise<UpstreamAnswer> {
       if (inFlight >= maxCallsInFlight) throw serverError(new Error('Too many upstream calls are in flight'));
       inFlight++;
+      const started = performance.now();
+      let status: number | null = null;
       try {
-        return await exchange(url, init);
+        const answer = await exchange(url, init);
+        status = answer.status;
+        return answer;
       } catch (error) {
         throw serverError(new Error(`No answer from ${new URL(url).pathname}`, { cause: error }));
       } finally {
         inFlight--;
+        metrics?.upstreamAnswered(init.service, status, performance.now() - started);
       }
     },
     close: () => agent.close(),

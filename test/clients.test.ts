@@ -89,14 +89,14 @@ describe('the gateway survives', () => {
 test('calls to a Supabase that is silent are not queued without end', { timeout: 40_000 }, async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  const upstream = createUpstream();
+  const upstream = createUpstream(null);
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
   const deadline = new Deadline();
   const ended = { atOnce: 0, atTheDeadline: 0 };
   const started = performance.now();
   await Promise.all(
     Array.from({ length: 5000 }, () =>
-      upstream.call(url, deadline.within(3000)).catch(() => {
+      upstream.call(url, { service: 'data', ...deadline.within(3000) }).catch(() => {
         if (performance.now() - started < 2500) ended.atOnce++;
         else ended.atTheDeadline++;
       }),

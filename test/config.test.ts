@@ -15,6 +15,7 @@ test('address and keys of the project are all that must be set', () => {
     logLevel: 'info',
     requireHttps: true,
     trustProxy: false,
+    metricsPort: null,
     shutdownGraceSeconds: 20,
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
     idTokenProviders: ['google', 'apple'],

@@ -15,6 +15,24 @@ describe('the server process', () => {
     }
   });
 
+  test('serves metrics at a port of their own, and only where METRICS_PORT asks for it', async () => {
+    const { child, output, exited } = startServer({ ...environment(), METRICS_PORT: '0' });
+    await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain('Serving metrics');
+    const line = output.stdout.split('\n').find((text) => text.includes('Serving metrics')) ?? '';
+    const { address } = JSON.parse(line) as { address: { port: number } };
+    const response = await fetch(`http://127.0.0.1:${address.port}/metrics`);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await response.text()).toContain('sounds_http_request_duration_seconds');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+
+    const unmeasured = startServer(environment());
+    await expect.poll(() => unmeasured.output.stdout, { timeout: 10_000 }).toContain('Listening');
+    unmeasured.child.kill('SIGTERM');
+    await unmeasured.exited;
+    expect(unmeasured.output.stdout).not.toContain('metrics');
+  });
+
   test('that cannot be configured says why in one line for each variable, without a stack, and ends with code 1', async () => {
     const { output, exited } = startServer({ ...environment(), SUPABASE_URL: '', PORT: 'x' });
     expect(await exited).toEqual([1, null]);
@@ -35,9 +53,11 @@ describe('the server process', () => {
   test('whose port is taken says so in one line and ends with code 1', async () => {
     const other = createServer().listen(0);
     const PORT = String((other.address() as AddressInfo).port);
-    const { output, exited } = startServer({ ...environment(), PORT });
-    expect(await exited).toEqual([1, null]);
-    expect(output.stderr).toBe(`Port ${PORT} is in use. Set PORT to another one.\n`);
+    for (const variable of ['PORT', 'METRICS_PORT']) {
+      const { output, exited } = startServer({ ...environment(), [variable]: PORT });
+      expect(await exited).toEqual([1, null]);
+      expect(output.stderr).toBe(`Port ${PORT} is in use. Set ${variable} to another one.\n`);
+    }
     other.close();
   });
 });

@@ -1,17 +1,22 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startGateway } from './gateway.ts';
+import { type Gateway, startGateway } from './gateway.ts';
 import { type Api, apiOf } from './test.ts';
 
 /** Runs `check` against a gateway whose Supabase behaves as given: how it fails cannot be asked of a real one. */
-export async function withSupabase(behave: RequestListener, check: (api: Api) => Promise<void>) {
+export async function withSupabase(
+  behave: RequestListener,
+  check: (api: Api, gateway: Gateway) => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const upstream = createServer(behave);
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const gateway = await startGateway({
+    ...env,
     SUPABASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
   });
   try {
-    await check(apiOf(gateway));
+    await check(apiOf(gateway), gateway);
   } finally {
     await gateway.close();
     upstream.closeAllConnections();

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { inject } from 'vitest';
@@ -5,9 +6,27 @@ import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { createHttpServer } from '../../src/http-server.ts';
+import { createMetricsServer } from '../../src/metrics.ts';
 import { expectNoSecretIn, noteSecret } from './secrets.ts';
 
-export type Gateway = { url: string; port: number; logged: string[]; close: () => Promise<void> };
+export type Gateway = {
+  url: string;
+  port: number;
+  /** Null unless METRICS_PORT is set. */
+  metricsUrl: string | null;
+  logged: string[];
+  close: () => Promise<void>;
+};
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function end(server: Server) {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
 
 /**
  * The real app on a free port, in front of the stack of this test run. Rate limits are out of the way unless set.
@@ -31,15 +50,16 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   const logged: string[] = [];
   const context = createContext(config, pino({}, { write: (line: string) => logged.push(line) }));
   const server = createHttpServer(config, createApp(context));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
+  const metricsServer = context.metrics && createMetricsServer(context.metrics);
   return {
     url: `http://127.0.0.1:${port}/api/v1`,
     port,
+    metricsUrl: metricsServer && `http://127.0.0.1:${await listen(metricsServer)}/metrics`,
     logged,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await end(server);
+      if (metricsServer) await end(metricsServer);
       await context.close();
       expectNoSecretIn(logged.join(''));
     },

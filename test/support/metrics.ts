@@ -1,0 +1,23 @@
+import { expect } from 'vitest';
+import type { Gateway } from './gateway.ts';
+
+/** One line of what Prometheus scrapes. */
+export type Sample = { name: string; labels: Record<string, string>; value: number };
+
+/** Scrapes a gateway as Prometheus does. */
+export async function scrape({ metricsUrl }: Gateway): Promise<Sample[]> {
+  const response = await fetch(metricsUrl ?? '');
+  expect(response.status).toBe(200);
+  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((line) => {
+    const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text]);
+    return { name, labels: Object.fromEntries(pairs), value: Number(value) };
+  });
+}
+
+/** The samples of a metric by its labels, those of one histogram's buckets left out. */
+export function valuesOf(samples: Sample[], name: string): Record<string, number> {
+  const named = samples.filter((sample) => sample.name === name);
+  return Object.fromEntries(named.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
+}

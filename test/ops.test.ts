@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { parser } from '@prometheus-io/lezer-promql';
+import { describe, expect } from 'vitest';
+import { parse } from 'yaml';
+import { startGateway } from './support/gateway.ts';
+import { type Sample, scrape } from './support/metrics.ts';
+import { canRunRedis, startRedis } from './support/redis.ts';
+import { apiOf, newEmail, password, test } from './support/test.ts';
+
+type Rule = { alert: string; expr: string; annotations: { summary: string; description: string } };
+type Panel = {
+  type: string;
+  title: string;
+  datasource?: { uid: string };
+  targets?: { expr: string; legendFormat: string }[];
+};
+
+const rules: Rule[] = parse(readFileSync('ops/alerts.yaml', 'utf8')).groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+);
+const dashboard: { panels: Panel[] } = JSON.parse(readFileSync('ops/grafana-dashboard.json', 'utf8'));
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ where: title, expr, text: legendFormat })),
+);
+const alerts = rules.map(({ alert, expr, annotations }) => ({
+  where: alert,
+  expr,
+  text: annotations.summary.replaceAll('$labels.', ''),
+}));
+
+/** What Prometheus adds by itself. */
+const ofPrometheus = { up: ['job', 'instance'], labels: ['job', 'instance'] };
+
+/** What an expression asks for: each metric with the labels that it is selected by, and the labels of groups. */
+function namesIn(expr: string) {
+  const selectors: { metric: string; labels: string[] }[] = [];
+  const groups: string[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ name, type, from, to, node }) => {
+      const text = expr.slice(from, to);
+      if (type.isError) throw new Error(`Not PromQL at ${from}: ${expr}`);
+      if (name === 'Identifier') selectors.push({ metric: text, labels: [] });
+      if (name !== 'LabelName') return;
+      if (node.parent?.name === 'GroupingLabels') groups.push(text);
+      else selectors.at(-1)?.labels.push(text);
+    },
+  });
+  return { selectors, groups };
+}
+
+/** Every metric that a gateway exposes after some traffic of each kind, with its labels. */
+async function exposed(): Promise<Map<string, Set<string>>> {
+  const redis = await startRedis();
+  const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });
+  await apiOf(gateway).post('/auth/signin', { body: { email: newEmail(), password } });
+  let samples: Sample[] = [];
+  await expect
+    .poll(async () => {
+      samples = await scrape(gateway);
+      return samples.map(({ name }) => name);
+    })
+    .toContain('sounds_http_request_duration_seconds_count');
+  await gateway.close();
+  await redis.stop();
+  const found = new Map<string, Set<string>>([['up', new Set(ofPrometheus.up)]]);
+  for (const { name, labels } of samples) {
+    const known = found.get(name) ?? new Set(ofPrometheus.labels);
+    found.set(name, known.union(new Set(Object.keys(labels))));
+  }
+  return found;
+}
+
+describe('alert rules and dashboard', () => {
+  test.beforeEach(({ skip }) =>
+    skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.'),
+  );
+
+  test('ask only for metrics and labels that the gateway exposes', async () => {
+    const metrics = await exposed();
+    expect(queries.length).toBeGreaterThan(15);
+    expect(alerts.length).toBeGreaterThan(8);
+    for (const { where, expr, text } of [...queries, ...alerts]) {
+      const { selectors, groups } = namesIn(expr.replaceAll('$__rate_interval', '5m'));
+      const shown = [...text.matchAll(/\{\{\s*([a-z]\w*)\s*\}\}/g)].map(([, label = '']) => label);
+      expect(selectors, where).not.toEqual([]);
+      for (const { metric, labels } of selectors) {
+        expect([...metrics.keys()], where).toContain(metric);
+        expect([...(metrics.get(metric) ?? [])], `${where}: ${metric}`).toEqual(
+          expect.arrayContaining(labels),
+        );
+      }
+      const available = selectors.flatMap(({ metric }) => [...(metrics.get(metric) ?? [])]);
+      expect(available, where).toEqual(expect.arrayContaining([...groups, ...shown]));
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  test('can be imported anywhere: every panel takes its data from the variable', () => {
+    const shown = dashboard.panels.filter(({ type }) => type !== 'row');
+    expect(shown.map(({ datasource }) => datasource?.uid)).toEqual(shown.map(() => '$' + '{datasource}'));
+  });
+});
+
+describe('the alert rules', () => {
+  test('each say what has happened and what to do', () => {
+    for (const { alert, annotations } of rules) {
+      expect(annotations.summary, alert).toMatch(/\w/);
+      expect(annotations.description, alert).toMatch(/\.$/);
+    }
+  });
+});

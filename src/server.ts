@@ -58,8 +58,8 @@ async function shutDown(signal: NodeJS.Signals) {
   process.exit(finished ? 0 : 1);
 }
 process.once('SIGTERM', shutDown);
+process.once('SIGINT', shutDown);
 process.once('uncaughtException', (error) => {
   log.fatal({ err: error }, 'Ended by a defect');
   process.exit(1);
 });
-process.once('SIGINT', shutDown);

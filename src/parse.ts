@@ -37,11 +37,14 @@ export function exactText(max: number, min = 1) {
   return unicode.pipe(atMost(max).min(min, atLeast)).meta({ override: { minLength: min, maxLength: max } });
 }
 
+/** A character that shows. */
+const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
 /** Text that people type: trimmed, and not empty afterwards. */
 export function text(max: number) {
   return unicode
     .transform((value) => value.trim())
-    .pipe(atMost(max).min(1, 'must not be empty'))
+    .pipe(atMost(max).regex(visible, 'must not be empty'))
     .meta({ override: { minLength: 1, maxLength: max } });
 }
 

@@ -43,7 +43,8 @@ create table public.customers (
   marketing_opt_in boolean not null default false,
   is_active boolean not null default true,
   last_seen_at timestamptz,
-  created_at timestamptz not null default now(),
+  created_at timestamptz not null default now()
+    constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
 

@@ -1,7 +1,8 @@
 create table public.favorites (
   user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
-  created_at timestamptz not null default now(),
+  created_at timestamptz not null default now()
+    constraint created_at_is_finite check (isfinite(created_at)),
   primary key (user_id, sound_id)
 );
 create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);

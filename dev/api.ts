@@ -37,6 +37,8 @@ export interface ApiOptions {
 // Lite's files are served from where the package has them: dist/static/…
 const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
 
+const KEEP_ALIVE_MS = 120_000;
+
 /**
  * Starts the API on a prepared database.
  * @throws an Error of one sentence when the port is in use
@@ -56,6 +58,9 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       return answer.finally(() => running.delete(answer));
     });
   const server = createAdaptorServer({ fetch: routes.fetch, overrideGlobalObjects: false });
+  // Seeding makes files in this very process: on a slow machine Node's 5 seconds pass meanwhile, and the connection that
+  // the next upload takes would be closed under it.
+  if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
   try {
     server.listen(options.port, '127.0.0.1');
     await once(server, 'listening');

@@ -109,11 +109,14 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
     await again.exited;
 
-    const last = await start();
+    // By npm, which alone is told to end, as a supervisor would.
+    const last = run(['run', 'dev'], env, 'npm');
+    await last.until(READY);
     expect(await query('select n from public.kept order by n')).toHaveLength(3);
     last.kill('SIGTERM');
     expect(await last.exited).toBe(0);
     await untilGone(folder);
+    expect(await readyz()).toBeUndefined();
   });
 
   test('says in one sentence what is in use', async () => {
@@ -140,6 +143,13 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     await dev.exited;
   });
 
+  test('ends when the gateway cannot start, with its reason', async () => {
+    const dev = run(['dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
+    expect(await dev.exited).toBe(1);
+    expect(dev.said.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
+    await untilGone(folder);
+  });
+
   test('--fresh starts anew, and Ctrl-C ends it while it prepares', async () => {
     const dev = run(['dev/main.ts', '--fresh'], env);
     await dev.until('Seeding the catalogue');
@@ -150,22 +160,6 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     // As it comes from a terminal: npm passes on what the whole group has got already.
     for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.said.stderr]).toEqual([0, '']);
-    await untilGone(folder);
-  });
-
-  test('ends with everything when npm alone is told to', async () => {
-    const npm = run(['run', 'dev'], env, 'npm');
-    await npm.until(READY);
-    npm.kill('SIGTERM');
-    await npm.exited;
-    await untilGone(folder);
-    expect(await readyz()).toBeUndefined();
-  });
-
-  test('ends when the gateway cannot start, with its reason', async () => {
-    const dev = run(['dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
-    expect(await dev.exited).toBe(1);
-    expect(dev.said.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
     await untilGone(folder);
   });
 

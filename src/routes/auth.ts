@@ -34,10 +34,20 @@ const RefreshedSession = z
   })
   .meta({ id: 'RefreshedSession' });
 const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
-const Unconfirmed = z.object({ needs_email_confirmation: z.literal(true), user: User }).meta({
-  id: 'UnconfirmedAccount',
-  description: 'Instead of a session, until the e-mail address is confirmed.',
-});
+/** One shape instead of a choice of two: most generators of clients make of a choice what no answer fits. */
+const SignedUp = RefreshedSession.partial()
+  .extend({
+    needs_email_confirmation: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Present, and true, only when the e-mail address must be confirmed first.' }),
+    user: User,
+  })
+  .meta({
+    id: 'SignedUp',
+    description:
+      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.',
+  });
 
 const email = text(254)
   .pipe(z.email('must be an e-mail address'))
@@ -128,14 +138,14 @@ export const authEndpoints = [
         .meta({ examples: ['Ada Lovelace'] }),
     }),
     extraLimit: 'signUps',
-    response: z.object({ data: z.union([Session, Unconfirmed]).meta({ unionOneOf: true }) }),
+    response: z.object({ data: SignedUp }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, deadline }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
       const answer = await context.auth.signUp(account, { ip, deadline });
       if ('access_token' in answer) return { data: { ...toTokens(answer), user: toUser(answer.user) } };
-      return { data: { needs_email_confirmation: true as const, user: toUser(answer) } };
+      return { data: { needs_email_confirmation: true, user: toUser(answer) } };
     },
   }),
 

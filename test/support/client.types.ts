@@ -339,6 +339,45 @@ export interface components {
                 message: string;
             };
         };
+        /** @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent. */
+        SignedUp: {
+            /**
+             * @description Bearer token.
+             * @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...
+             */
+            access_token?: string;
+            /**
+             * @description Good for one refresh, which brings the next one.
+             * @example v1sQ0o3kPq7m
+             */
+            refresh_token?: string;
+            /** @constant */
+            token_type?: "bearer";
+            /**
+             * Format: int64
+             * @description Unix time at which the access token expires.
+             * @example 1782210600
+             */
+            expires_at?: number;
+            /**
+             * Format: int64
+             * @description Seconds until the access token expires.
+             * @example 3600
+             */
+            expires_in?: number;
+            /** @description Present, and true, only when the e-mail address must be confirmed first. */
+            needs_email_confirmation?: boolean;
+            user: components["schemas"]["User"];
+        };
+        User: {
+            /**
+             * Format: uuid
+             * @example 7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10
+             */
+            id: string;
+            /** @example ada@example.com */
+            email: string | null;
+        };
         Session: {
             /**
              * @description Bearer token.
@@ -364,21 +403,6 @@ export interface components {
              * @example 3600
              */
             expires_in: number;
-            user: components["schemas"]["User"];
-        };
-        User: {
-            /**
-             * Format: uuid
-             * @example 7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10
-             */
-            id: string;
-            /** @example ada@example.com */
-            email: string | null;
-        };
-        /** @description Instead of a session, until the e-mail address is confirmed. */
-        UnconfirmedAccount: {
-            /** @constant */
-            needs_email_confirmation: true;
             user: components["schemas"]["User"];
         };
         RefreshedSession: {
@@ -895,7 +919,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Session"] | components["schemas"]["UnconfirmedAccount"];
+                        data: components["schemas"]["SignedUp"];
                     };
                 };
             };

@@ -43,7 +43,7 @@ export const Sound = z
       .nullable()
       .meta({
         description: 'Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.',
-        examples: ['covers/bowls/c4.jpg'],
+        examples: ['covers/bowls/c4-singing-bowl.jpg'],
       }),
     is_featured: z.boolean().meta({ examples: [true] }),
     play_count: z.int().meta({ description: 'Plays by everyone, ever.', examples: [1289] }),
@@ -71,7 +71,7 @@ export const SoundDetail = Sound.extend({
     .nullable()
     .meta({
       description: 'Signed address of the cover, valid as long as `audio_url`.',
-      examples: [`${storage}/covers/bowls/c4.jpg?token=eyJhbGciOi...`],
+      examples: [`${storage}/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...`],
     }),
   audio_url: z
     .string()

@@ -4,11 +4,12 @@ import { COVER_RECIPES } from '../dev/seed/cover-recipes.ts';
 import { endpoints } from '../src/app.ts';
 
 const readme = readFileSync('README.md', 'utf8');
+const guide = readFileSync('docs/apps.md', 'utf8');
 
 test('every file and folder that the README names exists', () => {
-  const paths = [...readme.matchAll(/`((?:src|supabase|dev|test)\/[\w./-]*|\.env\.example)`/g)].map(
-    ([, path]) => path ?? '',
-  );
+  const paths = [
+    ...`${readme}${guide}`.matchAll(/`((?:src|supabase|dev|test|docs)\/[\w./-]*|\.env\.example)`/g),
+  ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });
@@ -29,4 +30,13 @@ test('the cover that the README names is in the seed', () => {
 test('the endpoint table of the README lists exactly the endpoints there are', () => {
   const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
   expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+});
+
+test('every endpoint that the guide for app developers names exists', () => {
+  const named = [...guide.matchAll(/`((?:GET|POST|PATCH|DELETE) \/[\w/{}]+)`/g)].map(
+    ([, endpoint]) => endpoint,
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const existing = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect(named.filter((endpoint) => !existing.includes(endpoint ?? ''))).toEqual([]);
 });

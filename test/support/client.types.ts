@@ -472,7 +472,7 @@ export interface components {
             tags: string[] | null;
             /**
              * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
-             * @example covers/bowls/c4.jpg
+             * @example covers/bowls/c4-singing-bowl.jpg
              */
             cover_image_url: string | null;
             /** @example true */
@@ -530,7 +530,7 @@ export interface components {
             tags: string[] | null;
             /**
              * @description Signed address of the cover, valid as long as `audio_url`.
-             * @example https://example.supabase.co/storage/v1/object/sign/covers/bowls/c4.jpg?token=eyJhbGciOi...
+             * @example https://example.supabase.co/storage/v1/object/sign/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...
              */
             cover_image_url: string | null;
             /** @example true */
@@ -585,7 +585,7 @@ export interface components {
                 category: string | null;
                 /**
                  * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
-                 * @example covers/bowls/c4.jpg
+                 * @example covers/bowls/c4-singing-bowl.jpg
                  */
                 cover_image_url: string | null;
                 /**
@@ -704,7 +704,7 @@ export interface components {
             category: string | null;
             /**
              * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
-             * @example covers/bowls/c4.jpg
+             * @example covers/bowls/c4-singing-bowl.jpg
              */
             cover_image_url: string | null;
             /**

@@ -10,7 +10,8 @@ export const canRunRedis = binary !== undefined;
 if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
 
-async function freePort(): Promise<number> {
+/** A port that nothing listened on a moment ago. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,42 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { freePort } from './redis.ts';
+
+/** False only where the tests of the proxy cannot run. CI counts that as an error. */
+export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;
+if (!canRunCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
+
+/** Runs ops/Caddyfile with a certificate of its own making, in front of these two ports instead of the containers. */
+export async function startCaddy(gatewayPorts: readonly [number, number]) {
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-caddy-'));
+  const configuration = join(folder, 'Caddyfile');
+  const delivered = await readFile('ops/Caddyfile', 'utf8');
+  const gateways = gatewayPorts.map((port) => `127.0.0.1:${port}`).join(' ');
+  expect(delivered).toContain('gateway-a:3000 gateway-b:3000');
+  const forTests = `{\n admin off\n skip_install_trust\n auto_https disable_redirects\n}\n`;
+  await writeFile(configuration, forTests + delivered.replace('gateway-a:3000 gateway-b:3000', gateways));
+
+  const port = await freePort();
+  const child = spawn('caddy', ['run', '--config', configuration, '--adapter', 'caddyfile'], {
+    env: { PATH: process.env['PATH'], HOME: folder, SITE_ADDRESS: `https://localhost:${port}` },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let log = '';
+  child.stderr.on('data', (text) => {
+    log += text;
+  });
+  await expect.poll(() => log, { timeout: 15_000 }).toContain('certificate obtained successfully');
+  return {
+    url: `https://localhost:${port}/api/v1`,
+    stop: async () => {
+      child.kill();
+      await exited;
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import dockerignore from '@balena/dockerignore';
+import { type Copy, DockerfileParser, type Instruction } from 'dockerfile-ast';
+
+/** What an image holds and how it runs. */
+export type Image = {
+  /** A folder that stands for the root of its file system. */
+  root: string;
+  workdir: string;
+  env: Record<string, string>;
+  user: string;
+  command: string[];
+  healthcheck: string[];
+};
+
+const ignored = dockerignore.default().add(readFileSync('.dockerignore', 'utf8').split('\n'));
+
+/** Copies as the COPY of a Dockerfile does; what .dockerignore hides from the build cannot be copied from it. */
+function copy(instruction: Instruction, stages: Map<string, Image>, stage: Image) {
+  const from = stages.get((instruction as Copy).getFromFlag()?.getValue() ?? '');
+  const words = instruction.getArguments().map((word) => word.getValue());
+  const target = words.pop() ?? '';
+  const destination = resolve(
+    join(stage.root, stage.workdir),
+    target.startsWith('/') ? `.${target}` : target,
+  );
+  const source = (word: string) => (from ? join(from.root, word) : word);
+  for (const word of words) {
+    const intoFolder = words.length > 1 || target.endsWith('/') || target === '.';
+    const isFolder = statSync(source(word)).isDirectory();
+    cpSync(source(word), isFolder || !intoFolder ? destination : join(destination, word), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (path) => from !== undefined || !ignored.ignores(relative('.', path)),
+    });
+  }
+}
+
+/** npm must not learn from the run of these tests what to install where. */
+const buildEnvironment = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_)/i.test(name)));
+
+/**
+ * Follows the Dockerfile without Docker: each stage is a folder of its own, and the base image contributes nothing but
+ * this very Node.
+ * @param folder empty; gets the files
+ * @returns the last stage
+ * @throws for an instruction that is not followed here, so that none is passed over
+ */
+export function buildImage(folder: string): Image {
+  const stages = new Map<string, Image>();
+  let stage: Image | undefined;
+  for (const instruction of DockerfileParser.parse(readFileSync('Dockerfile', 'utf8')).getInstructions()) {
+    const text = instruction.getArgumentsContent() ?? '';
+    const words = text.split(/\s+/);
+    if (instruction.getKeyword() === 'FROM') {
+      stage = emptyStage(join(folder, String(stages.size)));
+      stages.set(words[2] ?? 'last', stage);
+      continue;
+    }
+    if (stage === undefined) throw new Error('The Dockerfile does not begin with FROM.');
+    switch (instruction.getKeyword()) {
+      case 'WORKDIR':
+        stage.workdir = text;
+        mkdirSync(join(stage.root, text), { recursive: true });
+        break;
+      case 'ENV':
+        Object.assign(stage.env, Object.fromEntries(words.map((word) => word.split('=', 2))));
+        break;
+      case 'COPY':
+        copy(instruction, stages, stage);
+        break;
+      case 'RUN':
+        execFileSync('sh', ['-c', text], {
+          cwd: join(stage.root, stage.workdir),
+          env: { ...buildEnvironment(), npm_config_prefer_offline: 'true' },
+          stdio: 'pipe',
+        });
+        break;
+      case 'USER':
+        stage.user = text;
+        break;
+      case 'HEALTHCHECK':
+        stage.healthcheck = JSON.parse(text.slice(text.indexOf('[')));
+        break;
+      case 'CMD':
+        stage.command = JSON.parse(text);
+        break;
+      case 'EXPOSE':
+        break;
+      default:
+        throw new Error(`${instruction.getKeyword()} is not followed here.`);
+    }
+  }
+  if (stage === undefined) throw new Error('The Dockerfile is empty.');
+  return stage;
+}
+
+function emptyStage(root: string): Image {
+  const bin = join(root, 'usr/local/bin');
+  mkdirSync(bin, { recursive: true });
+  copyFileSync(process.execPath, join(bin, 'node'), constants.COPYFILE_FICLONE);
+  return { root, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
+}
+
+/** Makes the image's files read-only; root, who may write all the same, does not run what is in them. */
+export function sealImage({ root }: Image) {
+  execFileSync('chmod', ['-R', 'a-w,a+rX', root]);
+}
+
+export function unsealImage({ root }: Image) {
+  execFileSync('chmod', ['-R', 'u+w', root]);
+}
+
+/** Runs a command of the image as Docker would: nothing else in its environment, not as root. */
+export function runIn(image: Image, [program = '', ...args]: string[], env: Record<string, string>) {
+  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  return spawn(join(image.root, 'usr/local/bin', program), args, {
+    cwd: join(image.root, image.workdir),
+    env: { ...image.env, ...env },
+    ...account,
+  });
+}

@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import postgres from 'postgres';
 import { describe, expect } from 'vitest';
-import { migrate, prepareDatabase } from '../dev/database.ts';
-import { startPostgres } from '../dev/postgres.ts';
+import { startScratchDatabase } from '../dev/scratch-database.ts';
 import { addCategory, addSound, addSounds } from './support/catalogue.ts';
 import { test as base, type Sql } from './support/test.ts';
 
@@ -13,17 +9,13 @@ const test = base.extend<{ $file: { alone: Sql } }>({
   alone: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
     async ({}, use) => {
-      const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-import-'));
-      const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable: false });
-      await prepareDatabase(databaseUrl);
-      await migrate(databaseUrl);
+      const { databaseUrl, stop } = await startScratchDatabase();
       // An import that takes much longer than it may is ended, so that the test says so soon.
       const connection = { statement_timeout: 15_000 };
       const sql = postgres(databaseUrl, { max: 1, connection, onnotice() {} });
       await use(sql);
       await sql.end();
       await stop();
-      await rm(dataDir, { recursive: true });
     },
     { scope: 'file' },
   ],

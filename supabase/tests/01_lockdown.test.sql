@@ -1,0 +1,216 @@
+-- What nobody may open by accident. Grants, policies and definer functions are held against the lists below: whoever adds
+-- one has to add it here, and to say in a test of its own what it must not allow.
+begin;
+select plan(20);
+
+create view pg_temp.our_schemas as
+  select oid, nspname as name from pg_namespace where nspname in ('public', 'private', 'admin');
+create view pg_temp.our_tables as
+  select relation.oid, format('%I.%I', schema.name, relname) as name, relname, relrowsecurity
+  from pg_class as relation join our_schemas as schema on schema.oid = relnamespace
+  where relkind in ('r', 'p');
+create view pg_temp.our_functions as
+  select routine.oid, format('%I.%I', schema.name, proname) as name, schema.name as schema, prosecdef, proconfig
+  from pg_proc as routine join our_schemas as schema on schema.oid = pronamespace;
+
+-- Row-level security ------------------------------------------------------------------------------------------
+
+select cmp_ok((select count(*) from our_tables), '>=', 10::bigint, 'the tables are looked at');
+select is_empty(
+  'select name from our_tables where not relrowsecurity',
+  'every table has row-level security'
+);
+select is_empty(
+  'select name from our_tables where not exists (select from pg_policy where polrelid = our_tables.oid)',
+  'every table has a policy'
+);
+select bag_eq(
+  $$ select schemaname || '.' || tablename, cmd, array_to_string(roles, ', '), policyname
+     from pg_policies join our_schemas on our_schemas.name = schemaname $$,
+  $$ values
+    ('public.categories', 'SELECT', 'authenticated', 'Users read active categories'),
+    ('public.customers', 'SELECT', 'authenticated', 'Customers read their own record'),
+    ('public.customers', 'UPDATE', 'authenticated', 'Customers update their own record'),
+    ('public.favorites', 'DELETE', 'authenticated', 'Users remove their own favorites'),
+    ('public.favorites', 'INSERT', 'authenticated', 'Users add favorites of sounds they see'),
+    ('public.favorites', 'SELECT', 'authenticated', 'Users read their own favorites'),
+    ('public.home_section_sounds', 'SELECT', 'authenticated', 'Users read picks of sections and sounds they see'),
+    ('public.home_sections', 'SELECT', 'authenticated', 'Users read active home sections'),
+    ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
+    ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
+    ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches API keys'),
+    ('private.former_positions', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches former positions'),
+    ('private.set_aside_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches set-aside bans') $$,
+  'policies are exactly the listed ones'
+);
+select is_empty(
+  $$ select tablename from pg_policies
+     where schemaname = 'private' and (qual, with_check) is distinct from ('false', 'false') $$,
+  'the policies of private tables let nobody in'
+);
+select is_empty(
+  $$ select policyname from pg_policies where schemaname = 'storage' $$,
+  'Storage has no policy, so that only the service can sign, list and write'
+);
+
+-- Functions and views -------------------------------------------------------------------------------------------
+
+select cmp_ok((select count(*) from our_functions), '>=', 40::bigint, 'the functions are looked at');
+select is_empty(
+  $$ select name from our_functions where prosecdef and schema = 'public' $$,
+  'no function of the exposed schema runs with the rights of its owner'
+);
+select bag_eq(
+  'select name from our_functions where prosecdef',
+  $$ values
+    ('admin.create_api_key'), ('admin.revoke_api_key'),
+    ('private.apply_activation'), ('private.assign_created_at'), ('private.create_customer'),
+    ('private.is_category_active'), ('private.keep_all_positions'), ('private.keep_former_position'),
+    ('private.list_categories'), ('private.list_home_sections'), ('private.list_sounds'),
+    ('private.mirror_account'), ('private.owner_of_live_key'), ('private.set_ban_aside'),
+    ('private.sounds_in_list_order'), ('private.sounds_of_section'), ('private.touch_last_seen') $$,
+  'functions that run with the rights of their owner are exactly the listed ones'
+);
+select is_empty(
+  $$ select name from our_functions where not coalesce(proconfig @> '{"search_path=\"\""}', false) $$,
+  'every function has a fixed, empty search_path'
+);
+select is_empty(
+  $$ select relname from pg_class join our_schemas on our_schemas.oid = relnamespace
+     where relkind in ('v', 'm')
+       and (our_schemas.name <> 'admin' or not coalesce(reloptions @> '{security_invoker=true}', false)) $$,
+  'views are for admins alone and run with the rights of their reader'
+);
+
+-- Foreign keys --------------------------------------------------------------------------------------------------
+
+select is_empty(
+  $$ select our_tables.name, conname
+     from pg_constraint as key join our_tables on our_tables.oid = conrelid
+     where contype = 'f' and not exists (
+       select from pg_index
+       where indrelid = conrelid and indpred is null
+         and conkey = (indkey::smallint[])[0:cardinality(conkey) - 1]
+     ) $$,
+  'every foreign key has an index that begins with its columns'
+);
+
+-- Grants --------------------------------------------------------------------------------------------------------
+
+select bag_eq(
+  $$ select grantee::regrole::text, relation, string_agg(privilege_type, ', ' order by privilege_type)
+     from (
+       select relnamespace, relowner, relname as relation, (aclexplode(relacl)).* from pg_class
+       union all
+       select relnamespace, relowner, relname || '.' || attname, (aclexplode(attacl)).*
+       from pg_attribute join pg_class on pg_class.oid = attrelid
+     ) as given join our_schemas on our_schemas.oid = relnamespace
+     where grantee <> relowner
+     group by grantee, our_schemas.name, relation $$,
+  $$ values
+    ('authenticated', 'categories', 'SELECT'),
+    ('authenticated', 'customers', 'SELECT'),
+    ('authenticated', 'customers.avatar_url', 'UPDATE'),
+    ('authenticated', 'customers.country', 'UPDATE'),
+    ('authenticated', 'customers.full_name', 'UPDATE'),
+    ('authenticated', 'customers.locale', 'UPDATE'),
+    ('authenticated', 'customers.marketing_opt_in', 'UPDATE'),
+    ('authenticated', 'customers.phone', 'UPDATE'),
+    ('authenticated', 'favorites', 'DELETE, SELECT'),
+    ('authenticated', 'favorites.sound_id', 'INSERT'),
+    ('authenticated', 'home_section_sounds', 'SELECT'),
+    ('authenticated', 'home_sections', 'SELECT'),
+    ('authenticated', 'play_counts', 'SELECT'),
+    ('authenticated', 'sounds', 'SELECT'),
+    ('service_role', 'categories', 'DELETE, INSERT, SELECT, UPDATE'),
+    ('service_role', 'customers', 'SELECT, UPDATE'),
+    ('service_role', 'favorites', 'SELECT'),
+    ('service_role', 'home_section_sounds', 'DELETE, INSERT, SELECT, UPDATE'),
+    ('service_role', 'home_sections', 'DELETE, INSERT, SELECT, UPDATE'),
+    ('service_role', 'play_counts', 'DELETE, INSERT, SELECT, UPDATE'),
+    ('service_role', 'sounds', 'DELETE, INSERT, SELECT, UPDATE') $$,
+  'grants on tables and columns are exactly the listed ones'
+);
+select bag_eq(
+  $$ select name, string_agg(grantee::regrole::text, ', ' order by grantee::regrole::text)
+     from (
+       select name, proowner, (aclexplode(coalesce(proacl, acldefault('f', proowner)))).*
+       from our_functions join pg_proc using (oid)
+     ) as given
+     where grantee <> proowner
+     group by name $$,
+  $$ values
+    ('private.are_tags', 'authenticated, service_role'),
+    ('private.customer_json', 'authenticated'),
+    ('private.is_category_active', 'authenticated'),
+    ('private.is_https_address', 'authenticated, service_role'),
+    ('private.is_proper_name', 'authenticated, service_role'),
+    ('private.iso_date_time', 'authenticated, service_role'),
+    ('private.list_categories', 'anon, authenticated, service_role'),
+    ('private.list_home_sections', 'authenticated, service_role'),
+    ('private.list_sounds', 'authenticated, service_role'),
+    ('private.owner_of_live_key', 'service_role'),
+    ('private.sound_json', 'authenticated'),
+    ('private.sound_preview_json', 'authenticated'),
+    ('private.touch_last_seen', 'authenticated'),
+    ('public.add_favorite', 'authenticated'),
+    ('public.as_api_key', 'service_role'),
+    ('public.count_play', 'service_role'),
+    ('public.get_customer', 'authenticated'),
+    ('public.get_sound', 'authenticated'),
+    ('public.list_categories', 'anon, authenticated, service_role'),
+    ('public.list_favorites', 'authenticated'),
+    ('public.list_home_sections', 'authenticated, service_role'),
+    ('public.list_sounds', 'authenticated, service_role'),
+    ('public.remove_favorite', 'authenticated'),
+    ('public.touch_last_seen', 'authenticated'),
+    ('public.update_customer', 'authenticated') $$,
+  'grants on functions are exactly the listed ones'
+);
+select bag_eq(
+  $$ select role, name
+     from our_schemas cross join unnest(array['anon', 'authenticated', 'service_role']) as role
+     where has_schema_privilege(role, oid, 'usage') or has_schema_privilege(role, oid, 'create') $$,
+  $$ values
+    ('anon', 'public'), ('authenticated', 'public'), ('service_role', 'public'),
+    ('anon', 'private'), ('authenticated', 'private'), ('service_role', 'private') $$,
+  'nobody of the API enters the schema admin'
+);
+select is_empty(
+  $$ select role, name
+     from our_schemas cross join unnest(array['anon', 'authenticated', 'service_role']) as role
+     where has_schema_privilege(role, oid, 'create') $$,
+  'nobody of the API makes anything in our schemas'
+);
+select bag_eq(
+  $$ select name from our_functions where has_function_privilege('anon', oid, 'execute')
+     union all
+     select name from our_tables
+     where has_any_column_privilege('anon', oid, 'select, insert, update')
+       or has_table_privilege('anon', oid, 'delete, truncate') $$,
+  $$ values ('public.list_categories'), ('private.list_categories') $$,
+  'guests read the categories, by whatever way a grant may come to them, and nothing else'
+);
+select is_empty(
+  $$ select roleid::regrole, member::regrole from pg_auth_members
+     where member in ('anon'::regrole, 'authenticated'::regrole) $$,
+  'neither guests nor users inherit from another role'
+);
+
+create table public.added_later (id integer primary key generated by default as identity);
+create function public.added_later() returns integer language sql as 'select 1';
+select is_empty(
+  $$ select role from unnest(array['anon', 'authenticated', 'service_role']) as role
+     where has_function_privilege(role, 'public.added_later()', 'execute')
+       or has_any_column_privilege(role, 'public.added_later', 'select, insert, update, references')
+       or has_table_privilege(role, 'public.added_later', 'delete, truncate, trigger')
+       or has_sequence_privilege(role, 'public.added_later_id_seq', 'usage, select, update') $$,
+  'what is made later in the exposed schema is granted to nobody'
+);
+select is_empty(
+  $$ select tablename from pg_publication_tables join our_schemas on our_schemas.name = schemaname $$,
+  'no table is broadcast by Realtime'
+);
+
+select * from finish();
+rollback;

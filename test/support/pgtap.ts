@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import postgres from 'postgres';
+import { as } from '../../dev/database.ts';
+import { SUPERUSER } from '../../dev/postgres.ts';
+import { parseTap, type Tap } from './tap.ts';
+
+/**
+ * Adds pgTAP to the schema `extensions`, where `supabase test db` has it. Our server has no such extension, so the
+ * functions are made by the extension's script, by the superuser who owns extensions on a hosted project.
+ */
+export async function installPgtap(databaseUrl: string): Promise<void> {
+  const archive = fileURLToPath(new URL('pgtap.tar.gz', import.meta.resolve('@electric-sql/pglite-pgtap')));
+  const script = 'share/postgresql/extension/pgtap.sql';
+  const { stdout } = await promisify(execFile)('tar', ['-xzOf', archive, script], { maxBuffer: 2 ** 24 });
+  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  await sql.unsafe(`set search_path to extensions; ${stdout}`);
+  await sql.end();
+}
+
+/**
+ * Runs a pgTAP file on a connection of its own, as `postgres`.
+ * @throws the first SQL error
+ */
+export async function runPgtap(databaseUrl: string, file: string): Promise<Tap> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  try {
+    const results = await sql.file(file).simple();
+    const rows = (Array.isArray(results[0]) ? results : [results]).flat();
+    return parseTap(rows.flatMap((row) => Object.values(row)).join('\n'));
+  } finally {
+    await sql.end();
+  }
+}

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { Config } from './config.ts';
 import { ApiError, serverError, unauthorized } from './errors.ts';
 import { uuid } from './parse.ts';
-import type { Upstream } from './upstream.ts';
+import { type Upstream, upstreamBudgetMs } from './upstream.ts';
 
 /** Who is calling, as proved by the credential of the request. */
 export type Caller = UserCaller | KeyCaller;
@@ -55,8 +55,9 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export function createVerifier({ supabase, secrets }: Config, upstream: Upstream) {
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     // A key set out of reach says nothing about the token: that must not sign the user out.
-    [customFetch]: async (url, { signal }) => {
-      const { status, body } = await upstream.call(url, { service: 'keys', method: 'GET', signal });
+    [customFetch]: async (url) => {
+      const timeoutMs = upstreamBudgetMs.data;
+      const { status, body } = await upstream.call(url, { service: 'keys', method: 'GET', timeoutMs });
       if (status !== 200 || !KeySet.safeParse(body).success)
         throw serverError(new Error(`The project answered ${status} and no key set`));
       return Response.json(body);

@@ -48,6 +48,8 @@ if (context.metrics !== null && config.metricsPort !== null) {
 }
 
 async function shutDown(signal: NodeJS.Signals) {
+  // npm passes a Ctrl-C on that the terminal has already sent to everybody.
+  if (context.lifecycle.draining) return;
   log.info(`${signal}: finishing the requests in flight`);
   context.lifecycle.draining = true;
   const finished = await drain(server, config.shutdownGraceSeconds * 1000);
@@ -57,8 +59,8 @@ async function shutDown(signal: NodeJS.Signals) {
   );
   process.exit(finished ? 0 : 1);
 }
-process.once('SIGTERM', shutDown);
-process.once('SIGINT', shutDown);
+process.on('SIGTERM', shutDown);
+process.on('SIGINT', shutDown);
 process.once('uncaughtException', (error) => {
   log.fatal({ err: error }, 'Ended by a defect');
   process.exit(1);

@@ -22,10 +22,10 @@ export class Deadline {
     this.requestId = requestId;
   }
 
-  /** For an upstream call: a signal that aborts when the budget, counted from the arrival, is used up. */
-  within(budgetMs: number): Pick<UpstreamRequest, 'signal' | 'requestId'> {
+  /** For an upstream call: what is left of the budget, counted from the arrival. */
+  within(budgetMs: number): Pick<UpstreamRequest, 'timeoutMs' | 'requestId'> {
     const left = Math.max(1, Math.ceil(this.#arrival + budgetMs - performance.now()));
-    return { signal: AbortSignal.timeout(left), requestId: this.requestId };
+    return { timeoutMs: left, requestId: this.requestId };
   }
 
   /** Waits for work that the client sets the pace of, such as sending its body: that time does not count. */
@@ -45,7 +45,7 @@ type UpstreamRequest = Readonly<{
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  signal: AbortSignal;
+  timeoutMs: number;
   requestId?: string | undefined;
 }>;
 
@@ -71,25 +71,32 @@ export function createUpstream(metrics: Metrics | null) {
 
   async function exchange(
     url: string,
-    { method = 'POST', headers, body, signal, requestId }: UpstreamRequest,
+    { method = 'POST', headers, body, timeoutMs, requestId }: UpstreamRequest,
   ) {
-    const answer = await request(url, {
-      dispatcher: agent,
-      method,
-      headers: {
-        'User-Agent': 'sounds-service',
-        ...headers,
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(requestId !== undefined && { 'X-Request-Id': requestId }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal,
-    });
-    return { status: answer.statusCode, body: parsed(await answer.body.text()) };
+    // Not AbortSignal.timeout: its timer lives on when the answer has come, and fires with an exception.
+    const aborter = new AbortController();
+    const timer = setTimeout(() => aborter.abort(new Error(`Gave up after ${timeoutMs} ms`)), timeoutMs);
+    try {
+      const answer = await request(url, {
+        dispatcher: agent,
+        method,
+        headers: {
+          'User-Agent': 'sounds-service',
+          ...headers,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(requestId !== undefined && { 'X-Request-Id': requestId }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: aborter.signal,
+      });
+      return { status: answer.statusCode, body: parsed(await answer.body.text()) };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   return {
-    /** @throws ApiError server_error when there is no whole answer before the signal aborts. */
+    /** @throws ApiError server_error when there is no whole answer in time. */
     async call(url: string, init: UpstreamRequest): Promise<UpstreamAnswer> {
       if (inFlight >= maxCallsInFlight) throw serverError(new Error('Too many upstream calls are in flight'));
       inFlight++;

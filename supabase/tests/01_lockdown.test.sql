@@ -143,6 +143,7 @@ select bag_eq(
     ('private.are_tags', 'authenticated, service_role'),
     ('private.customer_json', 'authenticated'),
     ('private.is_category_active', 'authenticated'),
+    ('private.is_file_path', 'authenticated, service_role'),
     ('private.is_https_address', 'authenticated, service_role'),
     ('private.is_proper_name', 'authenticated, service_role'),
     ('private.iso_date_time', 'authenticated, service_role'),

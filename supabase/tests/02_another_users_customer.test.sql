@@ -1,0 +1,99 @@
+-- Attacks on customer records: Mallory on Alice's, and Alice on what is not hers to write.
+begin;
+select plan(31);
+
+insert into auth.users (id, email, raw_user_meta_data) values
+  ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
+  ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com', '{"full_name": "Mallory"}');
+
+set local role anon;
+select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
+from (values
+  ('select * from public.customers', 'table customers'),
+  ($$ update public.customers set full_name = 'Guest' $$, 'table customers'),
+  ('delete from public.customers', 'table customers'),
+  ('select public.get_customer()', 'function get_customer'),
+  ($$ select public.update_customer('{"full_name": "Guest"}') $$, 'function update_customer'),
+  ('select public.touch_last_seen()', 'function touch_last_seen')
+) as guest (attack, target);
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select results_eq(
+  'select full_name from public.customers', array['Mallory'],
+  'another user sees nobody but herself'
+);
+select is_empty(
+  $$ update public.customers set full_name = 'Mine' where id = 'a0000000-0000-4000-8000-000000000000' returning id $$,
+  'another user changes no row of the customer'
+);
+select is(
+  public.update_customer('{"id": "a0000000-0000-4000-8000-000000000000", "phone": "+15550100"}') ->> 'email',
+  'mallory@tests.example.com',
+  'another user who names the customer''s id changes her own record'
+);
+select is(
+  public.get_customer() ->> 'id', 'b0000000-0000-4000-8000-000000000000',
+  'another user gets her own record'
+);
+select lives_ok('select public.touch_last_seen()', 'another user is seen');
+
+set local request.jwt.claims to '{"role": "authenticated"}';
+select is_empty('select * from public.customers', 'a token without a subject sees no customer');
+select is(public.get_customer(), null, 'a token without a subject has no record');
+
+set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(
+  format('update public.customers set %I = %I', name, name), '42501', 'permission denied for table customers',
+  'a customer cannot write ' || name
+)
+from unnest(array[
+  'id', 'email', 'provider', 'source', 'is_active', 'last_seen_at', 'created_at', 'updated_at'
+]) as name;
+select throws_ok(
+  $$ insert into public.customers (id) values (gen_random_uuid()) $$, '42501', 'permission denied for table customers',
+  'a customer cannot make records'
+);
+select throws_ok(
+  'delete from public.customers', '42501', 'permission denied for table customers',
+  'a customer cannot delete her record'
+);
+select throws_ok(
+  $$ update public.customers set phone = 'none of your business' $$, '23514', null,
+  'a customer cannot write what the service would refuse'
+);
+select is(
+  public.update_customer('{"is_active": false, "email": "x@tests.example.com", "provider": "x", "source": "apple"}')
+    - array['updated_at', 'created_at'],
+  public.get_customer() - array['updated_at', 'created_at'],
+  'fields that are not hers are left out of her changes'
+);
+select throws_ok(
+  'select * from private.set_aside_bans', '42501', 'permission denied for table set_aside_bans',
+  'a customer cannot look up bans'
+);
+select throws_ok(
+  'select * from auth.users', '42501', 'permission denied for table users',
+  'a customer cannot read accounts'
+);
+select lives_ok($$ update public.customers set country = 'DE' $$, 'a customer writes what is hers');
+
+reset role;
+select results_eq(
+  $$ select email, full_name, phone, country, is_active, last_seen_at is null from public.customers
+     where id = 'a0000000-0000-4000-8000-000000000000' $$,
+  $$ values ('alice@tests.example.com', 'Alice', null, 'DE', true, true) $$,
+  'the record was there all the time, and has nothing but her own change'
+);
+select results_eq(
+  $$ select phone, last_seen_at is null from public.customers where id = 'b0000000-0000-4000-8000-000000000000' $$,
+  $$ values ('+15550100', false) $$,
+  'what the other user wrote went into her own'
+);
+select is(
+  (select count(*) from public.customers where country = 'DE' and email like '%@tests.example.com'), 1::bigint,
+  'an update without a condition reached one row'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,101 @@
+-- Attacks on what admins have hidden: inactive sounds, categories and home sections, and all that would give them away.
+begin;
+select plan(40);
+
+insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
+insert into public.categories (id, slug, name, parent_id, is_active) values
+  ('c0000000-0000-4000-8000-000000000001', 'tests-hidden', 'Hidden', null, false),
+  ('c0000000-0000-4000-8000-000000000002', 'tests-hidden-child', 'Child', 'c0000000-0000-4000-8000-000000000001', true),
+  ('c0000000-0000-4000-8000-000000000003', 'tests-shown', 'Shown', null, true);
+insert into public.sounds (id, title, category, is_featured, is_active, created_at) values
+  ('50000000-0000-4000-8000-000000000001', 'Tests hidden', 'tests-shown', true, false, '2999-01-02'),
+  ('50000000-0000-4000-8000-000000000002', 'Tests shown', 'tests-shown', true, true, '2999-01-01'),
+  ('50000000-0000-4000-8000-000000000003', 'Tests gone', 'tests-shown', true, true, '2999-01-03');
+insert into public.play_counts (sound_id, plays) values
+  ('50000000-0000-4000-8000-000000000001', 7), ('50000000-0000-4000-8000-000000000002', 7);
+insert into public.home_sections (id, slug, title, is_active) values
+  ('d0000000-0000-4000-8000-000000000001', 'tests-hidden', 'Hidden', false),
+  ('d0000000-0000-4000-8000-000000000002', 'tests-shown', 'Shown', true);
+insert into public.home_section_sounds (section_id, sound_id, position) values
+  ('d0000000-0000-4000-8000-000000000001', '50000000-0000-4000-8000-000000000002', 1),
+  ('d0000000-0000-4000-8000-000000000002', '50000000-0000-4000-8000-000000000001', 1),
+  ('d0000000-0000-4000-8000-000000000002', '50000000-0000-4000-8000-000000000002', 2);
+delete from public.sounds where title = 'Tests gone';
+
+set local role anon;
+select throws_ok('select * from public.' || name, '42501', 'permission denied for table ' || name, 'a guest cannot read ' || name)
+from unnest(array['categories', 'sounds', 'play_counts', 'home_sections', 'home_section_sounds']) as name;
+select throws_ok('select ' || call, '42501', null, 'a guest cannot call ' || call)
+from unnest(array[
+  'public.list_sounds()', 'public.list_home_sections()', 'public.get_sound(gen_random_uuid())',
+  'private.list_sounds(null, false, null, null, 50, null)', 'private.list_home_sections()',
+  $$private.category_family('tests-hidden', true)$$
+]) as call;
+select unalike(public.list_categories()::text, '%tests-hidden%', 'a guest finds no hidden category in the tree');
+select alike(public.list_categories()::text, '%tests-shown%', 'a guest finds an active one');
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select results_eq(
+  format('select %I::text from public.%I where %I::text like %L order by 1', key, name, key, pattern),
+  array[expected],
+  'a user finds only what is active in ' || name
+)
+from (values
+  ('categories', 'slug', 'tests-%', 'tests-shown'),
+  ('sounds', 'title', 'Tests %', 'Tests shown'),
+  ('play_counts', 'sound_id', '50000000-%', '50000000-0000-4000-8000-000000000002'),
+  ('home_sections', 'slug', 'tests-%', 'tests-shown'),
+  ('home_section_sounds', 'sound_id', '50000000-%', '50000000-0000-4000-8000-000000000002')
+) as seen (name, key, pattern, expected);
+select unalike((answer)::text, '%hidden%', 'a user finds nothing hidden in ' || call)
+from (values
+  ('list_categories()', public.list_categories()),
+  ('list_sounds()', public.list_sounds()),
+  ('list_sounds of a category', public.list_sounds(category_slug => 'tests-shown')),
+  ('list_sounds of featured', public.list_sounds(featured => true)),
+  ('list_sounds with a search', public.list_sounds(title_search => 'tests')),
+  ('list_sounds after a hidden sound', public.list_sounds(after => '2999-01-02')),
+  ('the function behind it', private.list_sounds('tests-shown', true, null, 'tests', 100, null)),
+  ('list_home_sections()', public.list_home_sections())
+) as asked (call, answer);
+select is(
+  jsonb_array_length(public.list_sounds(category_slug => 'tests-shown') -> 'data'), 1,
+  'while the active sound is listed'
+);
+select is(public.get_sound('50000000-0000-4000-8000-000000000001'), null, 'a hidden sound has no detail');
+select isnt(public.get_sound('50000000-0000-4000-8000-000000000002'), null, 'while the active one has');
+select throws_ok('select ' || call, '42501', null, 'a user cannot call ' || call)
+from unnest(array[
+  $$private.sounds_in_list_order(null, null, null, null, 10)$$,
+  $$private.sounds_of_section(null)$$,
+  $$private.category_family('tests-hidden', true)$$
+]) as call;
+select throws_ok(
+  'select * from private.former_positions', '42501', 'permission denied for table former_positions',
+  'a user cannot look up where deleted sounds stood'
+);
+select is(
+  private.is_category_active('c0000000-0000-4000-8000-000000000001'), false,
+  'of a category whose id a user has guessed, no more can be learned than that it is hidden'
+);
+
+reset role;
+select is((select count(*) from public.categories where slug like 'tests-hidden%'), 2::bigint, 'hidden categories exist');
+select is((select count(*) from public.sounds where title = 'Tests hidden'), 1::bigint, 'the hidden sound exists');
+select is(
+  (select count(*) from public.play_counts where sound_id = '50000000-0000-4000-8000-000000000001'), 1::bigint,
+  'its plays exist'
+);
+select is((select count(*) from public.home_sections where slug = 'tests-hidden'), 1::bigint, 'the hidden section exists');
+select is(
+  (select count(*) from public.home_section_sounds where section_id::text like 'd0000000-%'), 3::bigint,
+  'the picks exist'
+);
+select isnt_empty(
+  $$ select from private.former_positions where created_at = '2999-01-03' $$,
+  'the place of a deleted sound exists'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,55 @@
+-- Attacks on the catalogue: whatever admins edit, users and guests only read. So nobody promotes, renames or adds a sound.
+begin;
+select plan(54);
+
+insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
+insert into public.categories (slug, name) values ('tests', 'Tests');
+insert into public.sounds (id, title, category) values ('50000000-0000-4000-8000-000000000001', 'Original', 'tests');
+insert into public.home_sections (id, slug, title) values ('d0000000-0000-4000-8000-000000000001', 'tests', 'Original');
+insert into public.home_section_sounds values
+  ('d0000000-0000-4000-8000-000000000001', '50000000-0000-4000-8000-000000000001', 1);
+
+create view pg_temp.attacks as
+  select name as target, attack
+  from unnest(array['categories', 'sounds', 'home_sections', 'home_section_sounds']) as name
+    cross join lateral (values
+      (format('insert into public.%I default values', name)),
+      (format('delete from public.%I', name)),
+      (format('truncate public.%I cascade', name))
+    ) as common (attack)
+  union all
+  select 'sounds', format('update public.sounds set %I = %I', name, name)
+  from unnest(array[
+    'id', 'title', 'category', 'cover_image_path', 'audio_path', 'is_featured', 'is_active', 'sort_order', 'created_at'
+  ]) as name
+  union all
+  values
+    ('categories', $$ update public.categories set name = 'Mine' $$),
+    ('home_sections', $$ update public.home_sections set title = 'Mine' $$),
+    ('home_section_sounds', 'update public.home_section_sounds set position = 2'),
+    ('sounds', $$ insert into public.sounds (title) values ('Mine') $$);
+grant select on pg_temp.attacks to anon, authenticated;
+
+set local role anon;
+select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a guest cannot: ' || attack) from attacks;
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a user cannot: ' || attack) from attacks;
+
+reset role;
+select results_eq(
+  $$ select title, category from public.sounds where id = '50000000-0000-4000-8000-000000000001' $$,
+  $$ values ('Original', 'tests') $$,
+  'the sound is there, unchanged'
+);
+select results_eq($$ select name from public.categories where slug = 'tests' $$, array['Tests'], 'so is the category');
+select results_eq($$ select title from public.home_sections where slug = 'tests' $$, array['Original'], 'so is the section');
+select results_eq(
+  $$ select position from public.home_section_sounds where section_id = 'd0000000-0000-4000-8000-000000000001' $$,
+  array[1],
+  'so is its pick'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,85 @@
+-- Attacks on API keys: reading them, making them, reviving them, and doing more with one than its owner may.
+begin;
+select plan(49);
+
+insert into auth.users (id, email) values
+  ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
+  ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
+insert into public.sounds (id, title, is_active) values
+  ('50000000-0000-4000-8000-000000000001', 'Liked', true), ('50000000-0000-4000-8000-000000000002', 'Hidden', false);
+insert into public.favorites (user_id, sound_id) values
+  ('b0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001');
+-- As their hash stands for a key, no key is needed to use them here.
+insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at, revoked_at) values
+  ('Live', 'a0000000-0000-4000-8000-000000000000', repeat('a', 64), 'sk_live_tests_1', null, null),
+  ('Revoked', 'a0000000-0000-4000-8000-000000000000', repeat('b', 64), 'sk_live_tests_2', null, now()),
+  ('Expired', 'a0000000-0000-4000-8000-000000000000', repeat('c', 64), 'sk_live_tests_3', now(), null),
+  ('Owned by somebody locked out', 'b0000000-0000-4000-8000-000000000000', repeat('d', 64), 'sk_live_tests_4', null, null);
+update public.customers set is_active = false where id = 'b0000000-0000-4000-8000-000000000000';
+
+create view pg_temp.attacks as
+  select * from (values
+    ('table api_keys', 'select key_hash from private.api_keys'),
+    ('table api_keys', 'update private.api_keys set revoked_at = null'),
+    ('table api_keys', 'delete from private.api_keys'),
+    ('table api_keys',
+     $$ insert into private.api_keys (name, owner_id, key_hash, key_prefix)
+        values ('Mine', 'a0000000-0000-4000-8000-000000000000', repeat('e', 64), 'sk_live_mine') $$),
+    ('schema admin', 'select * from admin.api_keys'),
+    ('schema admin', $$ select admin.create_api_key('Mine', 'alice@tests.example.com') $$),
+    ('schema admin', $$ select admin.revoke_api_key('sk_live_tests_1') $$),
+    ('function random_base62', 'select private.random_base62(43)')
+  ) as attack (target, attack);
+create view pg_temp.uses as
+  select * from (values
+    ('function owner_of_live_key', $$ select private.owner_of_live_key(repeat('a', 64)) $$),
+    ('function as_api_key', $$ select public.as_api_key(repeat('a', 64), 'get_customer') $$)
+  ) as use (target, attack);
+grant select on pg_temp.attacks, pg_temp.uses to anon, authenticated, service_role;
+
+set local role anon;
+select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
+from (table attacks union all table uses) as attacks;
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(attack, '42501', 'permission denied for ' || target, 'the owner of a key cannot: ' || attack)
+from (table attacks union all table uses) as attacks;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(attack, '42501', 'permission denied for ' || target, 'another user cannot: ' || attack)
+from (table attacks union all table uses) as attacks;
+
+set local role service_role;
+select throws_ok(attack, '42501', 'permission denied for ' || target, 'the service cannot: ' || attack) from attacks;
+select throws_ok(
+  format('select public.as_api_key(%L, %L)', hash, 'get_customer'), 'PT401', null, 'the service acts for no key that is ' || state
+)
+from (values
+  (repeat('b', 64), 'revoked'), (repeat('c', 64), 'expired'), (repeat('d', 64), 'of an owner who is locked out'),
+  (repeat('f', 64), 'unknown'), ('', 'empty')
+) as refused (hash, state);
+
+select is(
+  public.as_api_key(repeat('a', 64), 'get_customer') ->> 'email', 'alice@tests.example.com', 'a live key acts as its owner'
+);
+-- From here on the transaction is the owner's.
+select is(current_user::text, 'authenticated', 'and has her role, not that of the service');
+select is_empty('select * from public.favorites', 'and does not see what others like');
+select is_empty($$ select * from public.sounds where title = 'Hidden' $$, 'nor what is hidden');
+
+reset role;
+select results_eq(
+  $$ select name, revoked_at is not null, last_used_at is not null from private.api_keys
+     where key_prefix like 'sk_live_tests_%' order by key_prefix $$,
+  $$ values ('Live', false, true), ('Revoked', true, false), ('Expired', false, false),
+     ('Owned by somebody locked out', false, false) $$,
+  'the keys were there all the time; one was used'
+);
+select throws_ok(
+  $$ update private.api_keys set revoked_at = null where key_prefix = 'sk_live_tests_2' $$,
+  '23514', null,
+  'not even an administrator revives a revoked key'
+);
+
+select * from finish();
+rollback;

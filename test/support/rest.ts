@@ -12,6 +12,7 @@ export async function rest<T = unknown>(
   method: string,
   path: string,
   body?: unknown,
+  headers: Record<string, string> = {},
 ): Promise<RestAnswer<T>> {
   const { apiUrl, publishableKey, secretKey } = inject('stack');
   const apikey = token === 'service' ? secretKey : publishableKey;
@@ -22,6 +23,7 @@ export async function rest<T = unknown>(
       Authorization: `Bearer ${token === null || token === 'service' ? apikey : token}`,
       'Content-Type': 'application/json',
       Prefer: 'return=representation',
+      ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { addCategory, addSection, addSound, addSounds } from './support/catalogue.ts';
+import { rest } from './support/rest.ts';
+import { test as base, type Session, type Sql } from './support/test.ts';
+
+// What an app's user can do with their own token and the publishable key, which every copy of the app holds, straight at
+// the data API. The same attacks in SQL are in supabase/tests.
+
+const test = base.extend<{ $file: { callers: (string | null)[] } }>({
+  /** A user, and a guest who has the key alone. */
+  callers: [async ({ user }, use) => use([user.access_token, null]), { scope: 'file' }],
+});
+
+/** Rows of a user who is no part of the attack. */
+async function makeVictim(sql: Sql, { user }: Session) {
+  const sound = await addSound(sql);
+  await sql`insert into public.favorites (user_id, sound_id) values (${user.id}, ${sound})`;
+  return { id: user.id, sound };
+}
+
+describe('hidden rows', () => {
+  test('are found by nobody, though they exist', async ({ sql, callers: [user = null] }) => {
+    const parent = await addCategory(sql, { is_active: false });
+    const child = await addCategory(sql, { parent });
+    const [hidden = '', shown = ''] = await addSounds(sql, [{ is_active: false }, {}]);
+    const [section, open] = [
+      await addSection(sql, { is_active: false }),
+      await addSection(sql, { is_active: true }),
+    ];
+    await sql`insert into public.play_counts (sound_id, plays) values (${hidden}, 3)`;
+    await sql`
+      insert into public.home_section_sounds (section_id, sound_id, position)
+      select id, case slug when ${open} then ${hidden}::uuid else ${shown} end, 1
+      from public.home_sections where slug in (${section}, ${open})`;
+    for (const path of [
+      `categories?slug=in.(${parent},${child})`,
+      `sounds?id=eq.${hidden}`,
+      `play_counts?sound_id=eq.${hidden}`,
+      `home_sections?slug=eq.${section}`,
+      `home_section_sounds?sound_id=in.(${hidden},${shown})`,
+      `home_section_sounds?select=*,sounds(*),home_sections(*)&sound_id=in.(${hidden},${shown})`,
+    ]) {
+      expect(await rest(user, 'GET', path), path).toEqual({ status: 200, body: [] });
+      expect((await rest<unknown[]>('service', 'GET', path)).body, `${path} exists`).not.toEqual([]);
+    }
+    const detail = await rest(user, 'POST', 'rpc/get_sound', { wanted_sound: hidden });
+    expect(detail).toEqual({ status: 200, body: null });
+    expect((await rest(user, 'POST', 'rpc/add_favorite', { liked_sound: hidden })).body).toBe(false);
+    expect((await rest(user, 'POST', 'favorites', { sound_id: hidden })).status).toBe(403);
+  });
+});
+
+describe('another user', () => {
+  test('finds nothing of a customer, and changes nothing', async ({ api, sql, callers: [user = null] }) => {
+    const { id, sound } = await makeVictim(sql, await api.signUp());
+    for (const [method, path, body] of [
+      ['GET', `customers?id=eq.${id}`, undefined],
+      ['PATCH', `customers?id=eq.${id}`, { full_name: 'Mine' }],
+      ['GET', `favorites?user_id=eq.${id}`, undefined],
+      ['DELETE', `favorites?user_id=eq.${id}`, undefined],
+      ['DELETE', `favorites?sound_id=eq.${sound}`, undefined],
+    ] as const) {
+      expect(await rest(user, method, path, body), `${method} ${path}`).toEqual({ status: 200, body: [] });
+    }
+    expect((await rest(user, 'POST', 'rpc/list_favorites', {})).body).toEqual([]);
+    await rest(user, 'POST', 'rpc/remove_favorite', { disliked_sound: sound });
+    expect((await rest(user, 'POST', 'favorites', { sound_id: sound, user_id: id })).status).toBe(403);
+    const changed = await rest(user, 'POST', 'rpc/update_customer', { changes: { id, full_name: 'Mine' } });
+    expect(changed.body).not.toMatchObject({ id });
+
+    expect(await sql`select full_name from public.customers where id = ${id}`).toEqual([{ full_name: null }]);
+    expect(await sql`select sound_id from public.favorites where user_id = ${id}`).toEqual([
+      { sound_id: sound },
+    ]);
+  });
+
+  test('cannot write what a customer may only read of the own record', async ({ sql, user }) => {
+    const row = () => sql`select * from public.customers where id = ${user.user.id}`;
+    const before = await row();
+    for (const change of [
+      { id: randomUUID() },
+      { email: 'mine@example.com' },
+      { provider: 'apple' },
+      { source: 'apple' },
+      { is_active: false },
+      { last_seen_at: '2999-01-01' },
+      { created_at: '2000-01-01' },
+      { updated_at: '2000-01-01' },
+      { full_name: 'Mine', is_active: false },
+    ]) {
+      const { status } = await rest(user.access_token, 'PATCH', `customers?id=eq.${user.user.id}`, change);
+      expect(status, JSON.stringify(change)).toBe(403);
+    }
+    expect(await row()).toEqual(before);
+    const allowed = await rest(user.access_token, 'PATCH', `customers?id=eq.${user.user.id}`, {
+      country: 'DE',
+    });
+    expect(allowed).toMatchObject({ status: 200, body: [{ country: 'DE' }] });
+  });
+});
+
+describe('users and guests', () => {
+  test('write nothing of the catalogue, count no plays and use no key', async ({ sql, callers }) => {
+    const id = await addSound(sql, { title: 'Original' });
+    await sql`insert into public.play_counts (sound_id, plays) values (${id}, 41)`;
+    for (const caller of callers) {
+      for (const [method, path, body] of [
+        ['POST', 'sounds', { title: 'Mine' }],
+        ['PATCH', `sounds?id=eq.${id}`, { title: 'Mine' }],
+        ['PATCH', `sounds?id=eq.${id}`, { is_featured: true }],
+        ['DELETE', `sounds?id=eq.${id}`, undefined],
+        ['POST', 'categories', { slug: 'mine', name: 'Mine' }],
+        ['PATCH', 'categories?id=not.is.null', { name: 'Mine' }],
+        ['DELETE', 'categories?id=not.is.null', undefined],
+        ['POST', 'home_sections', { slug: 'mine', title: 'Mine' }],
+        ['PATCH', 'home_sections?id=not.is.null', { title: 'Mine' }],
+        ['DELETE', 'home_section_sounds?position=gte.0', undefined],
+        ['POST', 'play_counts', { sound_id: id, plays: 1000 }],
+        ['PATCH', `play_counts?sound_id=eq.${id}`, { plays: 1000 }],
+        ['DELETE', `play_counts?sound_id=eq.${id}`, undefined],
+        ['POST', 'rpc/count_play', { played_sound: id }],
+        ['POST', 'rpc/as_api_key', { key_hash: 'x', operation: 'get_customer' }],
+        ['POST', 'customers', { id: randomUUID() }],
+        ['DELETE', 'customers?id=not.is.null', undefined],
+        ['PATCH', `favorites?sound_id=eq.${id}`, { created_at: '2000-01-01' }],
+      ] as const) {
+        const { status } = await rest(caller, method, path, body);
+        expect(status, `${method} ${path}`).toBe(caller === null ? 401 : 403);
+      }
+    }
+    expect(
+      await sql`
+        select title, is_featured, plays from public.sounds join public.play_counts on sound_id = id where id = ${id}`,
+    ).toEqual([{ title: 'Original', is_featured: false, plays: '41' }]);
+  });
+
+  test('reach neither of the schemas behind the exposed one', async ({ sql, user, callers }) => {
+    await sql`select admin.create_api_key('Attacked', ${user.user.email})`;
+    for (const caller of [...callers, 'service']) {
+      for (const path of ['api_keys', 'former_positions', 'set_aside_bans', 'catalogue_problems']) {
+        for (const schema of ['private', 'admin', 'auth', 'storage']) {
+          const { status } = await rest(caller, 'GET', path, undefined, { 'Accept-Profile': schema });
+          expect(status, `${schema}.${path}`).toBe(406);
+        }
+      }
+      for (const name of ['create_api_key', 'revoke_api_key', 'owner_of_live_key', 'sounds_in_list_order']) {
+        const { status } = await rest(caller, 'POST', `rpc/${name}`, {}, { 'Content-Profile': 'private' });
+        expect(status, `private.${name}`).toBe(406);
+      }
+    }
+  });
+
+  test('who are guests read the category tree and nothing else', async () => {
+    expect((await rest(null, 'POST', 'rpc/list_categories', {})).status).toBe(200);
+    for (const table of [
+      'categories',
+      'sounds',
+      'play_counts',
+      'favorites',
+      'customers',
+      'home_sections',
+      'home_section_sounds',
+    ]) {
+      expect((await rest(null, 'GET', table)).status, table).toBe(401);
+    }
+    for (const [name, args] of [
+      ['list_sounds', {}],
+      ['get_sound', { wanted_sound: randomUUID() }],
+      ['list_home_sections', {}],
+      ['list_favorites', {}],
+      ['add_favorite', { liked_sound: randomUUID() }],
+      ['remove_favorite', { disliked_sound: randomUUID() }],
+      ['get_customer', {}],
+      ['update_customer', { changes: {} }],
+      ['touch_last_seen', {}],
+    ] as const) {
+      expect((await rest(null, 'POST', `rpc/${name}`, args)).status, name).toBe(401);
+    }
+  });
+});

@@ -12,6 +12,8 @@ ENV NODE_ENV=production
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
+# For the doctor (node src/doctor/main.ts), to compare with what the database has seen.
+COPY supabase/migrations ./supabase/migrations
 USER node
 EXPOSE 3000
 # Whether the process answers. Not /readyz: restarting the gateway does not bring back a Supabase that is away.

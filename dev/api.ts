@@ -5,8 +5,10 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { App, InMemoryEmailDriver, setExperimental } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { Hono } from 'hono';
+import postgres from 'postgres';
 import { requireApiKey, resolveKey } from './api/access.ts';
 import { authRoutes } from './api/auth.ts';
+import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { fullTokens, signedInUser } from './api/auth-session.ts';
 import { ObjectFiles } from './api/objects.ts';
@@ -46,13 +48,13 @@ const KEEP_ALIVE_MS = 120_000;
 export async function startApi(options: ApiOptions): Promise<Api> {
   const auth = authApp(options, () => url);
   const data = await dataApp(options);
-  const closeAll = () => Promise.all([auth.connection.close(), data.connection.close()]);
+  const closeAll = () => Promise.all([auth.close(), data.connection.close()]);
 
   const running = new Set<Promise<Response>>();
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
     .all('*', (c) => {
-      const app = c.req.path.startsWith('/auth/v1') ? auth : data;
+      const app = c.req.path.startsWith('/auth/v1') ? auth.app : data;
       const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
       running.add(answer);
       return answer.finally(() => running.delete(answer));
@@ -91,7 +93,8 @@ function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: (
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions('Z'),
   });
-  return new App({
+  const sql = postgres(as('supabase_auth_admin', databaseUrl), { max: 1, onnotice() {} });
+  const app = new App({
     connection,
     api: { enabled: false },
     storage: { enabled: false },
@@ -111,12 +114,18 @@ function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: (
           requireApiKey,
           apiVersion,
           fullTokens(() => `${url()}/auth/v1`),
+          sessionAddress(sql),
           signedInUser,
+          adminRoutes(sql),
           authRoutes,
         ],
       },
     },
   });
+  const close = async () => {
+    await Promise.all([connection.close(), sql.end({ timeout: 1 })]);
+  };
+  return { app, close };
 }
 
 async function dataApp({ databaseUrl, storageDir }: ApiOptions) {

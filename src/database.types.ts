@@ -154,6 +154,18 @@ isOneToOne: false
 "count_play":
 { Args: { "played_sound": string }; Returns: Json
                            },
+"doctor_issue_key":
+{ Args: { "account": string }; Returns: string
+                           },
+"doctor_report":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"doctor_revoke_key":
+{ Args: { "prefix": string }; Returns: undefined
+                           },
+"doctor_session_addresses":
+{ Args: { "account": string }; Returns: Json
+                           },
 "get_customer":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },

@@ -38,7 +38,7 @@ async function healthOf(port: string): Promise<number> {
 describe('the image', () => {
   test('holds the gateway and what it needs, and nothing else', () => {
     const app = join(image.root, image.workdir);
-    expect(readdirSync(app).toSorted()).toEqual(['node_modules', 'package.json', 'src']);
+    expect(readdirSync(app).toSorted()).toEqual(['node_modules', 'package.json', 'src', 'supabase']);
     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Record<string, { dev?: true }>;
     };
@@ -72,6 +72,9 @@ describe('the image', () => {
     });
     const me = await call<{ data: { email: string } }>(url, 'GET', '/me', { token: body.data.access_token });
     expect(me.body.data.email).toBe(account.email);
+
+    const doctor = runIn(image, ['node', 'src/doctor/main.ts'], environment());
+    expect(await once(doctor, 'exit')).toEqual([0, null]);
 
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);

@@ -1,0 +1,34 @@
+import { readdirSync } from 'node:fs';
+import { type Check, Problem } from './check.ts';
+import { secretKey } from './project.ts';
+
+const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push';
+
+/** The versions of the migrations that this gateway was written for. */
+function expectedMigrations(): string[] {
+  const files = readdirSync(new URL('../../supabase/migrations', import.meta.url));
+  return files.map((name) => name.split('_')[0] ?? '').toSorted();
+}
+
+export const migrations: Check = {
+  name: 'Migrations',
+  needs: [secretKey],
+  // Asks anew: the check of the key does not fail when there is nothing to report.
+  async run(visit) {
+    const key = visit.config.secrets.supabaseSecretKey;
+    const { status } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
+    if (status === 404) throw new Problem('The migrations are not applied, or not all of them.', `${push}.`);
+    const { migrations: applied } = visit.report;
+    const expected = expectedMigrations();
+    if (applied === null) {
+      throw new Problem(
+        'The database has no history of migrations, so that nobody can tell which it has seen.',
+        `If they were pasted into the SQL editor: npx supabase migration repair --status applied ${expected.join(' ')}. Otherwise apply them: npx supabase db push.`,
+      );
+    }
+    const missing = expected.filter((version) => !applied.includes(version));
+    if (missing.length > 0)
+      throw new Problem(`The database has not seen these migrations: ${missing.join(', ')}.`, `${push}.`);
+    return `All ${expected.length} are applied.`;
+  },
+};

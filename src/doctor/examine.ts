@@ -1,0 +1,72 @@
+import { type Check, NotChecked, Problem, type Result, reasonOf } from './check.ts';
+import { migrations } from './database.ts';
+import { gatewayClock, https, proxies, readiness } from './gateway.ts';
+import { accessToken, account, accountTriggers, addressForwarding, apiKeys } from './identity.ts';
+import { address, clock, publishableKey, secretKey } from './project.ts';
+import { redis } from './redis.ts';
+import { buckets, signedUrls } from './storage.ts';
+import type { Visit } from './visit.ts';
+
+/** Every check, in the order in which one builds on the other. */
+export const checks: readonly Check[] = [
+  address,
+  publishableKey,
+  secretKey,
+  clock,
+  migrations,
+  buckets,
+  signedUrls,
+  account,
+  accessToken,
+  accountTriggers,
+  addressForwarding,
+  redis,
+  readiness,
+  gatewayClock,
+  https,
+  proxies,
+  apiKeys,
+];
+
+async function resultOf(check: Check, visit: Visit, succeeded: ReadonlySet<Check>): Promise<Result> {
+  const missing = check.needs.find((needed) => !succeeded.has(needed));
+  if (missing !== undefined)
+    return { check: check.name, status: 'not checked', detail: `Only after "${missing.name}" is right.` };
+  try {
+    return { check: check.name, status: 'ok', detail: await check.run(visit) };
+  } catch (error) {
+    if (error instanceof NotChecked)
+      return { check: check.name, status: 'not checked', detail: error.message };
+    const remedy =
+      error instanceof Problem ? error.remedy : 'Run the doctor again, and look at Logs in the dashboard.';
+    const detail = error instanceof Problem ? error.message : `It failed: ${reasonOf(error)}.`;
+    return { check: check.name, status: 'problem', detail, remedy };
+  }
+}
+
+/**
+ * Runs every check and removes all that they made.
+ * @param tell told each result as soon as it is known
+ */
+export async function examine(visit: Visit, tell: (result: Result) => void): Promise<Result[]> {
+  const results: Result[] = [];
+  const succeeded = new Set<Check>();
+  const add = (result: Result) => {
+    results.push(result);
+    tell(result);
+  };
+  for (const check of checks) {
+    const result = await resultOf(check, visit, succeeded);
+    if (result.status === 'ok') succeeded.add(check);
+    add(result);
+  }
+  for (const what of await visit.clearAway()) {
+    add({
+      check: 'Clearing away',
+      status: 'problem',
+      detail: `This could not be removed: ${what}.`,
+      remedy: 'Delete it in the dashboard: Authentication, Users, or Storage.',
+    });
+  }
+  return results;
+}

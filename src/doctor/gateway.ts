@@ -1,0 +1,130 @@
+import { BlockList, isIP } from 'node:net';
+import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
+import { checkClock, clock, clockAheadMs } from './project.ts';
+import { type Answer, ask, type Visit } from './visit.ts';
+
+/** Asks the gateway that was named. @throws NotChecked when none was, Problem when it does not answer */
+async function askGateway(
+  { gateway }: Visit,
+  path: string,
+  request: Parameters<typeof ask>[1] = {},
+): Promise<Answer> {
+  if (gateway === null)
+    throw new NotChecked('Name a running gateway: npm run doctor -- --gateway https://host');
+  return await ask(new URL(path, gateway), request).catch((error: unknown) => {
+    throw new Problem(
+      `Nothing answers at ${gateway.origin}: ${reasonOf(error)}.`,
+      'See that the gateway and its proxy run, and that name and certificate are right.',
+      error,
+    );
+  });
+}
+
+export const readiness: Check = {
+  name: 'Gateway',
+  needs: [],
+  async run(visit) {
+    const { status, body } = await askGateway(visit, '/readyz');
+    if (status === 200) return 'It is ready.';
+    const { checks = {} } = (Buffer.isBuffer(body) ? {} : body) as {
+      checks?: Record<string, { ok: boolean }>;
+    };
+    const failing = Object.keys(checks).filter((name) => !checks[name]?.ok);
+    throw new Problem(
+      `It is not ready (${status}${failing.length > 0 ? `: ${failing.join(', ')}` : ''}).`,
+      'Read its log; what it cannot reach, the checks above name if this machine cannot, either.',
+    );
+  },
+};
+
+export const gatewayClock: Check = {
+  name: 'Gateway clock',
+  needs: [readiness, clock],
+  async run(visit) {
+    const askedAt = Date.now();
+    const { headers } = await askGateway(visit, '/healthz');
+    const ahead = clockAheadMs(headers.get('date'), askedAt);
+    if (ahead === null || visit.clockAheadMs === null)
+      throw new NotChecked('One of the two does not tell the time.');
+    checkClock(visit.clockAheadMs - ahead, 'the gateway');
+    return 'The gateway and Supabase agree on the time.';
+  },
+};
+
+const tooFew =
+  'Set TRUST_PROXY to the number of proxies between clients and the gateway; each must add to X-Forwarded-For and set X-Forwarded-Proto.';
+
+export const https: Check = {
+  name: 'Gateway https',
+  needs: [readiness],
+  async run(visit) {
+    const { status } = await askGateway(visit, '/api/v1/categories');
+    const isPlain = visit.gateway?.protocol === 'http:';
+    if (status === 200 && isPlain && isInner(hostOf(visit)))
+      throw new NotChecked('It is not reached from outside here.');
+    if (status === 200 && isPlain)
+      throw new Problem(
+        'It answers over plain http: passwords and tokens can be read on the way.',
+        'Set REQUIRE_HTTPS=true and put a proxy that ends TLS in front.',
+      );
+    if (status === 200) return 'It knows that requests come over https.';
+    throw new Problem(
+      `It refuses a request that came over ${visit.gateway?.protocol.slice(0, -1)} (${status}).`,
+      tooFew,
+    );
+  },
+};
+
+const inner = new BlockList();
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+] as const)
+  inner.addSubnet(network, bits, 'ipv4');
+inner.addSubnet('fc00::', 7, 'ipv6');
+inner.addAddress('::1', 'ipv6');
+
+const hostOf = ({ gateway }: Visit) =>
+  (gateway?.hostname ?? '').replace(/^\[|\]$/g, '').replace(/^localhost$/, '127.0.0.1');
+const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // a name is in neither
+
+/** Enough that several gateways without a shared Redis would each have been asked twice. */
+const claims = 12;
+
+/** Whether the gateway counts a request on the address that the client claims to have. */
+async function believesClients(visit: Visit): Promise<boolean> {
+  const left = new Set<string | null>();
+  for (let last = 1; last <= claims; last++) {
+    const headers = { 'X-Forwarded-For': `198.51.100.${last}` };
+    const answer = await askGateway(visit, '/api/v1/categories', { headers });
+    left.add(answer.headers.get('x-ratelimit-remaining'));
+  }
+  return left.size === 1;
+}
+
+export const proxies: Check = {
+  name: 'Gateway proxies',
+  needs: [readiness, addressForwarding, accessToken],
+  async run(visit) {
+    if (await believesClients(visit))
+      throw new Problem(
+        'It believes any address that a client claims to have, so that nobody can be limited.',
+        'TRUST_PROXY is greater than the number of proxies: lower it.',
+      );
+    const { email, password } = visit.account;
+    const known = (await sessionAddresses(visit)).length;
+    await askGateway(visit, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
+    const address = (await sessionAddresses(visit))[known];
+    if (!address) throw new NotChecked('Auth did not note an address of the sign-in.');
+    if (isInner(address) && !isInner(hostOf(visit)))
+      throw new Problem(
+        `It takes a proxy for the client (${address}): all app users share its limits.`,
+        tooFew,
+      );
+    return `It takes this machine for ${address}: that must be its public address.`;
+  },
+};

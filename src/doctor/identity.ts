@@ -1,0 +1,168 @@
+import { decodeProtectedHeader } from 'jose';
+import { hashOfApiKey } from '../api-key.ts';
+import type { UserCaller } from '../caller.ts';
+import { ApiError } from '../errors.ts';
+import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+import { migrations } from './database.ts';
+import { publishableKey, secretKey } from './project.ts';
+import { ask, forwardedAddress, type Visit } from './visit.ts';
+
+/** Runs a function that only the service may run. */
+async function asService(visit: Visit, name: string, body: object): Promise<unknown> {
+  const key = visit.config.secrets.supabaseSecretKey;
+  const answer = await visit.ask(`/rest/v1/rpc/${name}`, { method: 'POST', key, body });
+  if (answer.status < 300) return answer.body;
+  throw new Problem(
+    `The database answered ${answer.status} to ${name}.`,
+    'Look at Logs, Postgres, in the dashboard; a migration that was changed by hand must be applied again.',
+  );
+}
+
+export const account: Check = {
+  name: 'Accounts',
+  needs: [secretKey],
+  async run(visit) {
+    const { email, password } = visit.account;
+    const key = visit.config.secrets.supabaseSecretKey;
+    const { status, body } = await visit.ask('/auth/v1/admin/users', {
+      method: 'POST',
+      key,
+      body: { email, password, email_confirm: true },
+    });
+    if (status !== 200)
+      throw new Problem(
+        `No account could be made (${status}).`,
+        status >= 500
+          ? 'A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.'
+          : 'Look at Logs, Auth, in the dashboard.',
+      );
+    const { id } = body as { id: string };
+    visit.account.id = id;
+    visit.later(`the account ${email}`, async () => {
+      const removed = await visit.ask(`/auth/v1/admin/users/${id}`, { method: 'DELETE', key });
+      if (removed.status !== 200) throw new Error(`Auth answered ${removed.status}`);
+    });
+    return 'A throw-away account was made.';
+  },
+};
+
+const jwtPage = 'Project Settings, JWT Keys, in the dashboard';
+
+/** What to do about a token of the project that cannot be verified, by how it is signed. */
+function unverifiable(token: string, secretIsSet: boolean): string {
+  const { alg } = decodeProtectedHeader(token);
+  if (alg !== 'HS256')
+    return `The project publishes no key for it. After a rotation wait 20 minutes; otherwise see ${jwtPage}.`;
+  return secretIsSet
+    ? `SUPABASE_JWT_SECRET is not the secret of this project: copy it from ${jwtPage}, Legacy JWT Secret.`
+    : `The project signs with its shared secret: set SUPABASE_JWT_SECRET to it, or change to signing keys. Both are in ${jwtPage}.`;
+}
+
+export const accessToken: Check = {
+  name: 'Access tokens',
+  needs: [account],
+  async run(visit) {
+    const { email, password } = visit.account;
+    const request = { ip: forwardedAddress, deadline: visit.deadline() };
+    const session = await visit.auth.signIn({ email, password }, request).catch((error: unknown) => {
+      throw new Problem(
+        `The throw-away account cannot sign in with its password: ${reasonOf(error)}.`,
+        'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
+        error,
+      );
+    });
+    await visit.verify(session.access_token).catch((error: unknown) => {
+      const secretIsSet = visit.config.secrets.supabaseJwtSecret !== null;
+      throw new Problem(
+        `A token of the project cannot be verified: ${reasonOf(error)}.`,
+        error instanceof ApiError && error.code === 'server_error'
+          ? 'Look at /auth/v1/.well-known/jwks.json of the project.'
+          : unverifiable(session.access_token, secretIsSet),
+        error,
+      );
+    });
+    visit.token = session.access_token;
+    return `A real one was verified (${decodeProtectedHeader(visit.token).alg}).`;
+  },
+};
+
+const triggers = {
+  sounds_service_create_customer:
+    'after insert on auth.users for each row execute function private.create_customer()',
+  sounds_service_mirror_account:
+    'after update of email, raw_app_meta_data on auth.users for each row execute function private.mirror_account()',
+};
+
+export const accountTriggers: Check = {
+  name: 'Triggers on auth.users',
+  needs: [publishableKey, migrations, accessToken],
+  async run(visit) {
+    for (const [name, definition] of Object.entries(triggers)) {
+      if (visit.report.account_triggers.includes(name)) continue;
+      throw new Problem(
+        `The trigger ${name} is gone or switched off: new accounts are not what the service needs.`,
+        `Run in the SQL editor: drop trigger if exists ${name} on auth.users; create trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
+      );
+    }
+    const caller: UserCaller = { via: 'jwt', userId: visit.account.id, token: visit.token, claims: {} };
+    const customer = await visit.supabase.callFunction(caller, 'get_customer', visit.deadline());
+    if (customer !== null) return 'A new account has its customer record.';
+    throw new Problem(
+      'A new account has no customer record.',
+      'Look at Logs, Postgres, in the dashboard for an error of private.create_customer.',
+    );
+  },
+};
+
+/** Whether a key is accepted: by the gateway, where one is named, else by the database. */
+async function isAccepted(visit: Visit, key: string): Promise<boolean> {
+  if (visit.gateway !== null) {
+    const headers = { Authorization: `Bearer ${key}` };
+    const { status } = await ask(new URL('/api/v1/me', visit.gateway), { headers });
+    return status === 200;
+  }
+  const caller = { via: 'api_key', keyHash: hashOfApiKey(key) } as const;
+  return visit.supabase.callFunction(caller, 'get_customer', visit.deadline()).then(
+    () => true,
+    () => false,
+  );
+}
+
+export const apiKeys: Check = {
+  name: 'API keys',
+  needs: [accountTriggers],
+  async run(visit) {
+    const remedy =
+      'Apply the migrations (npx supabase db push), then look at Logs, Postgres, in the dashboard.';
+    const key = await asService(visit, 'doctor_issue_key', { account: visit.account.id });
+    if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
+    if (!(await isAccepted(visit, key)))
+      throw new Problem('An API key that was just issued is refused.', remedy);
+    await asService(visit, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
+    if (await isAccepted(visit, key)) throw new Problem('A revoked API key is still accepted.', remedy);
+    return 'One was issued, used and revoked.';
+  },
+};
+
+/** Where Auth thinks that the throw-away account was signed in to, oldest first. */
+export async function sessionAddresses(visit: Visit): Promise<(string | null)[]> {
+  return (await asService(visit, 'doctor_session_addresses', { account: visit.account.id })) as (
+    | string
+    | null
+  )[];
+}
+
+export const addressForwarding: Check = {
+  name: 'IP address forwarding',
+  needs: [migrations, accessToken],
+  async run(visit) {
+    const [noted] = await sessionAddresses(visit);
+    if (noted === forwardedAddress) return "Auth limits by the app user's address.";
+    if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(visit.config.supabase.url))
+      throw new NotChecked('A local stack does not forward addresses.');
+    throw new Problem(
+      'Auth takes the gateway for the client: all app users share one limit for signing in.',
+      'Switch on IP address forwarding under Authentication, Rate Limits, in the dashboard, and use a secret key that begins with sb_secret_.',
+    );
+  },
+};

@@ -1,0 +1,69 @@
+import { parseArgs, styleText } from 'node:util';
+import { ConfigError, loadConfig } from '../config.ts';
+import type { Result } from './check.ts';
+import { examine } from './examine.ts';
+import { createVisit } from './visit.ts';
+
+// `npm run doctor`: whether a deployment is set up right, and what to do where it is not.
+
+const usage = `Usage: npm run doctor -- [--gateway https://host] [--json]
+
+Checks the Supabase project and the Redis that the environment or .env names, and with --gateway
+a running gateway, too. Makes a throw-away account and two small files, and removes them.`;
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        gateway: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean' },
+      },
+    });
+    if (values.help) {
+      console.log(usage);
+      process.exit(0);
+    }
+    return { json: values.json, gateway: values.gateway === undefined ? null : new URL(values.gateway) };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+    process.exit(1);
+  }
+}
+
+function readConfig() {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(`The configuration is not usable:\n${error.message}`);
+    process.exit(1);
+  }
+}
+
+const colours = { ok: 'green', problem: 'red', 'not checked': 'dim' } as const;
+const widest = 25;
+
+function print({ check, status, detail, remedy }: Result) {
+  console.log(`${styleText(colours[status], status.padEnd(12))} ${check.padEnd(widest)} ${detail}`);
+  if (remedy !== undefined)
+    console.log(`${' '.repeat(13 + widest)} ${styleText('bold', 'Remedy:')} ${remedy}`);
+}
+
+const { json, gateway } = readArguments();
+const visit = createVisit(readConfig(), gateway);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await visit.clearAway();
+    process.exit(1);
+  });
+}
+
+const results = await examine(visit, json ? () => {} : print);
+await visit.close();
+const problems = results.filter(({ status }) => status === 'problem').length;
+if (json) console.log(JSON.stringify({ ok: problems === 0, results }, null, 2));
+else if (problems === 0) console.log('\nNothing needs to be fixed.');
+else console.log(`\n${problems} ${problems === 1 ? 'problem' : 'problems'} to fix.`);
+process.exitCode = problems === 0 ? 0 : 1;

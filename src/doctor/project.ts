@@ -1,0 +1,78 @@
+import { type Check, Problem, reasonOf } from './check.ts';
+import { ask, type Visit } from './visit.ts';
+
+const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
+
+export const address: Check = {
+  name: 'SUPABASE_URL',
+  needs: [],
+  async run({ config }) {
+    const { url, publishableKey } = config.supabase;
+    const remedy =
+      'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
+    const answer = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
+      throw new Problem(`Nothing answers at ${url}: ${reasonOf(error)}.`, remedy, error);
+    });
+    // 401: the edge does not know the key, which is the next check's business.
+    if (answer.status === 200 || answer.status === 401) return `${url} answers.`;
+    throw new Problem(`${url} answers ${answer.status}, as no Supabase project does.`, remedy);
+  },
+};
+
+export const publishableKey: Check = {
+  name: 'SUPABASE_PUBLISHABLE_KEY',
+  needs: [address],
+  async run({ ask, config }) {
+    const { status } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
+    if (status === 200) return 'The project knows it.';
+    throw new Problem(`The project does not know this publishable key (${status}).`, `${keysPage}.`);
+  },
+};
+
+export const secretKey: Check = {
+  name: 'SUPABASE_SECRET_KEY',
+  needs: [address],
+  async run(visit) {
+    const key = visit.config.secrets.supabaseSecretKey;
+    const { status, body } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
+    if (status === 200) visit.report = body as Visit['report'];
+    // A function that is not there is not the fault of the key.
+    if (status === 200 || status === 404) return 'The project knows it.';
+    throw new Problem(
+      `The project does not take this for a secret key (${status}).`,
+      `${keysPage}, under Secret keys; a key that was deleted there is of no use any more.`,
+    );
+  },
+};
+
+/** Tokens are refused to the second when they expire, and when they come from the future. */
+const skewToleratedMs = 5_000;
+
+/** How far a clock is ahead of ours; null when it is not told. Dates are in whole seconds and took a moment to arrive. */
+export function clockAheadMs(date: string | null, askedAt: number): number | null {
+  if (date === null) return null;
+  const middle = (askedAt + Date.now()) / 2;
+  return Date.parse(date) + 500 - middle;
+}
+
+export function checkClock(aheadMs: number, whose: string) {
+  if (Math.abs(aheadMs) <= skewToleratedMs) return;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  throw new Problem(
+    `The clock of ${whose} is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of Supabase: tokens expire too ${aheadMs > 0 ? 'late' : 'soon'}.`,
+    `Switch on time synchronisation there: timedatectl set-ntp true.`,
+  );
+}
+
+export const clock: Check = {
+  name: 'Clock',
+  needs: [address],
+  async run(visit) {
+    const askedAt = Date.now();
+    const { headers } = await visit.ask('/auth/v1/health', { key: visit.config.supabase.publishableKey });
+    visit.clockAheadMs = clockAheadMs(headers.get('date'), askedAt);
+    if (visit.clockAheadMs === null) return 'Supabase does not tell the time.';
+    checkClock(visit.clockAheadMs, 'this machine');
+    return 'This machine and Supabase agree on the time.';
+  },
+};

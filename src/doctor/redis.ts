@@ -1,0 +1,34 @@
+import { Redis } from 'ioredis';
+import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+
+export const redis: Check = {
+  name: 'Redis',
+  needs: [],
+  async run({ config }) {
+    const { redisUrl } = config.secrets;
+    if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
+    const client = new Redis(redisUrl, {
+      lazyConnect: true,
+      retryStrategy: () => null,
+      connectTimeout: 5_000,
+      commandTimeout: 5_000,
+    });
+    let reason: unknown;
+    client.on('error', (error) => {
+      reason = error;
+    });
+    try {
+      await client.connect();
+      await client.ping();
+      return 'It answers.';
+    } catch (error) {
+      throw new Problem(
+        `It cannot be used: ${reasonOf(reason ?? error)}.`,
+        'See that Redis runs, that REDIS_URL has its host, port and password (rediss:// for TLS), and that a firewall lets this machine in.',
+        error,
+      );
+    } finally {
+      client.disconnect();
+    }
+  },
+};

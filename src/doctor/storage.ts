@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { type Check, Problem, reasonOf } from './check.ts';
+import { secretKey } from './project.ts';
+import { ask, type Visit } from './visit.ts';
+
+const isPublic = { audio: false, covers: true } as const;
+type Bucket = keyof typeof isPublic;
+
+export const buckets: Check = {
+  name: 'Buckets',
+  needs: [secretKey],
+  async run(visit) {
+    for (const bucket of ['audio', 'covers'] as const) {
+      const key = visit.config.secrets.supabaseSecretKey;
+      const { status, body } = await visit.ask(`/storage/v1/bucket/${bucket}`, { key });
+      if (status !== 200)
+        throw new Problem(
+          `There is no bucket ${bucket}.`,
+          'Apply the migrations (npx supabase db push), or run supabase/migrations/20260623090900_storage.sql in the SQL editor.',
+        );
+      if ((body as { public: boolean }).public !== isPublic[bucket])
+        throw new Problem(
+          bucket === 'audio'
+            ? 'The bucket audio is public: everybody can download every sound, for ever.'
+            : 'The bucket covers is private: no app can show a cover.',
+          `Run in the SQL editor: update storage.buckets set public = ${isPublic[bucket]} where id = '${bucket}';`,
+        );
+    }
+    return 'audio is private, covers is public.';
+  },
+};
+
+/** Puts a few bytes into a bucket until the end of the visit. */
+async function putFile(visit: Visit, bucket: Bucket, type: string) {
+  const name = `doctor-${visit.account.email.split('@')[0]}`;
+  const key = visit.config.secrets.supabaseSecretKey;
+  const bytes = randomBytes(64);
+  const path = `/storage/v1/object/${bucket}/${name}`;
+  visit.later(`the file ${name} in the bucket ${bucket}`, async () => {
+    await visit.ask(`/storage/v1/object/${bucket}`, { method: 'DELETE', key, body: { prefixes: [name] } });
+  });
+  const { status } = await visit.ask(path, {
+    method: 'POST',
+    key,
+    headers: { 'Content-Type': type },
+    body: bytes,
+  });
+  if (status !== 200)
+    throw new Problem(
+      `No file could be put into the bucket ${bucket} (${status}).`,
+      'Look at Storage in the dashboard: whether the bucket takes files of this type, and whether the quota is used up.',
+    );
+  return { name, bytes };
+}
+
+export const signedUrls: Check = {
+  name: 'Signed URLs',
+  needs: [buckets],
+  async run(visit) {
+    const { publicUrl } = visit.config.supabase;
+    const audio = await putFile(visit, 'audio', 'audio/wav');
+    const cover = await putFile(visit, 'covers', 'image/png');
+    const signed = await visit.supabase.signUrl('audio', audio.name, 60, visit.deadline());
+    if (signed === null)
+      throw new Problem('Storage does not find a file that was just stored.', 'Run the doctor again.');
+    const addresses = {
+      'A signed audio address': { url: signed, bytes: audio.bytes },
+      'The public address of a cover': {
+        url: `${publicUrl}/storage/v1/object/public/covers/${cover.name}`,
+        bytes: cover.bytes,
+      },
+    };
+    for (const [what, { url, bytes }] of Object.entries(addresses)) {
+      const answer = await ask(url).catch((error: unknown) => {
+        throw new Problem(
+          `${what} cannot be fetched: ${reasonOf(error)}.`,
+          'Set SUPABASE_PUBLIC_URL to the address of the project that phones reach.',
+        );
+      });
+      if (!Buffer.isBuffer(answer.body) || !bytes.equals(answer.body))
+        throw new Problem(
+          `${what} gives ${answer.status} instead of the file.`,
+          'Set SUPABASE_PUBLIC_URL to the address of the project that phones reach, or leave it out.',
+        );
+    }
+    return 'A phone can fetch audio by a signed address, and covers.';
+  },
+};

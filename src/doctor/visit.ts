@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createAuthApi } from '../auth-api.ts';
+import { createVerifier } from '../caller.ts';
+import type { Config } from '../config.ts';
+import { createSupabase } from '../supabase.ts';
+import { createUpstream, Deadline } from '../upstream.ts';
+import { Problem, reasonOf } from './check.ts';
+
+/** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
+export const forwardedAddress = '203.0.113.7';
+
+const patienceMs = 15_000;
+
+export type Answer = { status: number; headers: Headers; body: unknown };
+type Request = {
+  method?: 'GET' | 'POST' | 'DELETE';
+  /** Sent as apikey and bearer, as the gateway does. */
+  key?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+/** Asks any address. @throws when there is no answer at all */
+export async function ask(url: string | URL, { method = 'GET', key, headers, body }: Request = {}) {
+  const isFile = body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      'User-Agent': 'sounds-service-doctor',
+      ...(key !== undefined && { apikey: key }),
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(body !== undefined && !isFile && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isFile ? Buffer.from(body) : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(patienceMs),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  let parsed: unknown = bytes;
+  try {
+    parsed = JSON.parse(bytes.toString());
+  } catch {}
+  return { status: response.status, headers: response.headers, body: parsed } satisfies Answer;
+}
+
+/** What one run of the doctor asks with, what it has learned, and what it has to clear away. */
+export function createVisit(config: Config, gateway: URL | null) {
+  const upstream = createUpstream(null);
+  const { url } = config.supabase;
+  const removals: { what: string; remove: () => Promise<void> }[] = [];
+  const id = randomUUID();
+
+  return {
+    config,
+    gateway,
+    auth: createAuthApi(config, upstream),
+    supabase: createSupabase(config, upstream),
+    verify: createVerifier(config, upstream),
+    deadline: () => new Deadline(),
+    /** Of the throw-away account; its password is known to nobody else. */
+    account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
+    token: '',
+    report: { migrations: null as string[] | null, account_triggers: [] as string[] },
+    /** Supabase's clock minus ours, in milliseconds; null before it is known. */
+    clockAheadMs: null as number | null,
+
+    /** Asks Supabase. @throws Problem when there is no answer */
+    async ask(path: string, request: Request): Promise<Answer> {
+      try {
+        return await ask(url + path, request);
+      } catch (error) {
+        throw new Problem(
+          `${url} did not answer: ${reasonOf(error)}.`,
+          'Look at https://status.supabase.com and run the doctor again.',
+          error,
+        );
+      }
+    },
+
+    /** Notes what has to be removed at the end, whatever happens in between. */
+    later(what: string, remove: () => Promise<void>) {
+      removals.push({ what, remove });
+    },
+
+    /** Removes what was made, the last first. @returns what could not be removed */
+    async clearAway(): Promise<string[]> {
+      const left: string[] = [];
+      for (const { what, remove } of removals.splice(0).reverse()) {
+        await remove().catch((error: unknown) => left.push(`${what} (${reasonOf(error)})`));
+      }
+      return left;
+    },
+
+    close: () => upstream.close(),
+  };
+}
+
+export type Visit = ReturnType<typeof createVisit>;

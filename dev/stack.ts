@@ -89,7 +89,11 @@ async function startServices(
   const { databaseUrl, exited } = postgres;
   await prepareDatabase(databaseUrl);
   log('Applying migrations');
-  await migrate(databaseUrl);
+  await migrate(databaseUrl).catch((error: Error) => {
+    throw new Error(
+      `${error.message.trim()}\nThe migrations do not fit this database. If its data may go: npm run dev -- --fresh`,
+    );
+  });
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ databaseUrl, storageDir, port: apiPort });
   return {

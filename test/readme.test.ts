@@ -5,10 +5,13 @@ import { endpoints } from '../src/app.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const guide = readFileSync('docs/apps.md', 'utf8');
+const operators = readFileSync('docs/deploy.md', 'utf8');
 
 test('every file and folder that the README names exists', () => {
   const paths = [
-    ...`${readme}${guide}`.matchAll(/`((?:src|supabase|dev|test|docs)\/[\w./-]*|\.env\.example)`/g),
+    ...`${readme}${guide}${operators}`.matchAll(
+      /`((?:src|supabase|dev|test|docs|ops)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
+    ),
   ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
@@ -16,7 +19,7 @@ test('every file and folder that the README names exists', () => {
 
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const named = [...readme.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:-[a-z]+)*)/g)]
+  const named = [...`${readme}${operators}`.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:-[a-z]+)*)/g)]
     .map(([, name]) => name ?? '')
     .filter((name) => !['ci', 'run'].includes(name));
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
@@ -30,6 +33,19 @@ test('the cover that the README names is in the seed', () => {
 test('the endpoint table of the README lists exactly the endpoints there are', () => {
   const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
   expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+});
+
+test('the guide for operators names only variables, alerts and metrics that there are', () => {
+  const example = readFileSync('.env.example', 'utf8');
+  const variables = [...operators.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name]) => name ?? '');
+  expect(variables.length).toBeGreaterThan(5);
+  expect(variables.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
+  const rules = readFileSync('ops/alerts.yaml', 'utf8');
+  const alerts = [...operators.matchAll(/`(Sounds\w+)`/g)].map(([, name]) => name ?? '');
+  expect(alerts.length).toBeGreaterThan(3);
+  expect(alerts.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
+  const metrics = [...operators.matchAll(/`(sounds_\w+)`/g)].map(([, name]) => name ?? '');
+  expect(metrics.filter((name) => !readFileSync('src/metrics.ts', 'utf8').includes(`'${name}'`))).toEqual([]);
 });
 
 test('every endpoint that the guide for app developers names exists', () => {

@@ -47,8 +47,13 @@ async function resultOf(check: Check, visit: Visit, succeeded: ReadonlySet<Check
 /**
  * Runs every check and removes all that they made.
  * @param tell told each result as soon as it is known
+ * @param interrupted ends the examination after the check that is under way
  */
-export async function examine(visit: Visit, tell: (result: Result) => void): Promise<Result[]> {
+export async function examine(
+  visit: Visit,
+  tell: (result: Result) => void,
+  interrupted?: AbortSignal,
+): Promise<Result[]> {
   const results: Result[] = [];
   const succeeded = new Set<Check>();
   const add = (result: Result) => {
@@ -56,6 +61,7 @@ export async function examine(visit: Visit, tell: (result: Result) => void): Pro
     tell(result);
   };
   for (const check of checks) {
+    if (interrupted?.aborted) break;
     const result = await resultOf(check, visit, succeeded);
     if (result.status === 'ok') succeeded.add(check);
     add(result);

@@ -123,7 +123,7 @@ export const proxies: Check = {
     if (isInner(address) && !isInner(hostOf(visit)))
       throw new Problem(
         `It takes a proxy for the client (${address}): all app users share its limits.`,
-        tooFew,
+        `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,
       );
     return `It takes this machine for ${address}: that must be its public address.`;
   },

@@ -53,15 +53,13 @@ function print({ check, status, detail, remedy }: Result) {
 const { json, gateway } = readArguments();
 const visit = createVisit(readConfig(), gateway);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await visit.clearAway();
-    process.exit(1);
-  });
-}
+// What was made has to be removed all the same; asked twice, it ends at once.
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
 
-const results = await examine(visit, json ? () => {} : print);
+const results = await examine(visit, json ? () => {} : print, interruption.signal);
 await visit.close();
+if (interruption.signal.aborted) process.exit(1);
 const problems = results.filter(({ status }) => status === 'problem').length;
 if (json) console.log(JSON.stringify({ ok: problems === 0, results }, null, 2));
 else if (problems === 0) console.log('\nNothing needs to be fixed.');

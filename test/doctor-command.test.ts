@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, inject } from 'vitest';
+import type { Result } from '../src/doctor/check.ts';
+import { nothing, test } from './support/patient.ts';
+
+describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout: 60_000 }, () => {
+  const start = (env: Record<string, string>, ...args: string[]) =>
+    spawn(process.execPath, ['src/doctor/main.ts', ...args], { env });
+
+  async function run(env: Record<string, string>, ...args: string[]) {
+    const child = start(env, ...args);
+    const output = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].on('data', (text) => {
+        output[stream] += text;
+      });
+    const [code] = await once(child, 'close');
+    return { code, ...output };
+  }
+
+  test('says so in plain lines and with exit code 0 or 1, and tells no secret', async ({ patient }) => {
+    const right = await run(patient.environment);
+    expect(right.code).toBe(0);
+    expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
+    expect(right.stdout).not.toContain('\u001b');
+    const wrong = await run({ ...patient.environment, SUPABASE_JWT_SECRET: 'y'.repeat(40) });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toMatch(/\n1 problem to fix\.\n$/);
+    const { SUPABASE_URL: _, ...secrets } = patient.environment;
+    for (const secret of [...Object.values(secrets), 'y'.repeat(40)])
+      expect(right.stdout + wrong.stdout + wrong.stderr).not.toContain(secret);
+  });
+
+  test('leaves nothing behind when it is interrupted', async ({ patient }) => {
+    const child = start(patient.environment);
+    const exited = once(child, 'exit');
+    child.stdout.on('data', (text) => {
+      if (String(text).includes('Signed URLs')) child.kill('SIGINT');
+    });
+    expect(await exited).toEqual([1, null]);
+    expect(await patient.left()).toEqual(nothing);
+  });
+
+  test('says so to machines with --json', async ({ patient }) => {
+    const { code, stdout } = await run(
+      { ...patient.environment, SUPABASE_SECRET_KEY: 'sb_secret_x' },
+      '--json',
+    );
+    const { ok, results } = JSON.parse(stdout) as { ok: boolean; results: Result[] };
+    expect([code, ok]).toEqual([1, false]);
+    expect(results.find(({ status }) => status === 'problem')).toEqual({
+      check: 'SUPABASE_SECRET_KEY',
+      status: 'problem',
+      detail: expect.stringMatching(/\.$/),
+      remedy: expect.stringMatching(/\.$/),
+    });
+  });
+
+  test('explains a configuration and arguments that it cannot use, without a stack', async ({ patient }) => {
+    const unset = await run({});
+    expect([unset.code, unset.stdout]).toEqual([1, '']);
+    expect(unset.stderr).toContain('SUPABASE_URL must be');
+    const misspelt = await run(patient.environment, '--gatway', 'x');
+    expect(misspelt.code).toBe(1);
+    expect(misspelt.stderr).toContain('Usage: npm run doctor');
+    expect(misspelt.stderr + unset.stderr).not.toMatch(/\n {4}at /);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, inject } from 'vitest';
+import { startGateway } from './support/gateway.ts';
+import { type Patient, problemsIn, test } from './support/patient.ts';
+import { freePort } from './support/redis.ts';
+
+describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', { timeout: 60_000 }, () => {
+  const gatewayOf = ({ environment }: Patient, env: Record<string, string> = {}) =>
+    startGateway({ ...environment, ...env });
+
+  test('finds nothing to fix in one that is right', async ({ patient }) => {
+    const gateway = await gatewayOf(patient);
+    const results = await patient.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(problemsIn(results)).toEqual([]);
+    expect(results['Gateway proxies']?.detail).toContain('It takes this machine for 127.0.0.1');
+    expect(results['API keys']?.status).toBe('ok');
+  });
+
+  test.for<[string, Record<string, string>, string, RegExp]>([
+    [
+      'trusts no proxy though it needs one',
+      { REQUIRE_HTTPS: 'true' },
+      'Gateway https',
+      /TRUST_PROXY to the number of proxies/,
+    ],
+    [
+      'trusts more proxies than there are',
+      { TRUST_PROXY: '1' },
+      'Gateway proxies',
+      /greater than the number of proxies/,
+    ],
+    ['cannot reach Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, 'Gateway', /Read its log/],
+  ])('tells when it %s', async ([, env, check, remedy], { patient }) => {
+    const gateway = await gatewayOf(patient, env);
+    const results = await patient.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(results[check]?.status).toBe('problem');
+    expect(results[check]?.remedy).toMatch(remedy);
+  });
+
+  test('tells when it takes a proxy for the client, or answers over plain http', async ({ patient }) => {
+    const gateway = await gatewayOf(patient);
+    // Reached under an address from outside, it sees one from inside.
+    const results = await patient.diagnose({}, gateway.url.replace('127.0.0.1', '0.0.0.0'));
+    await gateway.close();
+    expect(problemsIn(results)).toEqual(['Gateway https', 'Gateway proxies']);
+    expect(results['Gateway proxies']?.detail).toContain('It takes a proxy for the client (127.0.0.1)');
+  });
+
+  test('tells when nothing answers', async ({ patient }) => {
+    const results = await patient.diagnose({}, `http://127.0.0.1:${await freePort()}`);
+    expect(results['Gateway']?.detail).toContain('ECONNREFUSED');
+  });
+});

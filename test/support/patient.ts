@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { test as base, expect } from 'vitest';
+import { as } from '../../dev/database.ts';
+import { SUPERUSER } from '../../dev/postgres.ts';
+import { startStack } from '../../dev/stack.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Result } from '../../src/doctor/check.ts';
+import { examine } from '../../src/doctor/examine.ts';
+import { createVisit } from '../../src/doctor/visit.ts';
+
+/** A Supabase for the doctor, of the file's own: it is broken on purpose. */
+export type Patient = {
+  apiUrl: string;
+  /** That of a gateway in front of it. */
+  environment: {
+    SUPABASE_URL: string;
+    SUPABASE_PUBLISHABLE_KEY: string;
+    SUPABASE_SECRET_KEY: string;
+    SUPABASE_JWT_SECRET: string;
+  };
+  /** As `postgres`, the role of the SQL editor. */
+  sql: postgres.Sql;
+  /** As nobody on a hosted project, to break what administrators cannot. */
+  superuser: postgres.Sql;
+  /** What the doctor finds, by the name of the check. */
+  diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Record<string, Result>>;
+  /** How much of what the doctor made is there. */
+  left: () => Promise<unknown>;
+};
+
+/** What must be there when the doctor has gone. */
+export const nothing = { users: 0, keys: 0, files: 0 };
+
+export const problemsIn = (results: Record<string, Result>) =>
+  Object.values(results)
+    .filter(({ status }) => status === 'problem')
+    .map(({ check }) => check);
+
+async function withPatient(use: (patient: Patient) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-doctor-'));
+  const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false });
+  const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
+  const superuser = postgres(as(SUPERUSER, stack.databaseUrl), { max: 1, onnotice() {} });
+  const environment = {
+    SUPABASE_URL: stack.apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
+    SUPABASE_SECRET_KEY: stack.secretKey,
+    SUPABASE_JWT_SECRET: stack.jwtSecret,
+  };
+  const left: Patient['left'] = async () => {
+    const [counts] = await superuser`select
+      (select count(*) from auth.users)::int as users, (select count(*) from private.api_keys)::int as keys,
+      (select count(*) from storage.objects)::int as files`;
+    return counts;
+  };
+  const diagnose: Patient['diagnose'] = async (env = {}, gateway) => {
+    const config = loadConfig({ ...environment, ...env });
+    const visit = createVisit(config, gateway === undefined ? null : new URL(gateway));
+    const results = await examine(visit, () => {});
+    await visit.close();
+    if (results.every(({ check }) => check !== 'Clearing away')) expect(await left()).toEqual(nothing);
+    return Object.fromEntries(results.map((result) => [result.check, result]));
+  };
+  await use({ apiUrl: stack.apiUrl, environment, sql, superuser, diagnose, left });
+  await Promise.all([sql.end(), superuser.end()]);
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** vitest's test with a patient of the file's own. */
+export const test = base.extend<{ $file: { patient: Patient } }>({
+  patient: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
+    async ({}, use) => withPatient(use),
+    { scope: 'file' },
+  ],
+});

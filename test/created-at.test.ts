@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { describe, expect } from 'vitest';
 import { startScratchDatabase } from '../dev/scratch-database.ts';
-import { addCategory, addSound, addSounds } from './support/catalogue.ts';
+import { addSound, addSounds } from './support/catalogue.ts';
 import { test as base, type Sql } from './support/test.ts';
 
 const test = base.extend<{ $file: { alone: Sql } }>({
@@ -80,21 +80,6 @@ describe('importing 5,000 sounds costs a small multiple of an import without tri
 });
 
 describe('created_at of a sound', () => {
-  test('does not collide when several connections import at once', async ({ sql }) => {
-    const category = await addCategory(sql);
-    await Promise.all(
-      Array.from(
-        { length: 8 },
-        () => sql`
-          insert into public.sounds (title, category, created_at)
-          select 'Import', ${category}, '2002-02-03T04:05:06Z' from generate_series(1, 200)`,
-      ),
-    );
-    expect(await sql`select count(*) as count from public.sounds where category = ${category}`).toEqual([
-      { count: '1600' },
-    ]);
-  });
-
   test('of a deleted sound is not given to another', async ({ sql }) => {
     const created_at = '2003-02-03T04:05:06Z';
     const gone = await addSound(sql, { created_at });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { addCategory, addSounds } from './support/catalogue.ts';
-import { type Api, type Session, type Sql, test } from './support/test.ts';
-
-type Page = { data: { id: string; created_at: string }[]; next_cursor: string | null };
+import { test } from './support/test.ts';
+import { activeInOrder, type Page, walk } from './support/walk.ts';
 
 /** How clients of other types hand a cursor back: same moment, other text. */
 const rewritings: Record<string, (cursor: string) => string> = {
@@ -16,36 +15,6 @@ const rewritings: Record<string, (cursor: string) => string> = {
   'without zeros at the end': (cursor) => cursor.replace(/\.?0+Z$/, 'Z'),
   'in lower case': (cursor) => cursor.toLowerCase(),
 };
-
-/** All ids in the order in which the pages bring them; between pages, `meanwhile` may do as it likes. */
-async function walk(
-  api: Api,
-  user: Session,
-  query: string,
-  { limit = 10, rewrite = (cursor: string) => cursor, meanwhile = async (_page: Page) => {} } = {},
-) {
-  const ids: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(rewrite(cursor))}`;
-    const { status, body } = await api.get<Page>(`/sounds?${query}&limit=${limit}${after}`, {
-      token: user.access_token,
-    });
-    expect(status).toBe(200);
-    expect(body.data.length).toBeLessThanOrEqual(limit);
-    if (body.next_cursor !== null) expect(body.next_cursor).toBe(body.data.at(-1)?.created_at);
-    ids.push(...body.data.map(({ id }) => id));
-    cursor = body.next_cursor;
-    await meanwhile(body);
-  } while (cursor !== null);
-  return ids;
-}
-
-async function activeInOrder(sql: Sql, category: string): Promise<string[]> {
-  const rows = await sql`
-    select id from public.sounds where category = ${category} and is_active order by sort_order, created_at desc`;
-  return rows.map((row) => row['id']);
-}
 
 describe('walking through GET /sounds', () => {
   const arbitrarySounds = fc.array(

@@ -1,0 +1,120 @@
+import postgres from 'postgres';
+import { describe, expect, inject, onTestFinished } from 'vitest';
+import { addCategory, addSound, addSounds } from './support/catalogue.ts';
+import { type Sql, test } from './support/test.ts';
+import { activeInOrder, walk } from './support/walk.ts';
+
+/** Connections of their own, all open before the test goes on. */
+async function connect(count: number): Promise<Sql[]> {
+  const { databaseUrl } = inject('stack');
+  const connections = Array.from({ length: count }, () => postgres(databaseUrl, { max: 1, onnotice() {} }));
+  onTestFinished(async () => {
+    await Promise.all(connections.map((sql) => sql.end()));
+  });
+  await Promise.all(connections.map((sql) => sql`select`));
+  return connections;
+}
+
+test('2,000 plays of one sound over 50 connections count 2,000, each its own number', async ({ sql }) => {
+  const id = await addSound(sql);
+  const connections = await connect(50);
+  const counts = await Promise.all(
+    connections.map(async (connection) => {
+      const told: number[] = [];
+      for (let play = 0; play < 40; play++) {
+        const [row] = await connection`select (public.count_play(${id}) -> 'play_count')::integer as count`;
+        told.push(row?.['count']);
+      }
+      return told;
+    }),
+  );
+  expect(counts.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 2000 }, (_, index) => index + 1));
+  expect(await sql`select plays from public.play_counts where sound_id = ${id}`).toEqual([{ plays: '2000' }]);
+});
+
+test('a favorite added over 20 connections at once is one row, and nobody is told of a failure', async ({
+  sql,
+  user,
+}) => {
+  const id = await addSound(sql);
+  const connections = await connect(20);
+  const claims = JSON.stringify({ sub: user.user.id, role: 'authenticated' });
+  const answers = await Promise.all(
+    connections.map((connection) =>
+      connection.begin(async (transaction) => {
+        await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
+        const [row] = await transaction`select public.add_favorite(${id}) as added`;
+        return row?.['added'];
+      }),
+    ),
+  );
+  expect(answers).toEqual(answers.map(() => true));
+  expect(await sql`select user_id from public.favorites where sound_id = ${id}`).toEqual([
+    { user_id: user.user.id },
+  ]);
+});
+
+describe('a walk through GET /sounds', () => {
+  test('while sounds are deactivated, deleted and added, brings every other one once and in order', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const category = await addCategory(sql);
+    const ids = await addSounds(
+      sql,
+      Array.from({ length: 240 }, (_, index) => ({ category, sort_order: index % 3 })),
+    );
+    const staying = new Set(ids.filter((_, index) => index % 2 === 0));
+    const leaving = ids.filter((id) => !staying.has(id));
+    const [admin] = (await connect(1)) as [Sql];
+    let walking = true;
+    const changeAll = async () => {
+      let changes = 0;
+      for (const id of leaving) {
+        if (!walking) break;
+        if (++changes % 2) await admin`delete from public.sounds where id = ${id}`;
+        else await admin`update public.sounds set is_active = false where id = ${id}`;
+        await addSounds(admin, [{ category, sort_order: changes % 3, is_active: changes % 5 > 0 }]);
+      }
+      return changes;
+    };
+    const [seen, changes] = await Promise.all([
+      walk(api, user, `category=${category}`, { limit: 3 }).finally(() => {
+        walking = false;
+      }),
+      changeAll(),
+    ]);
+
+    expect(changes).toBeGreaterThan(20);
+    expect(new Set(seen).size).toBe(seen.length);
+    const expected = (await activeInOrder(sql, category)).filter((id) => staying.has(id));
+    expect(seen.filter((id) => staying.has(id))).toEqual(expected);
+    expect(expected).toHaveLength(staying.size);
+  });
+});
+
+test('imports of the same moments over 10 connections all succeed, and every created_at is another', async ({
+  sql,
+}) => {
+  const category = await addCategory(sql);
+  const connections = await connect(10);
+  const moments = sql`timestamptz '2002-02-03T04:05:06Z' + (n % 3) * interval '1 millisecond'`;
+  await Promise.all(
+    connections.map((connection) =>
+      connection.begin(async (transaction) => {
+        const insert = () => transaction`
+          insert into public.sounds (title, category, created_at)
+          select 'Import', ${category}, ${moments} from generate_series(1, 60) as n returning id`;
+        const [first] = await insert();
+        await transaction`delete from public.sounds where id = ${first?.['id']}`;
+        const [, second] = await insert();
+        await transaction`update public.sounds set created_at = '2002-02-03T04:05:06Z' where id = ${second?.['id']}`;
+      }),
+    ),
+  );
+  const [row] = await sql`
+    select count(*)::integer as sounds, count(distinct created_at)::integer as moments
+    from public.sounds where category = ${category}`;
+  expect(row).toEqual({ sounds: 10 * 119, moments: 10 * 119 });
+});

@@ -117,7 +117,8 @@ $$;
 create function private.create_customer() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
-  insert into public.customers select (private.customer_of(new)).* on conflict (id) do nothing;
+  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
+  insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;

@@ -1,47 +1,36 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { test as base, describe, expect } from 'vitest';
+import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { addSounds } from './support/catalogue.ts';
 import { startFragileStack } from './support/fragile-stack.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { type Api, apiOf, newEmail, password } from './support/test.ts';
 
-type Stack = Awaited<ReturnType<typeof startFragileStack>>;
-type Server = Awaited<ReturnType<typeof startListening>>;
-
-/** A gateway process of its own in front of a stack that can be broken. */
-const test = base.extend<{ $file: { stack: Stack; server: Server; api: Api } }>({
-  stack: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
-      const stack = await startFragileStack();
-      await use(stack);
-      await stack.stop();
-    },
-    { scope: 'file' },
-  ],
-  server: [
-    async ({ stack }, use) => {
-      const { apiUrl, publishableKey, secretKey, jwtSecret } = stack;
-      const server = await startListening({
-        ...environment(),
-        SUPABASE_URL: apiUrl,
-        SUPABASE_PUBLISHABLE_KEY: publishableKey,
-        SUPABASE_SECRET_KEY: secretKey,
-        SUPABASE_JWT_SECRET: jwtSecret,
-      });
-      await use(server);
-      server.child.kill('SIGTERM');
-      await server.exited;
-    },
-    { scope: 'file' },
-  ],
-  api: [async ({ server }, use) => use(apiOf({ url: `${server.origin}/api/v1` })), { scope: 'file' }],
-});
+/** A gateway process of its own in front of a stack that can be broken; each test has both to itself. */
+async function startService({ onTestFinished }: TestContext) {
+  const stack = await startFragileStack();
+  const { apiUrl, publishableKey, secretKey, jwtSecret } = stack;
+  const server = await startListening({
+    ...environment(),
+    SUPABASE_URL: apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: publishableKey,
+    SUPABASE_SECRET_KEY: secretKey,
+    SUPABASE_JWT_SECRET: jwtSecret,
+  });
+  onTestFinished(async () => {
+    server.child.kill('SIGTERM');
+    await server.exited;
+    await stack.stop();
+  });
+  return { stack, server, api: apiOf({ url: `${server.origin}/api/v1` }) };
+}
 
 type Ended = { status: number; startedMs: number; seconds: number; what: string };
 
-/** Clients that call without a pause until they are stopped. Every answer is checked as in all other tests. */
+const pauseMs = 20;
+
+/** Clients that call until they are stopped. Every answer is checked as in all other tests. */
 function startTraffic(calls: Record<string, () => Promise<{ status: number }>>) {
   const ended: Ended[] = [];
   let on = true;
@@ -50,6 +39,7 @@ function startTraffic(calls: Record<string, () => Promise<{ status: number }>>) 
       const startedMs = performance.now();
       const { status } = await run();
       ended.push({ status, startedMs, seconds: (performance.now() - startedMs) / 1000, what });
+      await sleep(pauseMs);
     }
   });
   return {
@@ -84,10 +74,12 @@ async function appCalls(api: Api, databaseUrl: string) {
 const residentMb = (pid: number | undefined) =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 20_000);
+
 /** Auth may take 11 seconds, data 5, and both a second more. */
 const limitSeconds = (what: string) => (what === 'signIn' ? 12 : 6);
 
-describe('the gateway survives', () => {
+describe.concurrent('the gateway survives', () => {
   for (const what of [
     'a stopped Postgres',
     'a frozen Postgres',
@@ -96,20 +88,19 @@ describe('the gateway survives', () => {
   ] as const) {
     test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, {
       timeout: 60_000,
-    }, async ({ api, stack, server }) => {
+    }, async (context) => {
+      const { api, stack, server } = await startService(context);
       const traffic = startTraffic(await appCalls(api, stack.databaseUrl));
-      await expect.poll(() => traffic.ended.length).toBeGreaterThan(50);
+      await until(() => traffic.ended.length > 50);
       expect(new Set(traffic.ended.map(({ status }) => status))).toEqual(new Set([200, 201]));
       const memoryBefore = residentMb(server.child.pid);
 
       const giveBack: () => Promise<unknown> = await stack.breakages[what]();
-      const failed = () =>
-        new Set(traffic.ended.filter(({ status }) => status === 500).map((end) => end.what));
-      await expect.poll(() => failed().size, { timeout: 20_000 }).toBe(9);
+      const failed = () => new Set(traffic.ended.flatMap((end) => (end.status === 500 ? [end.what] : [])));
+      await until(() => failed().size === 9);
       await giveBack();
       const returnedMs = performance.now();
-      const failing = () => traffic.ended.slice(-50).filter(({ status }) => status >= 300);
-      await expect.poll(failing).toEqual([]);
+      await until(() => traffic.ended.slice(-50).every(({ status }) => status < 300));
       await traffic.stop();
       const lastFailure = traffic.ended.findLast(({ status }) => status >= 300);
       expect((lastFailure?.startedMs ?? 0) - returnedMs).toBeLessThan(5000);

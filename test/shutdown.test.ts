@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect } from 'vitest';
 import { addSound } from './support/catalogue.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test } from './support/test.ts';
+
+/** Of each client between its requests: the machine has other tests to run. */
+const pauseMs = 20;
 
 describe('on SIGTERM', () => {
   test('no request is lost: restarts under load on keep-alive connections fail nothing and count exactly', {
@@ -32,12 +36,15 @@ describe('on SIGTERM', () => {
       }
     }
     const clients = Array.from({ length: 32 }, async (_, index) => {
-      for (let turn = index; counted.on; turn++) await play(turn);
+      for (let turn = index; counted.on; turn++) {
+        await play(turn);
+        await sleep(pauseMs);
+      }
     });
 
     const enough = async () => {
       const before = counted.plays;
-      await expect.poll(() => counted.plays, { timeout: 20_000 }).toBeGreaterThan(before + 300);
+      await expect.poll(() => counted.plays, { timeout: 20_000 }).toBeGreaterThan(before + 200);
     };
     for (const index of [0, 1]) {
       await enough();

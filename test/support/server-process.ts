@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { expectNoSecretIn } from './secrets.ts';
 
 /** The environment of a gateway in front of the stack of this test run, with rate limits out of the way. */
@@ -39,8 +39,10 @@ export function startServer(env: Record<string, string>) {
 /** Starts it and waits until it listens; resolves to the process and where it listens. */
 export async function startListening(env: Record<string, string>) {
   const server = startServer(env);
-  const logged = () => server.output.stdout.split('\n').find((line) => line.includes('Listening'));
-  await expect.poll(logged, { timeout: 15_000 }).toBeDefined();
-  const { address } = JSON.parse(logged() ?? '') as { address: { port: number } };
+  const line = await vi.waitFor(() => {
+    const found = server.output.stdout.split('\n').find((each) => each.includes('Listening'));
+    return found ?? Promise.reject(new Error(`The gateway does not listen: ${server.output.stderr}`));
+  }, 30_000);
+  const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }

@@ -121,14 +121,14 @@ isOneToOne: true
                   ]
                 },"sounds": {
                   Row: {
-                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"search_title": string,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
                   }
                   Update: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
                   }
                   Relationships: [
                     {

@@ -49,6 +49,8 @@ create table public.sounds (
   updated_at timestamptz not null default now(),
   -- Backwards through an index on (list_rank, created_at) is the list order: sort_order up, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
+  -- In "C" two texts are compared byte by byte, which is many times faster than ignoring case row by row.
+  search_title text collate "C" not null generated always as (lower(title)) stored,
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
@@ -70,11 +72,14 @@ comment on column public.sounds.sort_order is 'Smaller numbers are listed first;
 comment on column public.sounds.created_at is
   'Unique. A moment that is taken is moved to the next free millisecond, so imports may repeat one.';
 comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
+comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
 
-create index sounds_list on public.sounds (list_rank, created_at) where is_active;
+-- The list and the lists of categories hold the titles as well: a search for one or two letters, which no trigram index
+-- can answer, reads them in list order from the index, and stops when the page is full.
+create index sounds_list on public.sounds (list_rank, created_at) include (search_title) where is_active;
 create index sounds_featured on public.sounds (list_rank, created_at) where is_active and is_featured;
-create index sounds_category on public.sounds (category, list_rank, created_at);
-create index sounds_title on public.sounds using gin (title extensions.gin_trgm_ops) where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at) include (search_title, is_active);
+create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
 
 -- Some keyboards and systems write "é" as two characters; the service searches for the one.
 create function private.compose_title() returns trigger

@@ -1,0 +1,147 @@
+import postgres from 'postgres';
+
+/** How much of everything a loaded database has. */
+export interface Size {
+  sounds: number;
+  categories: number;
+  customers: number;
+  favorites: number;
+}
+
+/** Years of a busy service. */
+export const LARGE: Size = { sounds: 100_000, categories: 500, customers: 10_000, favorites: 1_000_000 };
+
+/** Whose favorites are as many as anybody's, whatever the size. */
+export const COLLECTOR = 'c0000000-0000-4000-8000-000000000001';
+export const COLLECTOR_FAVORITES = 2_000;
+
+/** Rule sections of the home page. */
+export const SECTIONS = 20;
+
+/**
+ * Fills an empty catalogue as production would be filled: through the real constraints and triggers, in a few statements.
+ * What is random is so with a fixed seed. Few categories, customers and sounds have most of what there is.
+ * @param log told how long each step took
+ */
+export async function load(databaseUrl: string, size: Size, log: (line: string) => void = () => {}) {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    const started = performance.now();
+    await work();
+    log(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  };
+  try {
+    await sql`select setseed(0.42)`;
+    await step(`${size.categories} categories`, () => loadCategories(sql, size));
+    await step(`${size.sounds} sounds`, () => loadSounds(sql, size));
+    await step(`${size.customers} customers`, () => loadCustomers(sql, size));
+    await step(`${size.favorites} favorites`, () => loadFavorites(sql, size));
+    await step(`${SECTIONS} home sections`, () => loadSections(sql));
+    // Autovacuum would do the same within minutes.
+    await step('statistics', () => sql.unsafe('vacuum analyze'));
+  } finally {
+    await sql.end();
+  }
+}
+
+/** One parent in ten. */
+async function loadCategories(sql: postgres.Sql, { categories }: Size) {
+  const insert = (first: number, last: number, parent: postgres.Fragment) => sql`
+    insert into public.categories (slug, name, sort_order, parent_id)
+    select 'category-' || n, 'Category ' || n, n, ${parent} from generate_series(${first}::int, ${last}::int) as n`;
+  const parents = Math.ceil(categories / 10);
+  await insert(1, parents, sql`null`);
+  await insert(
+    parents + 1,
+    categories,
+    sql`(select id from public.categories where slug = 'category-' || n % ${parents} + 1)`,
+  );
+}
+
+async function loadSounds(sql: postgres.Sql, { sounds, categories }: Size) {
+  // Deleted again: lists remember where they stood.
+  const withdrawn = Math.ceil(sounds / 20);
+  await sql`
+    insert into public.sounds
+      (title, description, duration_sec, frequency_hz, category, tags, cover_image_path, audio_path, is_featured, is_active,
+       sort_order, created_at)
+    select
+      concat_ws(' ', adjectives[ceil(random() * 24)], nouns[ceil(random() * 24)], places[ceil(random() * 16)], n),
+      repeat('Recorded in one take, without cuts. ', (random() * 8)::int + 1), (random() * 3600)::int + 1,
+      case when random() < 0.3 then (random() * 800)::int + 50 end,
+      'category-' || ceil(${categories}::int * (1 - random()) ^ 3), array[lower(nouns[ceil(random() * 24)]), 'loop'],
+      'covers/' || n || '.jpg', 'audio/' || n || '.mp3', random() < 0.02, random() < 0.97,
+      case when random() < 0.1 then (random() * 40)::int - 20 else 0 end, now() - random() * interval '5 years'
+    from generate_series(1, ${sounds + withdrawn}::int) as n, (select
+      '{Deep,Soft,Slow,Warm,Bright,Distant,Quiet,Endless,Gentle,Heavy,Light,Golden,Silver,Blue,Morning,Evening,Midnight,
+        Summer,Winter,Autumn,Hidden,Open,Frozen,Zen}'::text[] as adjectives,
+      '{Rain,Bowl,Gong,Waves,Wind,Fire,Forest,River,Thunder,Birds,Crickets,Drone,Chimes,Handpan,Flute,Choir,Heartbeat,Breath,
+        Noise,Train,Café,Storm,Creek,Owl}'::text[] as nouns,
+      '{by the Lake,in the Attic,over Tokyo,under Pines,at Dawn,at Sea,on Tin Roofs,in a Cave,from Afar,in C3,in F#4,near Kyōto,
+        in the Valley,on the Moor,at 432 Hz,for Sleep}'::text[] as places
+    ) as words`;
+  await sql`delete from public.sounds where id in (select id from public.sounds order by title limit ${withdrawn})`;
+  await sql`
+    insert into public.play_counts (sound_id, plays)
+    select id, ceil(10 * random() ^ -1.5) from public.sounds where random() < 0.6`;
+}
+
+/** Accounts; the trigger on them makes the customers. */
+async function loadCustomers(sql: postgres.Sql, { customers }: Size) {
+  await sql`
+    insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data, created_at)
+    select
+      case n when 1 then ${COLLECTOR} else gen_random_uuid() end, 'customer-' || n || '@example.com',
+      jsonb_build_object('full_name', 'Customer ' || n), '{"provider": "email", "providers": ["email"]}',
+      now() - random() * interval '5 years'
+    from generate_series(1, ${customers}::int) as n`;
+}
+
+/** The same pair comes up more than once, so what is missing is drawn again. */
+async function loadFavorites(sql: postgres.Sql, { favorites, sounds, customers }: Size) {
+  await sql`
+    create temporary table numbered_sounds as
+      select row_number() over (order by created_at) as n, id from public.sounds`;
+  await sql`create temporary table numbered_customers as select row_number() over (order by id) as n, id from public.customers`;
+  await sql`
+    insert into public.favorites (user_id, sound_id, created_at)
+    select ${COLLECTOR}, id, now() - n * interval '1 minute' from numbered_sounds
+    order by n desc limit ${Math.min(COLLECTOR_FAVORITES, sounds)}`;
+  for (let missing = favorites; missing > 0; ) {
+    const [row] = await sql`
+      with drawn as (
+        select ceil(${customers}::int * (1 - random()) ^ 2) as customer, ceil(${sounds}::int * (1 - random()) ^ 2) as sound
+        from generate_series(1, ${missing}::int)
+      ), added as (
+        insert into public.favorites (user_id, sound_id, created_at)
+        select customer.id, sound.id, now() - random() * interval '3 years'
+        from drawn
+          join numbered_customers as customer on customer.n = drawn.customer and customer.id <> ${COLLECTOR}
+          join numbered_sounds as sound on sound.n = drawn.sound
+        order by 1, 2
+        on conflict do nothing returning 1
+      )
+      select count(*)::int as count from added`;
+    const [total] = await sql`select count(*)::int as count from public.favorites`;
+    if (row?.['count'] === 0)
+      throw new Error('There are not enough customers and sounds for so many favorites.');
+    missing = favorites - total?.['count'];
+  }
+}
+
+/** The two largest parents, the featured, the newest, and single categories from large to small. */
+async function loadSections(sql: postgres.Sql) {
+  await sql`
+    insert into public.home_sections (slug, title, sort_order, mode, rule_type, rule_value, rule_include_children, item_limit)
+    select 'section-' || n, 'Section ' || n, n, 'rule', rule, case rule when 'category' then 'category-' || n end,
+      rule = 'category' and n % 2 = 1, 20
+    from generate_series(1, ${SECTIONS}::int) as n,
+      lateral (select case n when 2 then 'featured' when 4 then 'newest' else 'category' end) as chosen (rule)`;
+}
+
+// `npm run bench:load`, into a database that runs already: by default that of `npm run dev`.
+if (import.meta.main) {
+  const port = process.env['SUPABASE_DB_PORT'] || 54322;
+  const databaseUrl = process.argv[2] ?? `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
+  await load(databaseUrl, LARGE, console.log);
+}

@@ -1,0 +1,119 @@
+import type { Caller } from './explain.ts';
+import { COLLECTOR } from './load.ts';
+
+/** What one request asks of the database. */
+export interface Statement {
+  name: string;
+  caller: Caller;
+  sql: string;
+  /** Indexes of which at least one must be read. */
+  index: RegExp;
+}
+
+const user: Caller = { role: 'authenticated', user: COLLECTOR };
+const service: Caller = { role: 'service_role' };
+
+const search = (term: string, index: RegExp, filter = ''): Statement => ({
+  name: `GET /sounds?search=${term}${filter && '&category='}${filter.match(/category-\d+/)?.[0] ?? ''}`,
+  caller: user,
+  sql: `select public.list_sounds(title_search => '${term}'${filter})`,
+  index,
+});
+
+const inListOrder = /^sounds_list$|^sounds_title$/;
+const inCategory = /^sounds_category$|^sounds_title$/;
+const intoCategory = `, category_slug => 'category-1'`;
+
+/**
+ * The statements behind the endpoints.
+ * @param cursor created_at of the sound before the page that lies deep in the list
+ * @param sound id of one
+ */
+export const statements = (cursor: string, sound: string): Statement[] => [
+  { name: 'GET /sounds', caller: user, sql: 'select public.list_sounds()', index: /^sounds_list$/ },
+  {
+    name: 'GET /sounds?cursor=…, far into the list',
+    caller: user,
+    sql: `select public.list_sounds(after => '${cursor}')`,
+    index: /^sounds_list$/,
+  },
+  {
+    name: 'GET /sounds?category=category-1&include_children=true',
+    caller: user,
+    sql: `select public.list_sounds(category_slug => 'category-1', include_children => true)`,
+    index: /^sounds_category$/,
+  },
+  {
+    name: 'GET /sounds?category=category-1&include_children=true&cursor=…',
+    caller: user,
+    sql: `select public.list_sounds(category_slug => 'category-1', include_children => true, after => '${cursor}')`,
+    index: /^sounds_category$/,
+  },
+  {
+    name: 'GET /sounds?featured=true',
+    caller: user,
+    sql: 'select public.list_sounds(featured => true)',
+    index: /^sounds_featured$/,
+  },
+  {
+    name: 'GET /sounds?featured=false',
+    caller: user,
+    sql: 'select public.list_sounds(featured => false)',
+    index: /^sounds_list$/,
+  },
+  search('rain', inListOrder),
+  search('bowl in c3', inListOrder),
+  search('café', inListOrder),
+  search('kyōto', inListOrder),
+  search('midnight heartbeat near', inListOrder),
+  search('owl at 432', inListOrder),
+  search('xylophone', /^sounds_title$/),
+  search('a', inListOrder),
+  search('ra', inListOrder),
+  search('zz', inListOrder),
+  search('ж', inListOrder),
+  search('rain', inCategory, intoCategory),
+  search('zz', inCategory, intoCategory),
+  {
+    name: 'GET /sounds/{id}',
+    caller: user,
+    sql: `select public.get_sound('${sound}')`,
+    index: /^sounds_pkey$/,
+  },
+  {
+    name: 'POST /sounds/{id}/play',
+    caller: service,
+    sql: `select public.count_play('${sound}')`,
+    index: /^sounds_pkey$/,
+  },
+  { name: 'GET /home', caller: user, sql: 'select public.list_home_sections()', index: /^sounds_category$/ },
+  { name: 'GET /favorites', caller: user, sql: 'select public.list_favorites()', index: /^favorites_/ },
+  {
+    name: 'POST /favorites',
+    caller: user,
+    sql: `select public.add_favorite('${sound}')`,
+    index: /^sounds_pkey$/,
+  },
+  {
+    name: 'DELETE /favorites/{id}',
+    caller: user,
+    sql: `select public.remove_favorite('${sound}')`,
+    index: /^favorites_/,
+  },
+  { name: 'GET /me/customer', caller: user, sql: 'select public.get_customer()', index: /^customers_pkey$/ },
+  {
+    name: 'PATCH /me/customer',
+    caller: user,
+    sql: `select public.update_customer('{"country": "DE"}')`,
+    index: /^customers_pkey$/,
+  },
+  {
+    name: 'last seen, after a response',
+    caller: user,
+    sql: 'select public.touch_last_seen()',
+    index: /^customers_pkey$/,
+  },
+];
+
+/** Tables that a request may read as a whole: they are small, or it needs all of it. */
+export const SMALL_TABLES = ['categories', 'home_sections'];

@@ -34,10 +34,10 @@ export function docs(document: OpenApiDocument, context: Context): Router {
   const router = Router({ caseSensitive: true });
   const serve = (path: string, operation: string, body: string | Buffer, type: string, encoding?: 'gzip') => {
     const copy = copyOf(body);
-    router.get(path, context.rateLimits.general, (req, res) => {
+    router.get(path, context.rateLimits.general, async (req, res) => {
       res.locals.operation = operation;
       if (encoding) res.set('Content-Encoding', encoding);
-      sendCopy(req, res, copy, type);
+      await sendCopy(req, res, copy, type);
     });
     refuseOtherMethods(router, path, ['GET', 'HEAD'], context);
   };

@@ -93,7 +93,7 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
     // Whether a key is live is asked anew with every request, in the read itself.
     const shared = endpoint.shared && caller?.via !== 'api_key';
     const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
-    sendCopy(req, res, shared ? await collapse(key, read) : await read());
+    await sendCopy(req, res, shared ? await collapse(key, read) : await read());
   }
 
   return async (req, res) => {

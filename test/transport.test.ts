@@ -1,5 +1,7 @@
+import type { RequestListener } from 'node:http';
 import { describe, expect } from 'vitest';
 import { readAnswer, readUndocumented } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { test } from './support/test.ts';
 
@@ -75,6 +77,29 @@ describe('every answer', () => {
     const { length } = await response.clone().text();
     await readAnswer(response);
     expect(response.headers.get('content-encoding')).toBe(length > 1024 ? 'gzip' : null);
+  });
+
+  test('says the same however it is compressed, and caches are told', async () => {
+    const categories = JSON.stringify(
+      Array.from({ length: 50 }, (_, index) => ({ name: `Category ${index}` })),
+    );
+    const behave: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(categories);
+    };
+    await withSupabase(behave, async ({ url }) => {
+      for (const [accepted, encoding] of [
+        ['gzip', 'gzip'],
+        ['gzip, deflate, br', 'gzip'],
+        ['br', 'br'],
+        ['gzip;q=0', null],
+        ['identity', null],
+      ] as const) {
+        const response = await fetch(`${url}/categories`, { headers: { 'Accept-Encoding': accepted } });
+        expect(await response.text()).toBe(`{"data":${categories}}`);
+        expect(response.headers.get('content-encoding')).toBe(encoding);
+        expect(response.headers.get('vary')).toBe('Accept-Encoding');
+      }
+    });
   });
 });
 

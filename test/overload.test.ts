@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { SignJWT } from 'jose';
+import { describe, expect, inject } from 'vitest';
+import { createUpstream } from '../src/upstream.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { test } from './support/test.ts';
+
+const token = () =>
+  new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('authenticated')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(inject('stack').jwtSecret));
+
+const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
+
+describe('load beyond what Supabase can take', () => {
+  test('is shed within the deadline, and what can be served is served', { timeout: 60_000 }, async () => {
+    const afterASecond: RequestListener = (req, res) => {
+      req.resume();
+      setTimeout(() => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'), 1_000);
+    };
+    await withSupabase(afterASecond, async (api, gateway) => {
+      const bearer = { token: await token() };
+      // Every answer is checked for the envelope where it is read.
+      const answers = await times(800, () => api.get('/favorites', bearer));
+      const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+      // 128 connections, each good for one answer a second.
+      expect(count(200)).toBeGreaterThanOrEqual(256);
+      expect(count(500)).toBeGreaterThanOrEqual(100);
+      expect(count(200) + count(500)).toBe(800);
+      const seconds = gateway.logged
+        .map((line) => JSON.parse(line).durationMs / 1_000)
+        .filter(Number.isFinite);
+      expect(seconds.length).toBeGreaterThanOrEqual(800);
+      expect(Math.max(...seconds)).toBeLessThan(6);
+      expect((await api.get('/favorites', bearer)).status).toBe(200);
+    });
+  });
+
+  test('is refused at once when nobody would wait for the last of it', { timeout: 60_000 }, async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const upstream = createUpstream(null);
+    const call = () => upstream.call(url, { service: 'data', timeoutMs: 2_000 });
+    const waiting = times(4_096, () => call().catch(({ cause }: Error) => cause));
+    await expect(call()).rejects.toMatchObject({
+      code: 'server_error',
+      cause: { message: 'Too many upstream calls are in flight' },
+    });
+    for (const cause of await waiting)
+      expect(cause).toMatchObject({ message: expect.stringMatching(/^No answer from/) });
+    await upstream.close();
+    silent.close();
+  });
+});

@@ -1,0 +1,4 @@
+// Loaded into every process of a benchmark before its own code: it ends with the benchmark, and tells what it has used.
+
+process.on('disconnect', () => process.exit());
+process.on('message', () => process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() }));

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { spawnLeashed } from '../dev/leash.ts';
+import { startGateway } from './gateway.ts';
+import { Load } from './generator.ts';
+import { inTurn, medianOf, ratio } from './measure.ts';
+import { freePort, type Process } from './processes.ts';
+import { microseconds, spread, type Table } from './report.ts';
+import { catalogue, nameOf, personal, requestsOf, type Target } from './targets.ts';
+import type { User } from './users.ts';
+
+const connections = 64;
+const plan = { rounds: 15, roundMs: 300, warmUpMs: 2_500 };
+const variant = 'bench/variant.ts';
+const acceptGzip = 'Accept-Encoding: gzip\r\n';
+
+type Comparison = {
+  layer: string;
+  target: Target;
+  headers?: string;
+  env: Record<string, string>;
+  adds?: true;
+};
+
+/** What differs between two gateways; without `adds` the layer is missing in the second. */
+const comparisons = (redisUrl: string | null): Comparison[] => {
+  const [home] = catalogue as [Target];
+  const [customer, favorites] = personal() as [Target, Target];
+  return [
+    { layer: 'Request log', target: customer, env: { LOG_LEVEL: 'silent' } },
+    { layer: 'Security headers (helmet)', target: customer, env: { LEAVE_OUT: 'helmet' } },
+    { layer: 'Rate limit, in memory', target: customer, env: { LEAVE_OUT: 'limits' } },
+    ...(redisUrl === null
+      ? []
+      : [
+          {
+            layer: 'Rate limit, on Redis instead',
+            target: customer,
+            env: { REDIS_URL: redisUrl },
+            adds: true as const,
+          },
+        ]),
+    { layer: 'Authentication', target: customer, env: { LEAVE_OUT: 'authentication' } },
+    { layer: 'Compression, not asked for', target: customer, env: { LEAVE_OUT: 'compression' } },
+    { layer: 'Compression', target: favorites, headers: acceptGzip, env: { LEAVE_OUT: 'compression' } },
+    { layer: 'Compression, shared', target: home, headers: acceptGzip, env: {} },
+  ];
+};
+
+async function compare(
+  base: Process,
+  { layer, target, headers = '', env, adds }: Comparison,
+  users: readonly User[],
+  stub: Process,
+) {
+  const other = await startGateway(stub.port, { script: variant, env });
+  // Where the client's wish is the layer, the second gateway is only not asked for it.
+  const wishes = Object.keys(env).length === 0 ? ['', headers] : [headers, headers];
+  const without = await Load.open(
+    adds ? base.port : other.port,
+    requestsOf(target, users, wishes[0]),
+    connections,
+  );
+  const with_ = await Load.open(
+    adds ? other.port : base.port,
+    requestsOf(target, users, wishes[1]),
+    connections,
+  );
+  const side = (load: Load, process: Process) => ({ process, run: (ms: number) => load.run(ms) });
+  const [less = [], more = []] = await inTurn(
+    [side(without, adds ? base : other), side(with_, adds ? other : base)],
+    plan,
+  );
+  without.close();
+  with_.close();
+  await other.stop();
+  const cost = ratio(more, less, 'cpuUs');
+  return [
+    layer,
+    nameOf(target),
+    microseconds(medianOf(less, 'cpuUs')),
+    microseconds(medianOf(more, 'cpuUs')),
+    microseconds(medianOf(less, 'cpuUs') * (cost.median - 1)),
+    spread(ratio(more, less)),
+  ];
+}
+
+/** A Redis that keeps nothing, where there is one on this machine. */
+async function startRedis() {
+  const binary = ['redis-server', 'valkey-server'].find(
+    (name) => spawnSync(name, ['--version']).status === 0,
+  );
+  if (binary === undefined) return null;
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', ''];
+  const { stop } = spawnLeashed(binary, args, 'TERM', { stdout: 'ignore', stderr: 'inherit' });
+  return { url: `redis://127.0.0.1:${port}`, stop };
+}
+
+/** What each layer costs, by leaving it out. */
+export async function measureLayers(stub: Process, users: readonly User[]): Promise<Table> {
+  const redis = await startRedis();
+  const base = await startGateway(stub.port, { script: variant });
+  const rows: string[][] = [];
+  try {
+    for (const comparison of comparisons(redis?.url ?? null))
+      rows.push(await compare(base, comparison, users, stub));
+  } finally {
+    await redis?.stop();
+    await base.stop();
+  }
+  return {
+    title: 'What each layer costs',
+    note:
+      'CPU time of a request without and with the layer, and the throughput with it as a share of that without it.' +
+      (redis === null ? ' Redis was not measured: there is no redis-server on this machine.' : ''),
+    head: ['Layer', 'Endpoint', 'Without', 'With', 'Costs', 'Throughput'],
+    rows,
+  };
+}

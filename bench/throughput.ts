@@ -1,0 +1,132 @@
+import { startGateway } from './gateway.ts';
+import { Load } from './generator.ts';
+import { inTurn, median, medianOf, ratio } from './measure.ts';
+import { type Process, start } from './processes.ts';
+import { microseconds, milliseconds, spread, type Table, verdict, whole } from './report.ts';
+import { catalogue, directly, nameOf, personal, requestsOf, type Target, throughGateway } from './targets.ts';
+import type { User } from './users.ts';
+
+export type World = { gateway: Process; stub: Process; bare: Process; users: readonly User[] };
+
+const connections = 64;
+const plan = { rounds: 15, roundMs: 400, warmUpMs: 1_500 };
+
+async function loadOn(process: Process, target: Target, users: readonly User[]) {
+  const load = await Load.open(process.port, requestsOf(target, users), connections);
+  return { process, run: (durationMs: number) => load.run(durationMs), close: () => load.close() };
+}
+
+/** Catalogue reads beside a bare Express route that sends the same bytes. */
+export async function measureCatalogue({ gateway, bare, users }: World): Promise<Table> {
+  const target = 0.45;
+  const rows: string[][] = [];
+  for (const read of catalogue) {
+    const sides = [await loadOn(gateway, read, users), await loadOn(bare, read, users)];
+    const [ours, express] = await inTurn(sides, plan);
+    for (const side of sides) side.close();
+    const share = ratio(ours, express);
+    rows.push([
+      nameOf(read),
+      whole(medianOf(ours)),
+      whole(medianOf(express)),
+      spread(share),
+      microseconds(medianOf(ours, 'cpuUs')),
+      microseconds(medianOf(express, 'cpuUs')),
+      verdict(share.median >= target),
+    ]);
+  }
+  return {
+    title: 'Catalogue reads',
+    note: `Answers a second at ${connections} connections, beside a bare Express 5 route that sends the same bytes.`,
+    head: ['Endpoint', 'Gateway', 'Express', 'Share', 'CPU each', 'Express', 'At least 45 %'],
+    rows,
+  };
+}
+
+/** The other reads beside the same upstream calls made with undici, and made by a bare Express app. */
+export async function measurePersonal({ gateway, stub, bare, users }: World): Promise<Table> {
+  const target = 0.6;
+  const url = `http://127.0.0.1:${stub.port}`;
+  const rows: string[][] = [];
+  for (const read of personal()) {
+    const sides = [
+      await loadOn(gateway, read, users),
+      directly(url, read, users, connections),
+      directly(url, read, users, connections, 'fetch'),
+      await loadOn(bare, read, users),
+    ];
+    const [ours, direct, fetched, express] = await inTurn(sides, plan);
+    for (const side of sides) await side.close();
+    const share = ratio(ours, direct);
+    rows.push([
+      nameOf(read),
+      whole(medianOf(ours)),
+      whole(medianOf(direct)),
+      spread(share),
+      spread(ratio(ours, fetched)),
+      spread(ratio(express, direct)),
+      microseconds(medianOf(ours, 'cpuUs')),
+      verdict(share.median >= target),
+    ]);
+  }
+  return {
+    title: 'Reads and writes of one caller',
+    note:
+      `Answers a second at ${connections} connections, beside the same upstream calls made directly with undici. ` +
+      'For comparison: the share of the calls made with the fetch of undici; and the share of the direct calls that a ' +
+      'bare Express 5 app reaches which makes them and does nothing else.',
+    head: [
+      'Endpoint',
+      'Gateway',
+      'Direct',
+      'Share',
+      'Share of fetch',
+      'Bare Express',
+      'CPU each',
+      'At least 60 %',
+    ],
+    rows,
+  };
+}
+
+/** What the gateway adds for somebody who calls alone; the same client calls the gateway and Supabase. */
+export async function measureLatency(users: readonly User[]): Promise<Table> {
+  const stub = await start('bench/stub.ts', { env: { EXACT: 'true' } });
+  const gateway = await startGateway(stub.port);
+  // One caller alone would not warm it up, nor have every user noted as seen.
+  for (const read of [...catalogue, ...personal()]) {
+    const load = await loadOn(gateway, read, users);
+    await load.run(1_500);
+    load.close();
+  }
+  const targetMs = 0.6;
+  const rows: string[][] = [];
+  for (const read of [...catalogue, ...personal()]) {
+    const sides = [
+      directly(`http://127.0.0.1:${gateway.port}`, throughGateway(read), users, 1),
+      directly(`http://127.0.0.1:${stub.port}`, read, users, 1),
+    ];
+    const [ours = [], direct = []] = await inTurn(sides, { ...plan, warmUpMs: 1_000 });
+    for (const side of sides) await side.close();
+    const added = (of: 'p50' | 'p99') =>
+      median(ours.map((round, index) => round[of] - (direct[index]?.[of] ?? Number.NaN)));
+    const oneCall = read.upstream.flat().length === 1;
+    rows.push([
+      nameOf(read),
+      milliseconds(medianOf(ours, 'p50')),
+      milliseconds(medianOf(direct, 'p50')),
+      milliseconds(added('p50')),
+      milliseconds(medianOf(ours, 'p99')),
+      milliseconds(medianOf(direct, 'p99')),
+      oneCall ? verdict(added('p50') <= targetMs) : 'more calls',
+    ]);
+  }
+  await gateway.stop();
+  await stub.stop();
+  return {
+    title: 'Latency at one connection',
+    note: 'Beside the same upstream calls made directly by the same client. Supabase takes exactly 2 ms for each.',
+    head: ['Endpoint', 'p50', 'direct', 'added', 'p99', 'direct', 'Adds at most 0.6 ms'],
+    rows,
+  };
+}

@@ -16,11 +16,23 @@ async function loadOn(process: Process, target: Target, users: readonly User[]) 
   return { process, run: (durationMs: number) => load.run(durationMs), close: () => load.close() };
 }
 
+/** @throws an Error when the two do not send the same bytes: then they could not be compared */
+async function requireSameBytes({ gateway, bare, users: [user] }: World, { path }: Target) {
+  const bodyOf = async ({ port }: Process) => {
+    const headers = { Authorization: `Bearer ${user?.token}` };
+    return (await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { headers })).text();
+  };
+  const [ours, theirs] = await Promise.all([bodyOf(gateway), bodyOf(bare)]);
+  if (ours !== theirs) throw new Error(`${path}: the gateway sends\n${ours}\nand bare Express\n${theirs}`);
+}
+
 /** Catalogue reads beside a bare Express route that sends the same bytes. */
-export async function measureCatalogue({ gateway, bare, users }: World): Promise<Table> {
+export async function measureCatalogue(world: World): Promise<Table> {
+  const { gateway, bare, users } = world;
   const target = 0.45;
   const rows: string[][] = [];
   for (const read of catalogue) {
+    await requireSameBytes(world, read);
     const sides = [await loadOn(gateway, read, users), await loadOn(bare, read, users)];
     const [ours, express] = await inTurn(sides, plan);
     for (const side of sides) side.close();

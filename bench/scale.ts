@@ -77,12 +77,21 @@ ${rows.map(({ name, ms, plans }) => `| \`${name}\` | ${ms.toFixed(1)} ms | ${ind
 `;
 }
 
+/** The plans, each once: one that reads the same tables by the same indexes as an earlier one is left out. */
 function planBook(rows: Measured[]): string {
-  const chapters = rows.map(
-    ({ name, sql, plans }) =>
-      `## ${name}\n\n\`${sql}\`\n\n${plans.map((plan) => `\`\`\`\n${plan}\n\`\`\``).join('\n\n')}\n`,
-  );
-  return `# Plans\n\nOf every statement that reads a table, for the requests of [scale.md](scale.md).\n\n${chapters.join('\n')}`;
+  const seen = new Set<string>();
+  const isNew = (plan: string) => {
+    const scans = [...plan.matchAll(/[\w ]+ Scan [\w ]+|ROW/g)].join('\n');
+    return seen.size < seen.add(scans).size;
+  };
+  const chapters = rows.map(({ name, sql, plans }) => {
+    const bare = plans.map((plan) =>
+      plan.replace(/^[^]*?(?=^\S[^\n]*\(cost=)/m, '').replace(/ \(cost=\S+ rows=\d+ width=\d+\)/g, ''),
+    );
+    const blocks = bare.filter(isNew).map((plan) => `\`\`\`\n${plan}\n\`\`\``);
+    return `## ${name}\n\n\`${sql}\`\n\n${blocks.join('\n\n') || 'As before.'}\n`;
+  });
+  return `# Plans\n\nFor the requests of [scale.md](scale.md). One that reads the same by the same indexes is shown once.\n\n${chapters.join('\n')}`;
 }
 
 const database = await startScratchDatabase();

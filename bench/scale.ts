@@ -86,7 +86,7 @@ function planBook(rows: Measured[]): string {
   };
   const chapters = rows.map(({ name, sql, plans }) => {
     const bare = plans.map((plan) =>
-      plan.replace(/^[^]*?(?=^\S[^\n]*\(cost=)/m, '').replace(/ \(cost=\S+ rows=\d+ width=\d+\)/g, ''),
+      plan.replace(/^[\s\S]*?(?=^\S[^\n]*\(cost=)/m, '').replace(/ \(cost=\S+ rows=\d+ width=\d+\)/g, ''),
     );
     const blocks = bare.filter(isNew).map((plan) => `\`\`\`\n${plan}\n\`\`\``);
     return `## ${name}\n\n\`${sql}\`\n\n${blocks.join('\n\n') || 'As before.'}\n`;

@@ -7,18 +7,20 @@ export const AUDIO = `compat-audio-${suffix}`;
 export const COVERS = `compat-covers-${suffix}`;
 export const TEXT = 'abcdefghijklmnopqrstuvwxyz';
 
-test.beforeAll(async ({ supabase: { sql } }) => {
-  await sql`insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
+/** Makes both buckets for the tests of a file. */
+export const useBuckets = () =>
+  test.beforeAll(async ({ supabase: { sql } }) => {
+    await sql`insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
     (${AUDIO}, ${AUDIO}, false, 100, array['audio/*', 'image/png']), (${COVERS}, ${COVERS}, true, null, null)`;
-  return async () => {
-    await sql.begin(async (transaction) => {
-      // Storage forbids deleting its rows by hand unless asked like this; elsewhere the setting means nothing.
-      await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
-      await transaction`delete from storage.objects where bucket_id in (${AUDIO}, ${COVERS})`;
-      await transaction`delete from storage.buckets where id in (${AUDIO}, ${COVERS})`;
-    });
-  };
-});
+    return async () => {
+      await sql.begin(async (transaction) => {
+        // Storage forbids deleting its rows by hand unless asked like this; elsewhere the setting means nothing.
+        await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
+        await transaction`delete from storage.objects where bucket_id in (${AUDIO}, ${COVERS})`;
+        await transaction`delete from storage.buckets where id in (${AUDIO}, ${COVERS})`;
+      });
+    };
+  });
 
 export function upload(supabase: Supabase, path: string, type = 'audio/mpeg', text = TEXT, headers = {}) {
   return supabase.call(`/storage/v1/object/${path}`, {

@@ -1,7 +1,9 @@
 import { SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
-import { AUDIO, audio, TEXT } from './buckets.ts';
+import { AUDIO, audio, TEXT, useBuckets } from './buckets.ts';
 import { type Supabase, test } from './supabase.ts';
+
+useBuckets();
 
 const sign = (supabase: Supabase, name: string, body: object = { expiresIn: 60 }, as = {}) =>
   supabase.call(`/storage/v1/object/sign/${AUDIO}/${encodeURI(name)}`, {

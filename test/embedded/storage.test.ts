@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { AUDIO, audio, COVERS, TEXT, upload } from './buckets.ts';
+import { AUDIO, audio, COVERS, TEXT, upload, useBuckets } from './buckets.ts';
 import { test } from './supabase.ts';
+
+useBuckets();
 
 describe('an upload', () => {
   test.for([

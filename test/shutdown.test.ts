@@ -16,7 +16,7 @@ describe('on SIGTERM', () => {
   }, async ({ sql, user }) => {
     const sound = await addSound(sql);
     const servers = [await startListening(environment()), await startListening(environment())];
-    const agent = new Agent({ connections: 32 });
+    const agent = new Agent({ connections: 16 });
     const counted = { on: true, plays: 0, failures: [] as unknown[] };
 
     // As a load balancer does: a request that found no listener has not been sent, and goes to the next one.
@@ -35,7 +35,7 @@ describe('on SIGTERM', () => {
         if ((error as { code?: string }).code !== 'ECONNREFUSED') counted.failures.push(error);
       }
     }
-    const clients = Array.from({ length: 32 }, async (_, index) => {
+    const clients = Array.from({ length: 16 }, async (_, index) => {
       for (let turn = index; counted.on; turn++) {
         await play(turn);
         await sleep(pauseMs);

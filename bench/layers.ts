@@ -2,14 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { spawnLeashed } from '../dev/leash.ts';
 import { startGateway } from './gateway.ts';
 import { Load } from './generator.ts';
-import { inTurn, medianOf, ratio } from './measure.ts';
+import { type Figures, inTurn, medianOf, ratio } from './measure.ts';
 import { freePort, type Process } from './processes.ts';
 import { microseconds, spread, type Table } from './report.ts';
 import { catalogue, nameOf, personal, requestsOf, type Target } from './targets.ts';
 import type { User } from './users.ts';
 
 const connections = 64;
-const plan = { rounds: 15, roundMs: 300, warmUpMs: 3_000 };
+const plan = { rounds: 5, roundMs: 300, warmUpMs: 2_000 };
+
+/** One process differs from its twin by a tenth for as long as it lives; several pairs make up for that. */
+const pairs = 3;
 const variant = 'bench/variant.ts';
 const acceptGzip = 'Accept-Encoding: gzip\r\n';
 
@@ -46,12 +49,12 @@ const comparisons = (redisUrl: string | null): Comparison[] => {
   ];
 };
 
-async function compare(
-  { layer, target, headers = '', env, adds }: Comparison,
+/** Two gateways that are started anew, so that both are equally warm. */
+async function comparePair(
+  { target, headers = '', env, adds }: Comparison,
   users: readonly User[],
   stub: Process,
 ) {
-  // Both are started anew: one that has served longer is better optimised than its twin.
   const base = await startGateway(stub.port, { script: variant });
   const other = await startGateway(stub.port, { script: variant, env });
   const [lesser, greater] = adds ? [base, other] : [other, base];
@@ -65,17 +68,27 @@ async function compare(
     process: [lesser, greater][index] as Process,
     run: (durationMs: number) => load.run(durationMs),
   }));
-  const [less, more] = await inTurn(sides, plan);
+  const [less = [], more = []] = await inTurn(sides, plan);
   for (const load of loads) load.close();
   await base.stop();
   await other.stop();
-  const cost = ratio(more, less, 'cpuUs');
+  return { less, more };
+}
+
+async function compare(comparison: Comparison, users: readonly User[], stub: Process) {
+  const less: Figures[] = [];
+  const more: Figures[] = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const figures = await comparePair(comparison, users, stub);
+    less.push(...figures.less);
+    more.push(...figures.more);
+  }
   return [
-    layer,
-    nameOf(target),
+    comparison.layer,
+    nameOf(comparison.target),
     microseconds(medianOf(less, 'cpuUs')),
     microseconds(medianOf(more, 'cpuUs')),
-    spread(cost),
+    spread(ratio(more, less, 'cpuUs')),
     spread(ratio(more, less)),
   ];
 }

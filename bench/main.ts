@@ -10,7 +10,7 @@ import { createUsers } from './users.ts';
 
 // `npm run bench`: what the gateway costs, in ratios. This process makes the load; README.md tells the rest.
 
-/** It takes about ten minutes; whatever hangs does not hang for good. The processes that it started end with it. */
+/** It takes about twelve minutes; whatever hangs does not hang for good. The processes that it started end with it. */
 const limitMs = 25 * 60_000;
 setTimeout(() => {
   console.error('The benchmark took too long and was given up.');

@@ -1,5 +1,3 @@
-import { request } from 'node:http';
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../src/app.ts';
@@ -7,23 +5,6 @@ import { readAnswer } from './support/api.ts';
 import { newEmail, password, test } from './support/test.ts';
 
 type Refusal = { error: { message: string } };
-
-/** The head and body of the answer to bytes that no HTTP client would send. */
-function sendRaw(port: number, bytes: string): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      answer += chunk;
-    });
-    socket.on('error', reject).on('close', () => {
-      const [head = '', body = ''] = answer.split('\r\n\r\n');
-      const [statusLine = '', ...lines] = head.split('\r\n');
-      const headers = lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]);
-      resolve(new Response(body, { status: Number(statusLine.split(' ')[1]), headers }));
-    });
-  });
-}
 
 describe('a body', () => {
   const json = { 'Content-Type': 'application/json' };
@@ -121,66 +102,6 @@ describe('an address', () => {
     expect(head.status).toBe(200);
     expect(head.body).toBeUndefined();
     expect((await api.send('HEAD', '/sounds')).status).toBe(401);
-  });
-});
-
-describe('what is hardly HTTP', () => {
-  test('gets the envelope and the headers of every answer', async ({ gateway }) => {
-    for (const [bytes, status] of [
-      ['GET / HTTP/1.1\r\nthis is no header\r\n\r\n', 400],
-      ['rubbish\r\n\r\n', 400],
-      [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-      ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
-      ['POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello', 400],
-      ['GET http://[::1/api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\n', 400],
-      ['GET https://[/ HTTP/1.1\r\nHost: a\r\n\r\n', 400],
-      ['CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
-    ] as const) {
-      const response = await sendRaw(gateway.port, bytes);
-      expect(response.status).toBe(status);
-      const body = JSON.parse(await response.clone().text());
-      expect(body).toEqual({ error: { code: 'invalid_request', message: 'The request is not valid HTTP.' } });
-      for (const name of ['limit', 'remaining', 'reset']) {
-        expect(response.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
-      }
-    }
-  });
-
-  test('a request without a Host header is answered like any other', async ({ gateway }) => {
-    const response = await sendRaw(gateway.port, 'GET /api/v1/nope HTTP/1.1\r\nConnection: close\r\n\r\n');
-    expect((await readAnswer(response)).status).toBe(404);
-  });
-
-  test('rubbish behind a sound request does not take its answer', async ({ gateway }) => {
-    const response = await sendRaw(
-      gateway.port,
-      'GET /api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\nrubbish\r\n\r\n',
-    );
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('{"data":[');
-  });
-
-  test('an expectation that no server knows is ignored', async ({ gateway }) => {
-    const response = await sendRaw(
-      gateway.port,
-      'GET /api/v1/nope HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
-    );
-    expect((await readAnswer(response)).status).toBe(404);
-  });
-
-  test('a body that stops coming ends when its client goes, and nothing else suffers', async ({
-    api,
-    gateway,
-  }) => {
-    const upload = request(`${gateway.url}/auth/signin`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Content-Length': '1000' },
-    });
-    upload.on('error', () => {});
-    upload.write('{"email":');
-    expect((await api.get('/categories')).status).toBe(200);
-    upload.destroy();
-    await expect.poll(() => gateway.logged.some((line) => line.includes('aborted'))).toBe(true);
   });
 });
 

@@ -2,14 +2,21 @@ import { expect } from 'vitest';
 
 const fields = ['email', 'password', 'refresh_token', 'access_token', 'id_token', 'nonce'] as const;
 
-/** Every credential and address that this file has sent to a gateway or got from one. */
-const used = new Set<string>();
+/** Every credential and address that was sent to a gateway or came from one, by test file: files share a worker. */
+const usedIn = new Map<string, Set<string>>();
+
+function used(): Set<string> {
+  const file = expect.getState().testPath ?? '';
+  const secrets = usedIn.get(file) ?? new Set();
+  usedIn.set(file, secrets);
+  return secrets;
+}
 
 /** Shorter ones may stand in a log by chance. */
 const shortest = 8;
 
 export function noteSecret(value: unknown) {
-  if (typeof value === 'string' && value.length >= shortest) used.add(value);
+  if (typeof value === 'string' && value.length >= shortest) used().add(value);
 }
 
 /** Notes the secret fields of a body that was sent or received. */
@@ -20,5 +27,5 @@ export function noteSecretsOf(body: unknown) {
 
 /** No test needs to think of it: each gateway's log is searched when the gateway is closed. */
 export function expectNoSecretIn(log: string) {
-  for (const secret of used) expect(log.includes(secret), `the log holds the secret ${secret}`).toBe(false);
+  for (const secret of used()) expect(log.includes(secret), `the log holds the secret ${secret}`).toBe(false);
 }

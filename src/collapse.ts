@@ -1,45 +1,77 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/**
- * How long the next run waits for the one before it, in milliseconds: one that hangs must not hold up everybody who
- * came after it.
- */
-const patienceMs = 250;
+/** How long a run may hold up the next one, in milliseconds: one that hangs must not stop everybody who comes after. */
+const longestPatienceMs = 250;
 
-type Runs<T> = { current: Promise<T>; next: Promise<T> | null };
+/** How many of those who share a run are answered before the event loop turns to others. */
+const answersPerTurn = 16;
+
+/** A run, and those who wait for it. */
+class Run<T> {
+  readonly #result: Promise<T>;
+  #waiting = 0;
+  #turn: Promise<unknown>;
+
+  constructor(result: Promise<T>) {
+    this.#result = result;
+    this.#turn = result.catch(() => {});
+  }
+
+  async join(): Promise<T> {
+    if (this.#waiting > 0 && this.#waiting % answersPerTurn === 0)
+      this.#turn = this.#turn.then(() => nextTurn());
+    this.#waiting++;
+    await this.#turn;
+    return this.#result;
+  }
+}
+
+type Read<T> = { next: Run<T> | null; underWay: Set<Promise<void>>; lastMs: number };
 
 /**
  * Answers identical reads that are asked for at the same time by one run, without ever being stale: whoever asks while
  * a run is under way gets the result of the next one, which starts after they asked. Nothing is kept afterwards, and a
  * failure reaches everyone who waits for the run that failed.
+ *
+ * The next run starts when one has ended; or half-way through the only one, so that answering the first goes on while
+ * the second is read.
  * @param noteJoined called for each read that is answered by a run which somebody else asked for
  */
 export function createCollapser<T>(noteJoined: () => void = () => {}) {
-  const reads = new Map<string, Runs<T>>();
+  const reads = new Map<string, Read<T>>();
 
-  function start(key: string, run: () => Promise<T>): Promise<T> {
-    const current = run();
-    const runs: Runs<T> = { current, next: null };
-    reads.set(key, runs);
+  async function startNext(key: string, read: Read<T>, run: () => Promise<T>): Promise<T> {
+    await nextTurn(); // those who ask in the same turn share the run
+    if (read.underWay.size > 0) {
+      const patienceMs =
+        read.underWay.size > 1 ? longestPatienceMs : Math.min(read.lastMs / 2, longestPatienceMs);
+      await Promise.race([...read.underWay, delay(patienceMs, undefined, { ref: false })]);
+    }
+    read.next = null;
+    const started = performance.now();
+    const result = run();
     const end = () => {
-      if (reads.get(key) === runs && runs.next === null) reads.delete(key);
+      read.lastMs = performance.now() - started;
+      read.underWay.delete(ended);
+      if (read.underWay.size === 0 && read.next === null) reads.delete(key);
     };
-    current.then(end, end);
-    return current;
+    const ended = result.then(end, end);
+    read.underWay.add(ended);
+    return result;
   }
 
   /**
    * @param key says what is read; two reads with one key must have the same result
-   * @param run reads it; called at once, or when the run under way has ended, for everyone who waits by then
+   * @param run reads it; called once for everyone who waits by then
    */
   return (key: string, run: () => Promise<T>): Promise<T> => {
-    const runs = reads.get(key);
-    if (runs === undefined) return start(key, run);
-    if (runs.next !== null) noteJoined();
-    runs.next ??= Promise.race([
-      runs.current.catch(() => {}),
-      delay(patienceMs, undefined, { ref: false }),
-    ]).then(() => start(key, run));
-    return runs.next;
+    let read = reads.get(key);
+    if (read === undefined) {
+      read = { next: null, underWay: new Set(), lastMs: Number.POSITIVE_INFINITY };
+      reads.set(key, read);
+    }
+    if (read.next !== null) noteJoined();
+    read.next ??= new Run(startNext(key, read, run));
+    return read.next.join();
   };
 }

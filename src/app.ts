@@ -1,4 +1,3 @@
-import compression from 'compression';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
@@ -31,9 +30,9 @@ export function createApp(context: Context): Express {
   const { config, log, metrics, rateLimits } = context;
 
   // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
-  const countFailure: ErrorRequestHandler = (error, req, res, next) => {
-    if (res.hasHeader('X-RateLimit-Limit')) next(error);
-    else rateLimits.general(req, res, (limited: unknown) => next(limited ?? error));
+  const countFailure: ErrorRequestHandler = async (error, req, res, _next) => {
+    if (!res.hasHeader('X-RateLimit-Limit')) await rateLimits.general(req, res);
+    throw error;
   };
 
   return express()
@@ -42,19 +41,34 @@ export function createApp(context: Context): Express {
     .set('trust proxy', config.trustProxy)
     .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
     .use(requestLog(log, metrics)) // first, so that every answer has a request id and a line in the log
-    .use(helmet())
+    .use(securityHeaders)
     .use(health(context)) // before the rest: probes come over plain HTTP and are not limited
     .use(requireHttps(config.requireHttps))
-    .use(compression())
     .use(crossOrigin(config.corsOrigins))
-    .use('/api/v1', docs(openApiDocument(endpoints), context))
     .use('/api/v1', routerOf(endpoints, context))
+    .use('/api/v1', docs(openApiDocument(endpoints), context))
     .use(() => {
       throw notFound('address');
     })
     .use(countFailure)
     .use(sendError);
 }
+
+/** What concerns an answer that is not a page. The reference at /docs, which is one, sets its own besides. */
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: { action: 'deny' },
+  xPermittedCrossDomainPolicies: false,
+  xPoweredBy: false,
+  xXssProtection: false,
+});
 
 /** Only for configured origins; none switches it off. The router itself answers OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {

@@ -43,13 +43,13 @@ const tooManyRequests = (cause: unknown) =>
  * The calls to Supabase Auth. Each resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on. 5xx, 409 and silence are server_error: they say nothing about the credential.
  */
-export function createAuthApi({ supabase, secrets }: Config, upstream: Upstream) {
+export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   async function post(
     path: string,
     { ip, deadline }: AuthRequest,
     init: { body?: unknown; bearer?: string },
   ) {
-    const { status, body } = await upstream.call(`${supabase.url}/auth/v1/${path}`, {
+    const { status, body } = await upstream.call(`auth/v1/${path}`, {
       service: 'auth',
       headers: {
         'X-Supabase-Api-Version': '2024-01-01',

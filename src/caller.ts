@@ -53,11 +53,12 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
  *   cannot be fetched.
  */
 export function createVerifier({ supabase, secrets }: Config, upstream: Upstream) {
-  const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
+  const keysPath = 'auth/v1/.well-known/jwks.json';
+  const keySet = createRemoteJWKSet(new URL(`${supabase.url}/${keysPath}`), {
     // A key set out of reach says nothing about the token: that must not sign the user out.
-    [customFetch]: async (url) => {
+    [customFetch]: async () => {
       const timeoutMs = upstreamBudgetMs.data;
-      const { status, body } = await upstream.call(url, { service: 'keys', method: 'GET', timeoutMs });
+      const { status, body } = await upstream.call(keysPath, { service: 'keys', method: 'GET', timeoutMs });
       if (status !== 200 || !KeySet.safeParse(body).success)
         throw serverError(new Error(`The project answered ${status} and no key set`));
       return Response.json(body);
@@ -81,12 +82,14 @@ export function createVerifier({ supabase, secrets }: Config, upstream: Upstream
   }
 
   return async (token: string): Promise<UserCaller> => {
-    const known = verified.get(token);
     try {
-      const caller = known ?? (await verify(token));
+      let caller = verified.get(token);
+      if (caller === undefined) {
+        caller = await verify(token);
+        verified.set(token, caller);
+      }
       if ((caller.claims.exp ?? 0) <= Date.now() / 1000)
         throw new errors.JWTExpired('expired', caller.claims);
-      verified.set(token, caller);
       return caller;
     } catch (error) {
       verified.delete(token);

@@ -33,7 +33,7 @@ export type Context = Readonly<{
 /** Wires the app. Nothing is connected before the first request needs it. */
 export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
-  const upstream = createUpstream(metrics);
+  const upstream = createUpstream(config.supabase.url, metrics);
   const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import helmet from 'helmet';
+import { Body, type BodyType, sendCopy } from './body.ts';
 import type { Context } from './context.ts';
-import { copyOf, sendCopy } from './copy.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import { refuseOtherMethods } from './router.ts';
 
@@ -12,17 +12,19 @@ const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.
  * Nothing but what this origin serves, and no script inside the page. Scalar makes its styles as it runs, which only
  * 'unsafe-inline' allows; styles alone can send nothing anywhere under the rest of this policy.
  */
-const contentSecurityPolicy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'unsafe-inline'"],
-    imgSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
-    baseUri: ["'none'"],
-    formAction: ["'none'"],
-    frameAncestors: ["'none'"],
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
   },
 });
 
@@ -32,16 +34,23 @@ const contentSecurityPolicy = helmet.contentSecurityPolicy({
  */
 export function docs(document: OpenApiDocument, context: Context): Router {
   const router = Router({ caseSensitive: true });
-  const serve = (path: string, operation: string, body: string | Buffer, type: string, encoding?: 'gzip') => {
-    const copy = copyOf(body);
-    router.get(path, context.rateLimits.general, async (req, res) => {
+  const serve = (
+    path: string,
+    operation: string,
+    text: string | Buffer,
+    type: BodyType,
+    encoding?: 'gzip',
+  ) => {
+    const body = new Body(text);
+    router.get(path, async (req, res) => {
+      await context.rateLimits.general(req, res);
       res.locals.operation = operation;
-      if (encoding) res.set('Content-Encoding', encoding);
-      await sendCopy(req, res, copy, type);
+      if (encoding) res.setHeader('Content-Encoding', encoding);
+      await sendCopy(req, res, body, type);
     });
     refuseOtherMethods(router, path, ['GET', 'HEAD'], context);
   };
-  router.use('/docs', contentSecurityPolicy);
+  router.use('/docs', securityHeaders);
   serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
   serve('/docs', 'getReference', file('page.html'), 'html');
   serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
@@ -20,7 +21,7 @@ export type Call<P, Q, B, G extends Guard> = {
   params: P;
   query: Q;
   body: B;
-  ip: string | undefined;
+  req: Request;
   deadline: Deadline;
 };
 

@@ -17,7 +17,7 @@ async function timed(check: (deadline: Deadline) => Promise<boolean>) {
  * Redis is reported only: without it each process limits by itself.
  */
 export function health({ config, lifecycle, redis, upstream, supabase }: Context): Router {
-  const { url, publishableKey } = config.supabase;
+  const { publishableKey } = config.supabase;
 
   async function runChecks() {
     const [database, auth, shared] = await Promise.all([
@@ -25,7 +25,7 @@ export function health({ config, lifecycle, redis, upstream, supabase }: Context
         Array.isArray(await supabase.callFunction(null, 'list_categories', deadline)),
       ),
       timed(async (deadline) => {
-        const { status } = await upstream.call(`${url}/auth/v1/health`, {
+        const { status } = await upstream.call('auth/v1/health', {
           service: 'auth',
           method: 'GET',
           headers: { apikey: publishableKey },

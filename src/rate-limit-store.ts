@@ -1,4 +1,4 @@
-import { type ClientRateLimitInfo, MemoryStore, type Options, type Store } from 'express-rate-limit';
+import { type ClientRateLimitInfo, MemoryStore, type Options } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
@@ -10,7 +10,7 @@ const pauseMs = 1_000;
  * Counts in Redis, and in this process while Redis cannot be reached: a limiter must not take the service down.
  * The library's own store fails for good when Redis is away at the start, so it is set up on every connection.
  */
-export class SharedStore implements Store {
+export class SharedStore {
   readonly #redis: Redis;
   readonly #log: Logger;
   readonly #shared: RedisStore;
@@ -63,13 +63,6 @@ export class SharedStore implements Store {
     return this.#run(
       () => this.#shared.decrement(key),
       () => this.#local.decrement(key),
-    );
-  }
-
-  resetKey(key: string): Promise<void> {
-    return this.#run(
-      () => this.#shared.resetKey(key),
-      () => this.#local.resetKey(key),
     );
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import type { Request, Response } from 'express';
+import { type ClientRateLimitInfo, ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -16,6 +16,9 @@ const hourMs = 60 * minuteMs;
 /** Failed sign-ins a minute from one address for one account; guessing beyond that is slower than giving up. */
 const failedSignInsPerMinute = 10;
 
+/** Counts a request. @throws ApiError rate_limited when its budget is used up. */
+type Limit = (req: Request, res: Response) => Promise<void>;
+
 /** Which limits besides the general one an endpoint counts on. */
 export type ExtraLimit = 'failedSignIns' | 'signUps';
 
@@ -23,7 +26,7 @@ export type ExtraLimit = 'failedSignIns' | 'signUps';
 const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
 
 /**
- * The budgets of callers. Each handler counts the request and fails it with rate_limited when the budget is used up.
+ * The budgets of callers.
  * @param redis shares the budgets between processes; without it, or while it cannot be reached, each has its own
  */
 export function createRateLimits(
@@ -32,87 +35,76 @@ export function createRateLimits(
   log: Logger,
   metrics: Metrics | null,
 ) {
-  const callers = new WeakMap<Request, Caller>();
-  // Only to choose the bucket: whether a key is live is asked anew with every query.
+  // Only to choose the budget: whether a key is live is asked anew with every query.
   const provenKeys = new LRUCache<string, true>({ max: 10_000, ttl: 10 * minuteMs });
 
-  const storeOf = (name: string) => redis && new SharedStore(redis, name, log);
-
-  function limiter(
-    store: SharedStore | null,
-    bucketOf: (req: Request) => Bucket,
-    options: Partial<Options>,
-  ): RequestHandler {
-    const limit = rateLimit({
-      ...(store && { store }),
-      legacyHeaders: false,
-      standardHeaders: false,
-      handler: (req, _res, next) => {
-        const resetMs =
-          (req as Request & { rateLimit: { resetTime?: Date } }).rateLimit.resetTime?.getTime() ?? 0;
-        next(
-          new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
-            headers: { 'Retry-After': String(Math.max(1, Math.ceil((resetMs - Date.now()) / 1000))) },
-          }),
-        );
-      },
-      // Its start-up advice assumes one fixed deployment; ours comes from the configuration.
-      validate: false,
-      ...options,
-    });
-    if (metrics === null) return limit;
-    return (req, res, next) =>
-      limit(req, res, (error: unknown) => {
-        metrics.rateLimitDecided(bucketOf(req), error !== undefined);
-        next(error);
-      });
+  /**
+   * On whose budget a request counts; null for that of its address. A key has one of its own when it has proved valid
+   * once: keys with a right checksum are free to make.
+   */
+  function payerOf({ locals: { caller } }: Response): Caller | null {
+    if (!caller) return null;
+    return caller.via === 'jwt' || provenKeys.has(caller.keyHash) ? caller : null;
   }
 
-  const generalStore = storeOf('general');
-  if (generalStore) metrics?.watchSharing(() => generalStore.isShared);
-  const general = limiter(generalStore, (req) => bucketOfCaller[callers.get(req)?.via ?? 'none'], {
-    windowMs: minuteMs,
-    limit: (req) => {
-      const via = callers.get(req)?.via;
-      if (via === undefined) return rateLimits.anonymousPerMinute;
-      return via === 'jwt' ? rateLimits.userPerMinute : rateLimits.apiKeyPerMinute;
-    },
-    keyGenerator: (req) => {
-      const caller = callers.get(req);
-      if (caller === undefined) return addressOf(req);
-      return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
-    },
-    legacyHeaders: true, // the X-RateLimit trio of the contract
-  });
+  const budgetOf = {
+    jwt: { bucket: 'user', limit: rateLimits.userPerMinute },
+    api_key: { bucket: 'api_key', limit: rateLimits.apiKeyPerMinute },
+    none: { bucket: 'address', limit: rateLimits.anonymousPerMinute },
+  } as const;
 
-  const extra: Record<ExtraLimit, RequestHandler> = {
-    failedSignIns: limiter(storeOf('sign-in'), () => 'sign_in', {
-      windowMs: minuteMs,
-      limit: failedSignInsPerMinute,
-      skipSuccessfulRequests: true,
-      requestWasSuccessful: (_req, res) => res.statusCode !== 401,
-      keyGenerator: (req) => {
-        const email = String(req.body.email).trim().toLowerCase();
-        return `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
-      },
-    }),
-    signUps: limiter(storeOf('sign-up'), () => 'sign_up', {
-      windowMs: hourMs,
-      limit: rateLimits.signUpsPerHour,
-      keyGenerator: addressOf,
-    }),
+  const storeOf = (name: string, windowMs: number) => {
+    const store = redis ? new SharedStore(redis, name, log) : new MemoryStore();
+    store.init({ windowMs } as Options); // stores read no other option
+    return store;
+  };
+  const requests = storeOf('general', minuteMs);
+  if (requests instanceof SharedStore) metrics?.watchSharing(() => requests.isShared);
+  const signIns = storeOf('sign-in', minuteMs);
+  const signUps = storeOf('sign-up', hourMs);
+
+  /** @throws ApiError rate_limited when it was one request too many. */
+  function decide(bucket: Bucket, limit: number, { totalHits, resetTime }: ClientRateLimitInfo) {
+    const limited = totalHits > limit;
+    metrics?.rateLimitDecided(bucket, limited);
+    if (!limited) return;
+    const waitMs = (resetTime?.getTime() ?? 0) - Date.now();
+    throw new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
+      headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+    });
+  }
+
+  /** Counts every request, and sends the X-RateLimit trio of the contract. */
+  const general: Limit = async (req, res) => {
+    const payer = payerOf(res);
+    const { bucket, limit } = budgetOf[payer?.via ?? 'none'];
+    const info = await requests.increment(payer === null ? addressOf(req) : keyOf(payer));
+    const resetMs = info.resetTime?.getTime() ?? 0;
+    res
+      .setHeader('X-RateLimit-Limit', limit)
+      .setHeader('X-RateLimit-Remaining', Math.max(0, limit - info.totalHits))
+      .setHeader('X-RateLimit-Reset', Math.ceil(resetMs / 1000));
+    decide(bucket, limit, info);
+  };
+
+  const extra: Record<ExtraLimit, Limit> = {
+    /** Only failures count in the end, but while they are under way all do: guesses at the same time are guesses, too. */
+    failedSignIns: async (req, res) => {
+      const email = String(req.body.email).trim().toLowerCase();
+      const key = `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
+      const info = await signIns.increment(key);
+      res.once('finish', () => {
+        if (res.statusCode !== 401) void signIns.decrement(key); // neither store fails
+      });
+      decide('sign_in', failedSignInsPerMinute, info);
+    },
+    signUps: async (req) =>
+      decide('sign_up', rateLimits.signUpsPerHour, await signUps.increment(addressOf(req))),
   };
 
   return {
     general,
     extra,
-    /**
-     * Makes the request count on its caller's budget instead of its address'. A key counts on the address until it
-     * has proved valid once: keys with a right checksum are free to make, and each would have a budget of its own.
-     */
-    countAgainst(req: Request, caller: Caller) {
-      if (caller.via === 'jwt' || provenKeys.has(caller.keyHash)) callers.set(req, caller);
-    },
     /** Notes that the database accepted or refused the key of a caller. */
     noteKey(caller: Caller | null, accepted: boolean) {
       if (caller?.via !== 'api_key') return;
@@ -122,6 +114,6 @@ export function createRateLimits(
   };
 }
 
-const bucketOfCaller = { jwt: 'user', api_key: 'api_key', none: 'address' } as const;
+const keyOf = (caller: Caller) => (caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`);
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -1,9 +1,9 @@
 import { json, type Request, type RequestHandler, type Response, Router } from 'express';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from './api-key.ts';
+import { Body, sendBody, sendCopy } from './body.ts';
 import { bearerToken, type Caller, tokenRefused } from './caller.ts';
 import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
-import { type Copy, copyOf, sendCopy } from './copy.ts';
 import type { Endpoint, Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
 import { parse } from './parse.ts';
@@ -36,11 +36,11 @@ async function admit(
 ): Promise<Caller | null> {
   try {
     const caller = await callerOf(req, guard, context);
-    if (caller !== null) context.rateLimits.countAgainst(req, caller);
-    await run(context.rateLimits.general, req, res);
+    res.locals.caller = caller;
+    await context.rateLimits.general(req, res);
     return caller;
   } catch (error) {
-    if (!res.hasHeader('X-RateLimit-Limit')) await run(context.rateLimits.general, req, res);
+    if (!res.hasHeader('X-RateLimit-Limit')) await context.rateLimits.general(req, res);
     throw error;
   }
 }
@@ -59,7 +59,7 @@ async function parseRequest(
   const query = endpoint.query && parse(endpoint.query, req.query);
   if (endpoint.body) await deadline.excluding(run(readJson[endpoint.maxBody ?? '16kb'], req, res));
   const body = endpoint.body && parse(endpoint.body, req.body);
-  if (endpoint.extraLimit) await run(context.rateLimits.extra[endpoint.extraLimit], req, res);
+  if (endpoint.extraLimit) await context.rateLimits.extra[endpoint.extraLimit](req, res);
   return { params: params?.data ?? {}, query: query ?? {}, body };
 }
 
@@ -71,7 +71,7 @@ async function requireLiveKey(caller: Caller | null, { supabase }: Context, dead
   if (caller?.via === 'api_key') await supabase.callFunction(caller, 'get_customer', deadline);
 }
 
-type Collapse = ReturnType<typeof createCollapser<Copy>>;
+type Collapse = ReturnType<typeof createCollapser<Body>>;
 
 function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): RequestHandler {
   /** Sends the answer of the endpoint. @throws what its handler throws, before anything was sent */
@@ -80,16 +80,16 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
       await requireLiveKey(caller, context, deadline);
       throw error;
     });
-    const handle = () => endpoint.handle({ ...input, context, caller, ip: req.ip, deadline });
+    const read = async () => {
+      const payload = await endpoint.handle({ ...input, context, caller, deadline, req });
+      return new Body(JSON.stringify(payload));
+    };
     if (endpoint.cache === 'no-store') {
-      const payload = await handle();
-      res
-        .status(endpoint.status ?? 200)
-        .set('Cache-Control', 'no-store')
-        .json(payload);
+      const body = await read();
+      res.status(endpoint.status ?? 200).setHeader('Cache-Control', 'no-store');
+      await sendBody(req, res, body);
       return;
     }
-    const read = async () => copyOf(JSON.stringify(await handle()));
     // Whether a key is live is asked anew with every request, in the read itself.
     const shared = endpoint.shared && caller?.via !== 'api_key';
     const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
@@ -100,7 +100,6 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
     const deadline = new Deadline(res.locals.requestId);
     res.locals.operation = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
-    res.locals.caller = caller;
     await answer(req, res, caller, deadline).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthorized')
         context.rateLimits.noteKey(caller, false);
@@ -119,7 +118,8 @@ export function refuseOtherMethods(
   { rateLimits }: Context,
 ) {
   const allow = [...methods, 'OPTIONS'].join(', ');
-  router.options(path, rateLimits.general, (_req, res) => {
+  router.options(path, async (req, res) => {
+    await rateLimits.general(req, res);
     res.set('Allow', allow).status(204).end();
   });
   router.all(path, () => {
@@ -133,7 +133,7 @@ export function refuseOtherMethods(
 /** The router of these endpoints. */
 export function routerOf(endpoints: readonly Endpoint[], context: Context): Router {
   const router = Router({ caseSensitive: true });
-  const collapse = createCollapser<Copy>(() => context.metrics?.readJoined());
+  const collapse = createCollapser<Body>(() => context.metrics?.readJoined());
   const methodsOf = new Map<string, string[]>();
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1');

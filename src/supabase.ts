@@ -63,7 +63,7 @@ const StorageRefusal = z.object({ statusCode: z.string() });
 
 /** Data and files of the project. Every call names whom it is made for and when it must have ended. */
 export function createSupabase(
-  { supabase: { url, publicUrl, publishableKey }, secrets: { supabaseSecretKey } }: Config,
+  { supabase: { publicUrl, publishableKey }, secrets: { supabaseSecretKey } }: Config,
   upstream: Upstream,
 ) {
   // A key is its own bearer: so the platform's edge knows that no user is meant.
@@ -83,7 +83,7 @@ export function createSupabase(
   ): Promise<unknown> {
     const withUserToken = caller?.via === 'jwt' && !serviceFunctions.has(name);
     const asOwner = caller?.via === 'api_key';
-    const answer = await upstream.call(`${url}/rest/v1/rpc/${asOwner ? 'as_api_key' : name}`, {
+    const answer = await upstream.call(`rest/v1/rpc/${asOwner ? 'as_api_key' : name}`, {
       service: 'data',
       headers: withUserToken
         ? headersOf(publishableKey, caller.token)
@@ -107,7 +107,7 @@ export function createSupabase(
    */
   async function signUrl(bucket: string, path: string, lifetimeSeconds: number, deadline: Deadline) {
     // The path needs no escaping: constraints on its column allow URL-safe characters only.
-    const { status, body } = await upstream.call(`${url}/storage/v1/object/sign/${bucket}/${path}`, {
+    const { status, body } = await upstream.call(`storage/v1/object/sign/${bucket}/${path}`, {
       service: 'storage',
       headers: headersOf(supabaseSecretKey),
       body: { expiresIn: lifetimeSeconds },

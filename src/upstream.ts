@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { serverError } from './errors.ts';
 import type { Metrics, Service } from './metrics.ts';
 
@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
  * Makes one call and reads its answer to the end. undici's own request() hands out a stream and takes an AbortSignal:
  * what comes with them is a tenth of all that the gateway spends on a request.
  */
-function exchange(agent: Agent, options: Dispatcher.DispatchOptions, timeoutMs: number) {
+function exchange(pool: Pool, options: Dispatcher.DispatchOptions, timeoutMs: number) {
   return new Promise<UpstreamAnswer>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let status = 0;
@@ -76,7 +76,7 @@ function exchange(agent: Agent, options: Dispatcher.DispatchOptions, timeoutMs: 
       reject(late);
     }, timeoutMs);
 
-    agent.dispatch(options, {
+    pool.dispatch(options, {
       onRequestStart(controller) {
         call = controller;
         if (late !== undefined) call.abort(late); // while it waited for a connection
@@ -104,21 +104,23 @@ function exchange(agent: Agent, options: Dispatcher.DispatchOptions, timeoutMs: 
  * a call costs the gateway four times as much, through the SDK's client more than that.
  * The pool is capped so that a burst queues here, under its deadlines, rather than exhausting Supabase's own pool.
  */
-export function createUpstream(metrics: Metrics | null) {
-  const agent = new Agent({ connections: 128, keepAliveTimeout: 30_000, connect: { timeout: 5_000 } });
+export function createUpstream(projectUrl: string, metrics: Metrics | null) {
+  const { origin, pathname: prefix } = new URL(`${projectUrl}/`);
+  const pool = new Pool(origin, { connections: 128, keepAliveTimeout: 30_000, connect: { timeout: 5_000 } });
   let inFlight = 0;
 
   return {
-    /** @throws ApiError server_error when there is no whole answer in time. */
+    /**
+     * @param path below the project's address, without a slash in front
+     * @throws ApiError server_error when there is no whole answer in time.
+     */
     async call(
-      url: string,
+      path: string,
       { service, method = 'POST', headers, body, timeoutMs, requestId }: UpstreamRequest,
     ): Promise<UpstreamAnswer> {
       if (inFlight >= maxCallsInFlight) throw serverError(new Error('Too many upstream calls are in flight'));
-      const { origin, pathname, search } = new URL(url);
       const options: Dispatcher.DispatchOptions = {
-        origin,
-        path: pathname + search,
+        path: prefix + path,
         method,
         headers: {
           'User-Agent': 'sounds-service',
@@ -132,17 +134,17 @@ export function createUpstream(metrics: Metrics | null) {
       const started = performance.now();
       let status: number | null = null;
       try {
-        const answer = await exchange(agent, options, timeoutMs);
+        const answer = await exchange(pool, options, timeoutMs);
         status = answer.status;
         return answer;
       } catch (error) {
-        throw serverError(new Error(`No answer from ${pathname}`, { cause: error }));
+        throw serverError(new Error(`No answer from ${prefix}${path}`, { cause: error }));
       } finally {
         inFlight--;
         metrics?.upstreamAnswered(service, status, performance.now() - started);
       }
     },
-    close: () => agent.close(),
+    close: () => pool.close(),
   };
 }
 

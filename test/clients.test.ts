@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect } from 'vitest';
-import { createUpstream, Deadline } from '../src/upstream.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test as base } from './support/test.ts';
 
@@ -84,25 +83,4 @@ describe('the gateway survives', () => {
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
     expect(await categories(server)).toBe(200);
   });
-});
-
-test('calls to a Supabase that is silent are not queued without end', { timeout: 40_000 }, async () => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const upstream = createUpstream(null);
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-  const deadline = new Deadline();
-  const ended = { atOnce: 0, atTheDeadline: 0 };
-  const started = performance.now();
-  await Promise.all(
-    Array.from({ length: 5000 }, () =>
-      upstream.call(url, { service: 'data', ...deadline.within(3000) }).catch(() => {
-        if (performance.now() - started < 2500) ended.atOnce++;
-        else ended.atTheDeadline++;
-      }),
-    ),
-  );
-  expect(ended).toEqual({ atOnce: 5000 - 4096, atTheDeadline: 4096 });
-  await upstream.close();
-  silent.close();
 });

@@ -44,8 +44,8 @@ describe('load beyond what Supabase can take', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const upstream = createUpstream(null);
-    const call = () => upstream.call(url, { service: 'data', timeoutMs: 2_000 });
+    const upstream = createUpstream(url, null);
+    const call = () => upstream.call('', { service: 'data', timeoutMs: 2_000 });
     const waiting = times(4_096, () => call().catch(({ cause }: Error) => cause));
     await expect(call()).rejects.toMatchObject({
       code: 'server_error',

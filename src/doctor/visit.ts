@@ -46,7 +46,7 @@ export async function ask(url: string | URL, { method = 'GET', key, headers, bod
 
 /** What one run of the doctor asks with, what it has learned, and what it has to clear away. */
 export function createVisit(config: Config, gateway: URL | null) {
-  const upstream = createUpstream(null);
+  const upstream = createUpstream(config.supabase.url, null);
   const { url } = config.supabase;
   const removals: { what: string; remove: () => Promise<void> }[] = [];
   const id = randomUUID();

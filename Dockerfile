@@ -1,5 +1,4 @@
-# The gateway alone. Node runs its TypeScript as it is, so there is nothing to build: the first stage only keeps npm's
-# cache out of the image.
+# The gateway alone. Node runs its TypeScript as it is: the first stage only keeps npm's cache out of the image.
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -7,16 +6,21 @@ RUN npm ci --omit=dev
 
 FROM node:24-slim
 WORKDIR /app
-# For Express and its like; the gateway itself behaves the same everywhere.
-ENV NODE_ENV=production
+# NODE_ENV is for Express and its like; the gateway itself behaves the same everywhere. One arena of malloc takes less
+# memory than one for each thread, and the gateway works in one thread.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=.cache MALLOC_ARENA_MAX=1
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
 # For the doctor (node src/doctor/main.ts), to compare with what the database has seen.
 COPY supabase/migrations ./supabase/migrations
+RUN mkdir -m 777 .cache
 USER node
+# Compiles everything once, and keeps it for starts with the same options. With nothing configured, the gateway gets
+# just so far.
+RUN node --max-semi-space-size=8 --heap-growing-percent=30 src/server.ts 2>&1 | grep 'The configuration is not usable'
 EXPOSE 3000
 # Whether the process answers. Not /readyz: restarting the gateway does not bring back a Supabase that is away.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# No shell and no npm in between: SIGTERM has to reach the gateway.
-CMD ["node", "src/server.ts"]
+# No shell and no npm in between: SIGTERM has to reach the gateway. V8 would let garbage pile up while there is memory.
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=30", "src/server.ts"]

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { LOCAL_KEYS } from '../dev/keys.ts';
 import { start } from './processes.ts';
 
@@ -9,6 +10,18 @@ type Options = {
   nodeOptions?: string[];
 };
 
+/** The environment and the options of Node that `npm start` runs the gateway with. */
+function productionSettings() {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const [settings = '', options = ''] = (scripts.start as string).split(' exec node ');
+  return {
+    env: Object.fromEntries(settings.split(' ').map((setting) => setting.split('=') as [string, string])),
+    nodeOptions: options.split(' ').filter((option) => /^--(?!env-file)/.test(option)),
+  };
+}
+
+const production = productionSettings();
+
 /** The gateway with every feature on, its limits out of reach, its log written as JSON, in front of a Supabase. */
 export const startGateway = (
   supabasePort: number,
@@ -16,8 +29,9 @@ export const startGateway = (
 ) =>
   start(script, {
     log,
-    nodeOptions,
+    nodeOptions: [...production.nodeOptions, ...nodeOptions],
     env: {
+      ...production.env,
       SUPABASE_URL: `http://127.0.0.1:${supabasePort}`,
       SUPABASE_PUBLISHABLE_KEY: LOCAL_KEYS.publishableKey,
       SUPABASE_SECRET_KEY: LOCAL_KEYS.secretKey,

@@ -60,7 +60,7 @@ export async function start(
   const port = await freePort();
   const output = log === undefined ? ('inherit' as const) : openSync(log, 'a');
   const child = fork(`${root}${script}`, {
-    execArgv: ['--import', new URL('child.ts', import.meta.url).href, ...nodeOptions],
+    execArgv: ['--import', new URL('child.mjs', import.meta.url).href, ...nodeOptions],
     env: { PATH: process.env['PATH'], PORT: String(port), ...env },
     stdio: ['ignore', output, 'inherit', 'ipc'],
   });

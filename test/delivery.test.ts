@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -38,7 +39,13 @@ async function healthOf(port: string): Promise<number> {
 describe('the image', () => {
   test('holds the gateway and what it needs, and nothing else', () => {
     const app = join(image.root, image.workdir);
-    expect(readdirSync(app).toSorted()).toEqual(['node_modules', 'package.json', 'src', 'supabase']);
+    expect(readdirSync(app).toSorted()).toEqual([
+      '.cache',
+      'node_modules',
+      'package.json',
+      'src',
+      'supabase',
+    ]);
     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Record<string, { dev?: true }>;
     };
@@ -49,7 +56,24 @@ describe('the image', () => {
 
   test('does not run as root, nor through a shell that would keep SIGTERM to itself', () => {
     expect(image.user).toBe('node');
-    expect(image.command).toEqual(['node', 'src/server.ts']);
+    expect([image.command[0], image.command.at(-1)]).toEqual(['node', 'src/server.ts']);
+  });
+
+  test('is compiled: no start has to read TypeScript', async () => {
+    const child = runIn(image, image.command, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    const told = await text(child.stderr);
+    for (const file of ['server.ts', 'routes/sounds.ts'])
+      expect(told).toMatch(new RegExp(`StrippedTypeScript \\S+/src/${file} because cache was the same`));
+  });
+
+  test('runs with the memory settings of npm start', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
+    const { NODE_ENV, NODE_COMPILE_CACHE, ...env } = image.env;
+    const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const words = scripts.start
+      .split(' ')
+      .filter((word) => !/^(exec|--env-file.*|NODE_COMPILE_CACHE=.*)$/.test(word));
+    expect(words).toEqual([...settings, ...image.command]);
   });
 
   test('starts from read-only files, is healthy, serves a new user, and ends by itself on SIGTERM', async () => {

@@ -75,8 +75,9 @@ export function buildImage(folder: string): Image {
       case 'RUN':
         execFileSync('sh', ['-c', text], {
           cwd: join(stage.root, stage.workdir),
-          env: { ...buildEnvironment(), npm_config_prefer_offline: 'true' },
+          env: { ...buildEnvironment(), npm_config_prefer_offline: 'true', ...stage.env },
           stdio: 'pipe',
+          ...accountOf(stage),
         });
         break;
       case 'USER':
@@ -114,12 +115,15 @@ export function unsealImage({ root }: Image) {
   execFileSync('chmod', ['-R', 'u+w', root]);
 }
 
+/** Root can play any user; who is not root runs everything alone. */
+const accountOf = ({ user }: Image) =>
+  user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
 /** Runs a command of the image as Docker would: nothing else in its environment, not as root. */
 export function runIn(image: Image, [program = '', ...args]: string[], env: Record<string, string>) {
-  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   return spawn(join(image.root, 'usr/local/bin', program), args, {
     cwd: join(image.root, image.workdir),
     env: { ...image.env, ...env },
-    ...account,
+    ...accountOf(image),
   });
 }

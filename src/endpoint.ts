@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Payload } from './json.ts';
 import type { ExtraLimit } from './rate-limit.ts';
 import type { Deadline } from './upstream.ts';
 
@@ -56,7 +57,7 @@ type Declaration<
   cache: 'no-store' | 'revalidate';
   /** The answer depends on the query alone, not on the caller: one run may answer everybody who asks the same. */
   shared?: true;
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<z.input<R>>;
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<Payload<z.input<R>>>;
 };
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;

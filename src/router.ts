@@ -6,6 +6,7 @@ import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
 import type { Endpoint, Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
+import { textOf } from './json.ts';
 import { parse } from './parse.ts';
 import { Deadline } from './upstream.ts';
 
@@ -82,7 +83,7 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
     });
     const read = async () => {
       const payload = await endpoint.handle({ ...input, context, caller, deadline, req });
-      return new Body(JSON.stringify(payload));
+      return new Body(textOf(payload));
     };
     if (endpoint.cache === 'no-store') {
       const body = await read();

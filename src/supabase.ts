@@ -3,6 +3,7 @@ import { type Caller, tokenRefused } from './caller.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database.types.ts';
 import { ApiError, notFound, serverError } from './errors.ts';
+import { Json } from './json.ts';
 import { type Deadline, type Upstream, type UpstreamAnswer, upstreamBudgetMs } from './upstream.ts';
 
 type Functions = Database['public']['Functions'];
@@ -19,19 +20,20 @@ const serviceFunctions: ReadonlySet<FunctionName> = new Set([
   'list_categories',
 ] satisfies FunctionName[]);
 
-/** Functions that return nothing: PostgREST answers 204. */
-const voidFunctions: ReadonlySet<FunctionName> = new Set([
-  'remove_favorite',
-  'touch_last_seen',
-] satisfies FunctionName[]);
+/** Functions that may give no value: those that find no row answer null, those that return nothing answer 204. */
+const mayBeNull = {
+  get_sound: 200,
+  count_play: 200,
+  get_customer: 200,
+  update_customer: 200,
+  remove_favorite: 204,
+  touch_last_seen: 204,
+} as const satisfies { [Name in FunctionName]?: 200 | 204 };
+type MayBeNull = keyof typeof mayBeNull;
 
-/** Functions whose null says that there is no such row. Any other null is a failure. */
-const mayFindNothing: ReadonlySet<FunctionName> = new Set([
-  'get_sound',
-  'count_play',
-  'get_customer',
-  'update_customer',
-] satisfies FunctionName[]);
+/** Whether it is, as far as its ends tell, what functions return: an object, a list or a truth value. */
+const isValue = (text: string) =>
+  ['{}', '[]'].includes(`${text.at(0)}${text.at(-1)}`) || text === 'true' || text === 'false';
 
 const Refusal = z.object({ code: z.string(), message: z.string() });
 
@@ -72,15 +74,15 @@ export function createSupabase(
   /**
    * Runs a SQL function that returns one jsonb value, as the caller; as a guest when there is none.
    * A caller with an API key acts through as_api_key, which checks the key and becomes its owner in the same trip.
-   * @returns its value; null only from a function that found no row or returns nothing.
+   * @returns its value as Postgres wrote it; null only from a function that found no row or returns nothing.
    * @throws ApiError by the code of the error; server_error when the database does not answer in time.
    */
-  async function callFunction<Name extends FunctionName>(
+  async function readJson<Name extends FunctionName>(
     caller: Caller | null,
     name: Name,
     deadline: Deadline,
     args: Functions[Name]['Args'] = {},
-  ): Promise<unknown> {
+  ): Promise<Json | (Name extends MayBeNull ? null : never)> {
     const withUserToken = caller?.via === 'jwt' && !serviceFunctions.has(name);
     const asOwner = caller?.via === 'api_key';
     const answer = await upstream.call(`rest/v1/rpc/${asOwner ? 'as_api_key' : name}`, {
@@ -91,13 +93,22 @@ export function createSupabase(
       body: asOwner ? { key_hash: caller.keyHash, operation: name, arguments: args } : args,
       ...deadline.within(upstreamBudgetMs.data),
     });
-    const { status, body = null } = answer;
-    const complete =
-      status === 200
-        ? answer.body !== undefined && (body !== null || mayFindNothing.has(name) || voidFunctions.has(name))
-        : status === 204 && voidFunctions.has(name);
-    if (!complete) throw refused(answer, name, withUserToken);
-    return body;
+    const { status, text } = answer;
+    if (status === 200 && isValue(text)) return new Json(text);
+    // An API key's call goes through as_api_key, which always returns something.
+    const isNothing =
+      name in mayBeNull &&
+      (status === 204 ? mayBeNull[name as MayBeNull] === 204 : status === 200 && text === 'null');
+    if (!isNothing) throw refused(answer, name, withUserToken);
+    return null as Name extends MayBeNull ? null : never;
+  }
+
+  /** Like readJson, for a value that is looked into. */
+  async function callFunction<Name extends FunctionName>(
+    ...call: Parameters<typeof readJson<Name>>
+  ): Promise<unknown> {
+    const json = await readJson(...call);
+    return json === null ? null : JSON.parse(json.text);
   }
 
   /**
@@ -120,7 +131,7 @@ export function createSupabase(
     throw serverError(new Error(`Storage answered ${status} to the signing of ${bucket}/${path}`));
   }
 
-  return { callFunction, signUrl };
+  return { readJson, callFunction, signUrl };
 }
 
 export type Supabase = ReturnType<typeof createSupabase>;

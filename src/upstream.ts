@@ -49,14 +49,23 @@ type UpstreamRequest = Readonly<{
   requestId?: string | undefined;
 }>;
 
-/** An answer read to its end. `body` is its JSON, undefined when there is none or it is not JSON. */
-export type UpstreamAnswer = Readonly<{ status: number; body: unknown }>;
+/** An answer read to its end. */
+export class UpstreamAnswer {
+  readonly status: number;
+  readonly text: string;
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  constructor(status: number, text: string) {
+    this.status = status;
+    this.text = text;
+  }
+
+  /** Its JSON, parsed; undefined when there is none or it is not JSON. */
+  get body(): unknown {
+    try {
+      return JSON.parse(this.text);
+    } catch {
+      return undefined;
+    }
   }
 }
 
@@ -89,7 +98,7 @@ function exchange(pool: Pool, options: Dispatcher.DispatchOptions, timeoutMs: nu
       },
       onResponseEnd() {
         clearTimeout(timer);
-        resolve({ status, body: parsed(Buffer.concat(chunks).toString()) });
+        resolve(new UpstreamAnswer(status, Buffer.concat(chunks).toString()));
       },
       onResponseError(_controller, error) {
         clearTimeout(timer);

@@ -34,9 +34,7 @@ export const categoryEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, deadline }) => ({
-      data: (await context.supabase.callFunction(caller, 'list_categories', deadline)) as z.input<
-        typeof Category
-      >[],
+      data: await context.supabase.readJson(caller, 'list_categories', deadline),
     }),
   }),
 ];

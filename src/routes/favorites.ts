@@ -28,9 +28,7 @@ export const favoriteEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller, deadline }) => ({
-      data: (await context.supabase.callFunction(caller, 'list_favorites', deadline)) as z.input<
-        typeof Favorite
-      >[],
+      data: await context.supabase.readJson(caller, 'list_favorites', deadline),
     }),
   }),
 

@@ -34,9 +34,7 @@ export const homeEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, deadline }) => ({
-      sections: (await context.supabase.callFunction(caller, 'list_home_sections', deadline)) as z.input<
-        typeof HomeSection
-      >[],
+      sections: await context.supabase.readJson(caller, 'list_home_sections', deadline),
     }),
   }),
 ];

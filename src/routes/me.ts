@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller } from '../caller.ts';
 import { countryCodes } from '../country.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { body, text } from '../parse.ts';
 import { dateTime } from '../sound.ts';
@@ -93,14 +93,6 @@ const Changes = body({
   .strict()
   .partial();
 
-async function customerOf({
-  context,
-  caller,
-  deadline,
-}: Pick<Call<unknown, unknown, unknown, 'bearer'>, 'context' | 'caller' | 'deadline'>) {
-  return (await context.supabase.callFunction(caller, 'get_customer', deadline)) as Customer | null;
-}
-
 /** What a token says of its user, for the rare account that has no customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
   // A key cannot be without: its owner is a customer.
@@ -125,9 +117,10 @@ export const meEndpoints = [
     response: z.object({ data: Profile, auth_via: AuthVia }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async (call) => {
-      const { id, email, full_name, avatar_url } = (await customerOf(call)) ?? profileOf(call.caller);
-      return { data: { id, email, full_name, avatar_url }, auth_via: call.caller.via };
+    handle: async ({ context, caller, deadline }) => {
+      const customer = await context.supabase.callFunction(caller, 'get_customer', deadline);
+      const { id, email, full_name, avatar_url } = (customer as Customer | null) ?? profileOf(caller);
+      return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
     },
   }),
 
@@ -141,10 +134,10 @@ export const meEndpoints = [
     response: z.object({ data: Customer, auth_via: AuthVia }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async (call) => {
-      const data = await customerOf(call);
+    handle: async ({ context, caller, deadline }) => {
+      const data = await context.supabase.readJson(caller, 'get_customer', deadline);
       if (data === null) throw notFound('customer');
-      return { data, auth_via: call.caller.via };
+      return { data, auth_via: caller.via };
     },
   }),
 
@@ -161,14 +154,11 @@ export const meEndpoints = [
     response: z.object({ data: Customer }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async (call) => {
-      const { context, caller, deadline, body: changes } = call;
+    handle: async ({ context: { supabase }, caller, deadline, body: changes }) => {
       const data =
         Object.keys(changes).length === 0
-          ? await customerOf(call)
-          : ((await context.supabase.callFunction(caller, 'update_customer', deadline, {
-              changes,
-            })) as Customer | null);
+          ? await supabase.readJson(caller, 'get_customer', deadline)
+          : await supabase.readJson(caller, 'update_customer', deadline, { changes });
       if (data === null) throw notFound('customer');
       return { data };
     },

@@ -60,15 +60,15 @@ export const soundEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, query, deadline }) =>
-      (await context.supabase.callFunction(caller, 'list_sounds', deadline, {
+    handle: ({ context, caller, query, deadline }) =>
+      context.supabase.readJson(caller, 'list_sounds', deadline, {
         ...(query.category !== undefined && { category_slug: query.category }),
         ...(query.include_children !== undefined && { include_children: query.include_children }),
         ...(query.featured !== undefined && { featured: query.featured }),
         ...(query.search !== undefined && { title_search: query.search.normalize() }),
         ...(query.limit !== undefined && { page_size: query.limit }),
         ...(query.cursor !== undefined && { after: query.cursor }),
-      })) as z.input<typeof SoundPage>,
+      }),
   }),
 
   endpoint({
@@ -134,11 +134,10 @@ export const soundEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params, deadline }) => {
-      const count = await context.supabase.callFunction(caller, 'count_play', deadline, {
-        played_sound: params.id,
-      });
-      if (count === null) throw notFound('sound');
-      return { data: count as { id: string; play_count: number } };
+      const args = { played_sound: params.id };
+      const data = await context.supabase.readJson(caller, 'count_play', deadline, args);
+      if (data === null) throw notFound('sound');
+      return { data };
     },
   }),
 ];

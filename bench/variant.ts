@@ -7,7 +7,7 @@ import { createHttpServer } from '../src/http-server.ts';
 // The gateway without one of its layers, which LEAVE_OUT names: what a layer costs is what is saved without it.
 
 const config = loadConfig(process.env);
-const context = createContext(config);
+const context = await createContext(config);
 const left = process.env['LEAVE_OUT'];
 
 // The token still goes along to Supabase: what that costs is no part of authentication.

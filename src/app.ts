@@ -2,12 +2,12 @@ import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Context } from './context.ts';
-import { docs } from './docs.ts';
+import { addDocs } from './docs.ts';
 import { ApiError, notFound, sendError } from './errors.ts';
-import { health } from './health.ts';
+import { addHealth } from './health.ts';
 import { openApiDocument } from './openapi.ts';
 import { requestLog } from './request-log.ts';
-import { routerOf } from './router.ts';
+import { addEndpoints } from './router.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { categoryEndpoints } from './routes/categories.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
@@ -35,18 +35,20 @@ export function createApp(context: Context): Express {
     throw error;
   };
 
-  return express()
+  const app = express()
     .disable('x-powered-by')
     .disable('etag') // endpoints that may be revalidated set their own
+    .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
     .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
     .use(requestLog(log, metrics)) // first, so that every answer has a request id and a line in the log
-    .use(securityHeaders)
-    .use(health(context)) // before the rest: probes come over plain HTTP and are not limited
-    .use(requireHttps(config.requireHttps))
-    .use(crossOrigin(config.corsOrigins))
-    .use('/api/v1', routerOf(endpoints, context))
-    .use('/api/v1', docs(openApiDocument(endpoints), context))
+    .use(securityHeaders);
+  addHealth(app, context); // before the rest: probes come over plain HTTP and are not limited
+  if (config.requireHttps) app.use(refusePlainHttp);
+  if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
+  addEndpoints(app, endpoints, context);
+  addDocs(app, openApiDocument(endpoints), context);
+  return app
     .use(() => {
       throw notFound('address');
     })
@@ -70,10 +72,10 @@ const securityHeaders = helmet({
   xXssProtection: false,
 });
 
-/** Only for configured origins; none switches it off. The router itself answers OPTIONS. */
+/** For web pages of these origins. The routes themselves answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
-    origin: origins.length > 0 && [...origins],
+    origin: [...origins],
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'ETag',
@@ -89,8 +91,7 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
 }
 
 /** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
-function requireHttps(required: boolean): RequestHandler {
-  return (req, _res, next) => {
-    next(required && !req.secure ? new ApiError('invalid_request', 'Use https instead of http.') : undefined);
-  };
-}
+const refusePlainHttp: RequestHandler = (req, _res, next) => {
+  if (!req.secure) throw new ApiError('invalid_request', 'Use https instead of http.');
+  next();
+};

@@ -7,7 +7,6 @@ import { createLastSeen } from './last-seen.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
-import { connectRedis } from './redis.ts';
 import { createSupabase, type Supabase } from './supabase.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 
@@ -31,12 +30,13 @@ export type Context = Readonly<{
 }>;
 
 /** Wires the app. Nothing is connected before the first request needs it. */
-export function createContext(config: Config, log: Logger = createLogger(config)): Context {
+export async function createContext(config: Config, log: Logger = createLogger(config)): Promise<Context> {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createUpstream(config.supabase.url, metrics);
   const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
-  const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
+  // Its client is 5 MB of code.
+  const redis = redisUrl === null ? null : (await import('./redis.ts')).connectRedis(redisUrl, log);
   return {
     config,
     log,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Router } from 'express';
+import type { Express } from 'express';
 import helmet from 'helmet';
 import { Body, type BodyType, sendCopy } from './body.ts';
 import type { Context } from './context.ts';
 import type { OpenApiDocument } from './openapi.ts';
-import { refuseOtherMethods } from './router.ts';
+import { base, refuseOtherMethods } from './router.ts';
 
 const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.url));
 
@@ -32,8 +32,7 @@ const securityHeaders = helmet({
  * The document at /openapi.json and the interactive reference at /docs. They are no endpoints of the contract, so the
  * document does not describe them; like every address they are counted and answer other methods with 405.
  */
-export function docs(document: OpenApiDocument, context: Context): Router {
-  const router = Router({ caseSensitive: true });
+export function addDocs(app: Express, document: OpenApiDocument, context: Context) {
   const serve = (
     path: string,
     operation: string,
@@ -42,19 +41,18 @@ export function docs(document: OpenApiDocument, context: Context): Router {
     encoding?: 'gzip',
   ) => {
     const body = new Body(text);
-    router.get(path, async (req, res) => {
+    app.get(base + path, async (req, res) => {
       await context.rateLimits.general(req, res);
       res.locals.operation = operation;
       if (encoding) res.setHeader('Content-Encoding', encoding);
       await sendCopy(req, res, body, type);
     });
-    refuseOtherMethods(router, path, ['GET', 'HEAD'], context);
+    refuseOtherMethods(app, base + path, ['GET', 'HEAD'], context);
   };
-  router.use('/docs', securityHeaders);
+  app.use(`${base}/docs`, securityHeaders);
   serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
   serve('/docs', 'getReference', file('page.html'), 'html');
   serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');
   // Compressed once and for all: 4 MB are too much to compress for everybody anew. There is no browser without gzip.
   serve('/docs/scalar.js', 'getReferenceScript', file('scalar.js.gz'), 'js', 'gzip');
-  return router;
 }

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
@@ -16,7 +16,7 @@ async function timed(check: (deadline: Deadline) => Promise<boolean>) {
  * /healthz: the process runs. /readyz: it should be sent requests: Supabase answers, and it is not shutting down.
  * Redis is reported only: without it each process limits by itself.
  */
-export function health({ config, lifecycle, redis, upstream, supabase }: Context): Router {
+export function addHealth(app: Express, { config, lifecycle, redis, upstream, supabase }: Context) {
   const { publishableKey } = config.supabase;
 
   async function runChecks() {
@@ -45,15 +45,12 @@ export function health({ config, lifecycle, redis, upstream, supabase }: Context
     return latest.parts;
   }
 
-  const router = Router();
-  router.use(['/healthz', '/readyz'], (_req, res, next) => {
+  app.get('/healthz', (_req, res) => {
     res.locals.probe = true;
-    next();
-  });
-  router.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' });
   });
-  router.get('/readyz', async (_req, res) => {
+  app.get('/readyz', async (_req, res) => {
+    res.locals.probe = true;
     if (lifecycle.draining) {
       res.status(503).json({ status: 'shutting down' });
       return;
@@ -62,5 +59,4 @@ export function health({ config, lifecycle, redis, upstream, supabase }: Context
     const ready = parts.database.ok && parts.auth.ok;
     res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks: parts });
   });
-  return router;
 }

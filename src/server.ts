@@ -17,7 +17,7 @@ function readConfig() {
 }
 
 const config = readConfig();
-const context = createContext(config);
+const context = await createContext(config);
 const { log } = context;
 const server = createHttpServer(config, createApp(context));
 

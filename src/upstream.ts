@@ -115,7 +115,12 @@ function exchange(pool: Pool, options: Dispatcher.DispatchOptions, timeoutMs: nu
  */
 export function createUpstream(projectUrl: string, metrics: Metrics | null) {
   const { origin, pathname: prefix } = new URL(`${projectUrl}/`);
-  const pool = new Pool(origin, { connections: 128, keepAliveTimeout: 30_000, connect: { timeout: 5_000 } });
+  const pool = new Pool(origin, {
+    connections: 128,
+    keepAliveTimeout: 30_000,
+    connect: { timeout: 5_000 },
+    allowH2: false, // one call a connection: none fails with another
+  });
   let inFlight = 0;
 
   return {

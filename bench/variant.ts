@@ -19,12 +19,10 @@ const without: Record<string, Partial<Context>> = {
 };
 const app = createApp({ ...context, ...without[left ?? ''] });
 
-/** As the function is named that the package puts into the chain. */
-const middleware: Record<string, string> = { helmet: 'helmetMiddleware', compression: 'compression' };
-const name = middleware[left ?? ''];
-if (name !== undefined) {
-  const index = app.router.stack.findIndex((layer) => layer.name === name);
-  if (index < 0) throw new Error(`There is no ${name} in the app.`);
+if (left === 'helmet') {
+  // As its function is named in the chain.
+  const index = app.router.stack.findIndex((layer) => layer.name === 'helmetMiddleware');
+  if (index < 0) throw new Error('There is no helmet in the app.');
   app.router.stack.splice(index, 1);
 }
 

@@ -1,18 +1,21 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzip, gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 
-const compress = promisify(gzip);
+const gzipElsewhere = promisify(gzip);
 
 /** In bytes; what is shorter fits into one packet either way. */
 const worthCompressing = 1024;
+
+/** In bytes; less is compressed sooner than handed to another thread, and more would hold up everybody else. */
+const worthAThread = 65_536;
 
 /** A body as it is sent; what many share is hashed and compressed once for all of them. */
 export class Body {
   readonly bytes: Buffer;
   #etag: string | undefined;
-  #gzipped: Promise<Buffer> | undefined;
+  #gzipped: Buffer | Promise<Buffer> | undefined;
 
   constructor(text: string | Buffer) {
     this.bytes = Buffer.from(text);
@@ -24,8 +27,8 @@ export class Body {
     return this.#etag;
   }
 
-  gzipped(): Promise<Buffer> {
-    this.#gzipped ??= compress(this.bytes);
+  gzipped(): Buffer | Promise<Buffer> {
+    this.#gzipped ??= this.bytes.length < worthAThread ? gzipSync(this.bytes) : gzipElsewhere(this.bytes);
     return this.#gzipped;
   }
 }

@@ -35,7 +35,7 @@ export async function createContext(config: Config, log: Logger = createLogger(c
   const upstream = createUpstream(config.supabase.url, metrics);
   const supabase = createSupabase(config, upstream);
   const { redisUrl } = config.secrets;
-  // Its client is 5 MB of code.
+  // Loaded only where there is one: its client takes 5 MB.
   const redis = redisUrl === null ? null : (await import('./redis.ts')).connectRedis(redisUrl, log);
   return {
     config,

@@ -4,7 +4,7 @@ import helmet from 'helmet';
 import { Body, type BodyType, sendCopy } from './body.ts';
 import type { Context } from './context.ts';
 import type { OpenApiDocument } from './openapi.ts';
-import { base, refuseOtherMethods } from './router.ts';
+import { apiBase, refuseOtherMethods } from './router.ts';
 
 const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.url));
 
@@ -41,15 +41,15 @@ export function addDocs(app: Express, document: OpenApiDocument, context: Contex
     encoding?: 'gzip',
   ) => {
     const body = new Body(text);
-    app.get(base + path, async (req, res) => {
+    app.get(apiBase + path, async (req, res) => {
       await context.rateLimits.general(req, res);
       res.locals.operation = operation;
       if (encoding) res.setHeader('Content-Encoding', encoding);
       await sendCopy(req, res, body, type);
     });
-    refuseOtherMethods(app, base + path, ['GET', 'HEAD'], context);
+    refuseOtherMethods(app, apiBase + path, ['GET', 'HEAD'], context);
   };
-  app.use(`${base}/docs`, securityHeaders);
+  app.use(`${apiBase}/docs`, securityHeaders);
   serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
   serve('/docs', 'getReference', file('page.html'), 'html');
   serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');

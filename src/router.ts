@@ -126,14 +126,14 @@ export function refuseOtherMethods(
 }
 
 /** What the path of every endpoint begins with. */
-export const base = '/api/v1';
+export const apiBase = '/api/v1';
 
 /** Adds the routes of endpoints: to the app itself, since a router in between costs each request more than its match. */
 export function addEndpoints(app: Express, endpoints: readonly Endpoint[], context: Context) {
   const collapse = createCollapser<Body>(() => context.metrics?.readJoined());
   const methodsOf = new Map<string, string[]>();
   for (const endpoint of endpoints) {
-    const path = base + endpoint.path.replace(/\{(\w+)\}/g, ':$1');
+    const path = apiBase + endpoint.path.replace(/\{(\w+)\}/g, ':$1');
     app[endpoint.method](path, toHandler(endpoint, context, collapse));
     const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
     methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 const longestPatienceMs = 250;
 
 /** How many of those who share a run are answered before the event loop turns to others. */
-const answersPerTurn = 16;
+const answersPerTurn = 8;
 
 /** A run, and those who wait for it. */
 class Run<T> {
@@ -26,7 +26,8 @@ class Run<T> {
   }
 }
 
-type Read<T> = { next: Run<T> | null; underWay: Set<Promise<void>>; lastMs: number };
+/** `startedMs`: when its latest run did. `lastMs`: how long the last one to end took. */
+type Read<T> = { next: Run<T> | null; underWay: Set<Promise<void>>; startedMs: number; lastMs: number };
 
 /**
  * Answers identical reads that are asked for at the same time by one run, without ever being stale: whoever asks while
@@ -42,16 +43,19 @@ export function createCollapser<T>(noteJoined: () => void = () => {}) {
 
   async function startNext(key: string, read: Read<T>, run: () => Promise<T>): Promise<T> {
     await nextTurn(); // those who ask in the same turn share the run
-    if (read.underWay.size > 0) {
-      const patienceMs =
-        read.underWay.size > 1 ? longestPatienceMs : Math.min(read.lastMs / 2, longestPatienceMs);
+    const sinceLatestMs = performance.now() - read.startedMs;
+    const patienceMs =
+      read.underWay.size > 1
+        ? longestPatienceMs
+        : Math.min(read.lastMs / 2 - sinceLatestMs, longestPatienceMs);
+    if (read.underWay.size > 0 && patienceMs > 0)
       await Promise.race([...read.underWay, delay(patienceMs, undefined, { ref: false })]);
-    }
     read.next = null;
-    const started = performance.now();
+    const startedMs = performance.now();
+    read.startedMs = startedMs;
     const result = run();
     const end = () => {
-      read.lastMs = performance.now() - started;
+      read.lastMs = performance.now() - startedMs;
       read.underWay.delete(ended);
       if (read.underWay.size === 0 && read.next === null) reads.delete(key);
     };
@@ -67,7 +71,7 @@ export function createCollapser<T>(noteJoined: () => void = () => {}) {
   return (key: string, run: () => Promise<T>): Promise<T> => {
     let read = reads.get(key);
     if (read === undefined) {
-      read = { next: null, underWay: new Set(), lastMs: Number.POSITIVE_INFINITY };
+      read = { next: null, underWay: new Set(), startedMs: 0, lastMs: Number.POSITIVE_INFINITY };
       reads.set(key, read);
     }
     if (read.next !== null) noteJoined();

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { freePort } from '../dev/free-port.ts';
 import { spawnLeashed } from '../dev/leash.ts';
 import { startGateway } from './gateway.ts';
 import { Load } from './generator.ts';
 import { type Figures, inTurn, medianOf, ratio } from './measure.ts';
-import { freePort, type Process } from './processes.ts';
+import type { Process } from './processes.ts';
 import { microseconds, spread, type Table } from './report.ts';
 import { catalogue, nameOf, personal, requestsOf, type Target } from './targets.ts';
 import type { User } from './users.ts';

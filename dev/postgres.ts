@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 import { type Leashed, spawnLeashed } from './leash.ts';
 import { type Account, findPrograms, ownFolder, serverAccount } from './postgres-files.ts';
 
@@ -152,14 +152,4 @@ function explain(problem: string, port: number, folder: string): Error {
   if (PORT_TAKEN.test(problem)) return new Error(`Port ${port} is in use by another program.`);
   if (FOLDER_TAKEN.test(problem)) return new Error(`The data folder ${folder} is in use by another process.`);
   return new Error(`Postgres did not start: ${problem}`);
-}
-
-/** A TCP port that was free on 127.0.0.1 a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No free TCP port.');
-  return address.port;
 }

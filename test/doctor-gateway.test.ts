@@ -1,7 +1,7 @@
 import { describe, expect, inject } from 'vitest';
+import { freePort } from '../dev/free-port.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Patient, problemsIn, test } from './support/patient.ts';
-import { freePort } from './support/redis.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', { timeout: 60_000 }, () => {
   const gatewayOf = ({ environment }: Patient, env: Record<string, string> = {}) =>

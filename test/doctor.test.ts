@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject } from 'vitest';
+import { freePort } from '../dev/free-port.ts';
 import { checks } from '../src/doctor/examine.ts';
 import { type Patient, problemsIn, test } from './support/patient.ts';
-import { canRunRedis, freePort, startRedis } from './support/redis.ts';
+import { canRunRedis, startRedis } from './support/redis.ts';
 
 type Act = (patient: Patient) => Promise<unknown>;
 

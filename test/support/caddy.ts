@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { freePort } from './redis.ts';
+import { freePort } from '../../dev/free-port.ts';
 
 /** False only where the tests of the proxy cannot run. CI counts that as an error. */
 export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { freePort } from '../../dev/free-port.ts';
 
 /** The Redis server on this machine, if there is one. */
 const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -9,16 +9,6 @@ const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, 
 export const canRunRedis = binary !== undefined;
 if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
-
-/** A port that nothing listened on a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A Redis of its own for a test, which keeps nothing on disk. */
 export async function startRedis(port?: number) {

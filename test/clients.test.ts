@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect } from 'vitest';
+import { alone } from './support/fixture.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test as base } from './support/test.ts';
 
@@ -11,13 +12,12 @@ type Server = Awaited<ReturnType<typeof startListening>>;
 /** A gateway process, whose open files can be counted. */
 const test = base.extend<{ $file: { server: Server } }>({
   server: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const server = await startListening(environment());
       await use(server);
       server.child.kill('SIGTERM');
       expect(await server.exited).toEqual([0, null]);
-    },
+    }),
     { scope: 'file' },
   ],
 });

@@ -2,13 +2,13 @@ import postgres from 'postgres';
 import { describe, expect } from 'vitest';
 import { startScratchDatabase } from '../dev/scratch-database.ts';
 import { addSound, addSounds } from './support/catalogue.ts';
+import { alone } from './support/fixture.ts';
 import { test as base, type Sql } from './support/test.ts';
 
 const test = base.extend<{ $file: { alone: Sql } }>({
   /** A database without other tests: its catalogue may be emptied, and nobody waits for its locks. */
   alone: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const { databaseUrl, stop } = await startScratchDatabase();
       // An import that takes much longer than it may is ended, so that the test says so soon.
       const connection = { statement_timeout: 15_000 };
@@ -16,7 +16,7 @@ const test = base.extend<{ $file: { alone: Sql } }>({
       await use(sql);
       await sql.end();
       await stop();
-    },
+    }),
     { scope: 'file' },
   ],
 });

@@ -1,18 +1,12 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { SignJWT } from 'jose';
-import { describe, expect, inject } from 'vitest';
+
+import { describe, expect } from 'vitest';
 import { createUpstream } from '../src/upstream.ts';
+import { token } from './support/access-token.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
-
-const token = () =>
-  new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('authenticated')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(inject('stack').jwtSecret));
 
 const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
 

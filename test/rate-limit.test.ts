@@ -1,15 +1,15 @@
 import { describe, expect } from 'vitest';
+import { alone } from './support/fixture.ts';
 import { startGateway } from './support/gateway.ts';
 import { apiOf, test as base, newEmail, password } from './support/test.ts';
 
 /** Every test gets a gateway of its own, with budgets small enough to use up. */
 const test = base.extend({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-  limited: async ({}, use: (api: ReturnType<typeof apiOf>) => Promise<void>) => {
+  limited: alone(async (use: (api: ReturnType<typeof apiOf>) => Promise<void>) => {
     const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '3', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '5' });
     await use(apiOf(gateway));
     await gateway.close();
-  },
+  }),
 });
 
 const trio = (headers: Headers) =>

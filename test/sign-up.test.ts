@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { startApi } from '../dev/api.ts';
+import { alone } from './support/fixture.ts';
 import { startGateway } from './support/gateway.ts';
 import { apiOf, newEmail, password, type Session, test } from './support/test.ts';
 
@@ -12,8 +13,7 @@ type Answer = { data: Session & { needs_email_confirmation?: true } };
 /** The same service in front of an Auth that asks for confirmation; it needs the embedded stack. */
 const confirming = test.extend<{ $file: { confirmingApi: ReturnType<typeof apiOf> } }>({
   confirmingApi: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-confirming-'));
       const { databaseUrl } = inject('stack');
       const supabase = await startApi({ databaseUrl, storageDir, port: 0, emailConfirmations: true });
@@ -22,7 +22,7 @@ const confirming = test.extend<{ $file: { confirmingApi: ReturnType<typeof apiOf
       await gateway.close();
       await supabase.stop();
       await rm(storageDir, { recursive: true });
-    },
+    }),
     { scope: 'file' },
   ],
 });

@@ -1,17 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, inject } from 'vitest';
+import { token } from './support/access-token.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { type Api, password, test } from './support/test.ts';
 
 const secret = 'text that must never reach a client';
-
-const token = () =>
-  new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('authenticated')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(inject('stack').jwtSecret));
 
 const id = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect, inject } from 'vitest';
 import type { Gateway } from '../../dev/gateway.ts';
+import { alone } from '../support/fixture.ts';
 import { freePorts, occupy } from './processes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,8 +17,7 @@ type Checkout = {
 
 /** A checkout of its own for each test, whose source may be broken. */
 const test = base.extend<{ checkout: Checkout }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-  checkout: async ({}, use) => {
+  checkout: alone(async (use) => {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-checkout-'));
     for (const name of ['src', 'dev', 'package.json']) {
       await cp(join(root, name), join(folder, name), { recursive: true });
@@ -51,7 +51,7 @@ const test = base.extend<{ checkout: Checkout }>({
     });
     await Promise.all(started.map((gateway) => gateway.stop()));
     await rm(folder, { recursive: true });
-  },
+  }),
 });
 
 /** Saves as git and many editors do: a new file takes the place of the old one. */

@@ -1,18 +1,18 @@
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
 import { type IdTokenOptions, makeIdToken } from '../../dev/identity-provider.ts';
+import { alone } from '../support/fixture.ts';
 import { test as base, clientOf, type Supabase } from './supabase.ts';
 
 /** On the stack that has our migrations, where addresses need no confirmation. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({
   supabase: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const stack = inject('stack');
       const sql = postgres(stack.databaseUrl, { max: 4, onnotice() {} });
       await use(clientOf({ ...stack, url: stack.apiUrl }, sql));
       await sql.end();
-    },
+    }),
     { scope: 'file' },
   ],
 });

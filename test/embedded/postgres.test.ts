@@ -5,15 +5,15 @@ import postgres from 'postgres';
 import { test as base, describe, expect, inject } from 'vitest';
 import { as } from '../../dev/database.ts';
 import { type Postgres, SUPERUSER, startPostgres } from '../../dev/postgres.ts';
+import { alone } from '../support/fixture.ts';
 import { occupy, processesNaming, run, serverPid, untilGone } from './processes.ts';
 
 const test = base.extend<{ folder: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-  folder: async ({}, use) => {
+  folder: alone(async (use) => {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-postgres-'));
     await use(folder);
     await rm(folder, { recursive: true });
-  },
+  }),
 });
 
 function query(server: Postgres, text: string) {

@@ -8,6 +8,7 @@ import { startApi } from '../../dev/api.ts';
 import { prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
+import { alone } from '../support/fixture.ts';
 
 // These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
 // must hold on the one that TEST_SUPABASE_URL names.
@@ -112,18 +113,10 @@ async function withSupabase(emailConfirmations: boolean, use: (supabase: Supabas
 
 /** vitest's test with a Supabase of the file's own. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({
-  supabase: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => withSupabase(false, use),
-    { scope: 'file' },
-  ],
+  supabase: [alone((use) => withSupabase(false, use)), { scope: 'file' }],
 });
 
 /** The same where new users must confirm their address first. */
 export const testWithConfirmations = base.extend<{ $file: { supabase: Supabase } }>({
-  supabase: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => withSupabase(true, use),
-    { scope: 'file' },
-  ],
+  supabase: [alone((use) => withSupabase(true, use)), { scope: 'file' }],
 });

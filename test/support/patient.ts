@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { Result } from '../../src/doctor/check.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { createVisit } from '../../src/doctor/visit.ts';
+import { alone } from './fixture.ts';
 
 /** A Supabase for the doctor, of the file's own: it is broken on purpose. */
 export type Patient = {
@@ -72,9 +73,5 @@ async function withPatient(use: (patient: Patient) => Promise<void>) {
 
 /** vitest's test with a patient of the file's own. */
 export const test = base.extend<{ $file: { patient: Patient } }>({
-  patient: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => withPatient(use),
-    { scope: 'file' },
-  ],
+  patient: [alone((use) => withPatient(use)), { scope: 'file' }],
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
 import { type Answer, call } from './api.ts';
+import { alone } from './fixture.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
 export type Sql = postgres.Sql;
@@ -52,23 +53,21 @@ export function apiOf(gateway: Pick<Gateway, 'url'>): Api {
 /** vitest's test with what a test of the service needs; one of each for a file. */
 export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session } }>({
   gateway: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const gateway = await startGateway();
       await use(gateway);
       await gateway.close();
-    },
+    }),
     { scope: 'file' },
   ],
   api: [async ({ gateway }, use) => use(apiOf(gateway)), { scope: 'file' }],
   /** A connection as the project's postgres role: the admin of these tests. */
   sql: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from this pattern
-    async ({}, use) => {
+    alone(async (use) => {
       const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
       await use(sql);
       await sql.end();
-    },
+    }),
     { scope: 'file' },
   ],
   user: [async ({ api }, use) => use(await api.signUp()), { scope: 'file' }],

@@ -119,11 +119,20 @@ export function unsealImage({ root }: Image) {
 const accountOf = ({ user }: Image) =>
   user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Runs a command of the image as Docker would: nothing else in its environment, not as root. */
-export function runIn(image: Image, [program = '', ...args]: string[], env: Record<string, string>) {
+/**
+ * Runs a command of the image as Docker would: nothing else in its environment, not as root.
+ * @param stderr where that goes; a file takes all of it, a pipe only as much as is read in time
+ */
+export function runIn(
+  image: Image,
+  [program = '', ...args]: string[],
+  env: Record<string, string>,
+  stderr: 'pipe' | number = 'pipe',
+) {
   return spawn(join(image.root, 'usr/local/bin', program), args, {
     cwd: join(image.root, image.workdir),
     env: { ...image.env, ...env },
+    stdio: ['ignore', 'pipe', stderr],
     ...accountOf(image),
   });
 }

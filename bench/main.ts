@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { measureFunctions } from './database.ts';
 import { measureEmbedded } from './embedded.ts';
 import { measureEndurance } from './endurance.ts';
 import { startGateway } from './gateway.ts';
@@ -10,7 +11,7 @@ import { createUsers } from './users.ts';
 
 // `npm run bench`: what the gateway costs, in ratios. This process makes the load; README.md tells the rest.
 
-/** It takes about twelve minutes; whatever hangs does not hang for good. The processes that it started end with it. */
+/** It takes about a quarter of an hour; whatever hangs does not hang for good. The processes that it started end with it. */
 const limitMs = 25 * 60_000;
 setTimeout(() => {
   console.error('The benchmark took too long and was given up.');
@@ -31,6 +32,7 @@ await bare.stop();
 report.add(await measureLatency(users));
 report.add(await measureLayers(stub, users));
 report.add(await measureEmbedded(users));
+report.add(await measureFunctions());
 report.add(await measureEndurance(stub, users));
 await stub.stop();
 report.write();

@@ -49,6 +49,19 @@ export async function inTurn(
   return figures;
 }
 
+/**
+ * Measures groups of sides, all of them in every round: a minute in which the machine is busy meets all groups, instead
+ * of being all that one of them gets.
+ * @returns for each group what inTurn returns
+ */
+export async function groupsInTurn(
+  groups: readonly (readonly Side[])[],
+  plan: Parameters<typeof inTurn>[1],
+): Promise<Figures[][][]> {
+  const figures = await inTurn(groups.flat(), plan);
+  return groups.map(({ length }) => figures.splice(0, length));
+}
+
 /** A figure of two sides, compared round by round: the median and the quartiles of the ratio. */
 export function ratio(
   subject: readonly Figures[] = [],

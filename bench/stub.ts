@@ -9,9 +9,11 @@ const exact = process.env['EXACT'] !== undefined;
 const bodies = new Map(
   Object.entries(answers).map(([path, body]) => [path, Buffer.from(JSON.stringify(body))]),
 );
+/** In milliseconds; longer than a connection waits for its next round. */
+const keepAliveTimeout = 75_000;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-createServer((req, res) => {
+createServer({ keepAliveTimeout }, (req, res) => {
   const due = performance.now() + delayMs;
   const body = bodies.get(req.url ?? '');
   const answer = () => {

@@ -1,6 +1,6 @@
 import { startGateway } from './gateway.ts';
 import { Load } from './generator.ts';
-import { type Figures, inTurn, median, medianOf, ratio } from './measure.ts';
+import { type Figures, groupsInTurn, median, medianOf, ratio, type Side } from './measure.ts';
 import { type Process, start } from './processes.ts';
 import { microseconds, milliseconds, spread, type Table, verdict, whole } from './report.ts';
 import { catalogue, directly, nameOf, personal, requestsOf, type Target, throughGateway } from './targets.ts';
@@ -14,6 +14,14 @@ const plan = { rounds: 15, roundMs: 400, warmUpMs: 1_500 };
 async function loadOn(process: Process, target: Target, users: readonly User[]) {
   const load = await Load.open(process.port, requestsOf(target, users), connections);
   return { process, run: (durationMs: number) => load.run(durationMs), close: () => load.close() };
+}
+
+type ClosableSide = Side & { close: () => unknown };
+
+async function measureGroups(groups: readonly ClosableSide[][]) {
+  const figures = await groupsInTurn(groups, plan);
+  for (const side of groups.flat()) await side.close();
+  return figures;
 }
 
 /** @throws an Error when the two do not send the same bytes: then they could not be compared */
@@ -30,14 +38,16 @@ async function requireSameBytes({ gateway, bare, users: [user] }: World, { path 
 export async function measureCatalogue(world: World): Promise<Table> {
   const { gateway, bare, users } = world;
   const target = 0.45;
-  const rows: string[][] = [];
+  const groups: ClosableSide[][] = [];
   for (const read of catalogue) {
     await requireSameBytes(world, read);
-    const sides = [await loadOn(gateway, read, users), await loadOn(bare, read, users)];
-    const [ours, express] = await inTurn(sides, plan);
-    for (const side of sides) side.close();
+    groups.push([await loadOn(gateway, read, users), await loadOn(bare, read, users)]);
+  }
+  const figures = await measureGroups(groups);
+  const rows = catalogue.map((read, index) => {
+    const [ours, express] = figures[index] ?? [];
     const share = ratio(ours, express);
-    rows.push([
+    return [
       nameOf(read),
       whole(medianOf(ours)),
       whole(medianOf(express)),
@@ -45,8 +55,8 @@ export async function measureCatalogue(world: World): Promise<Table> {
       microseconds(medianOf(ours, 'cpuUs')),
       microseconds(medianOf(express, 'cpuUs')),
       verdict(share.median >= target),
-    ]);
-  }
+    ];
+  });
   return {
     title: 'Catalogue reads',
     note: `Answers a second at ${connections} connections, beside a bare Express 5 route that sends the same bytes.`,
@@ -59,18 +69,21 @@ export async function measureCatalogue(world: World): Promise<Table> {
 export async function measurePersonal({ gateway, stub, bare, users }: World): Promise<Table> {
   const target = 0.6;
   const url = `http://127.0.0.1:${stub.port}`;
-  const rows: string[][] = [];
-  for (const read of personal()) {
-    const sides = [
+  const reads = personal();
+  const groups: ClosableSide[][] = [];
+  for (const read of reads) {
+    groups.push([
       await loadOn(gateway, read, users),
       directly(url, read, users, connections),
       directly(url, read, users, connections, 'fetch'),
       await loadOn(bare, read, users),
-    ];
-    const [ours, direct, fetched, express] = await inTurn(sides, plan);
-    for (const side of sides) await side.close();
+    ]);
+  }
+  const figures = await measureGroups(groups);
+  const rows = reads.map((read, index) => {
+    const [ours, direct, fetched, express] = figures[index] ?? [];
     const share = ratio(ours, direct);
-    rows.push([
+    return [
       nameOf(read),
       whole(medianOf(ours)),
       whole(medianOf(direct)),
@@ -79,8 +92,8 @@ export async function measurePersonal({ gateway, stub, bare, users }: World): Pr
       spread(ratio(express, direct)),
       microseconds(medianOf(ours, 'cpuUs')),
       verdict(share.median >= target),
-    ]);
-  }
+    ];
+  });
   return {
     title: 'Reads and writes of one caller',
     note:
@@ -116,19 +129,20 @@ export async function measureLatency(users: readonly User[]): Promise<Table> {
       load.close();
     }
   const targetMs = 0.6;
-  const rows: string[][] = [];
-  for (const read of reads) {
-    const sides = [
+  const figures = await measureGroups(
+    reads.map((read) => [
       directly(`http://127.0.0.1:${gateway.port}`, throughGateway(read), users, 1),
       directly(stubUrl, read, users, 1),
       directly(`http://127.0.0.1:${bare.port}`, throughGateway(read), users, 1),
-    ];
-    const [ours = [], direct = [], express = []] = await inTurn(sides, { ...plan, warmUpMs: 1_000 });
-    for (const side of sides) await side.close();
-    const added = (figures: readonly Figures[]) =>
-      median(figures.map(({ p50 }, index) => p50 - (direct[index]?.p50 ?? Number.NaN)));
+    ]),
+  );
+  for (const process of [gateway, bare, stub]) await process.stop();
+  const rows = reads.map((read, index) => {
+    const [ours = [], direct = [], express = []] = figures[index] ?? [];
+    const added = (those: readonly Figures[]) =>
+      median(those.map(({ p50 }, round) => p50 - (direct[round]?.p50 ?? Number.NaN)));
     const oneCall = read.upstream.flat().length === 1;
-    rows.push([
+    return [
       nameOf(read),
       milliseconds(medianOf(ours, 'p50')),
       milliseconds(medianOf(direct, 'p50')),
@@ -137,9 +151,8 @@ export async function measureLatency(users: readonly User[]): Promise<Table> {
       milliseconds(medianOf(ours, 'p99')),
       milliseconds(medianOf(direct, 'p99')),
       oneCall ? verdict(added(ours) <= targetMs) : 'more calls',
-    ]);
-  }
-  for (const process of [gateway, bare, stub]) await process.stop();
+    ];
+  });
   return {
     title: 'Latency at one connection',
     note:

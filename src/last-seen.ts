@@ -11,7 +11,7 @@ const intervalMs = 15 * 60_000;
  * The database keeps the interval too, across processes; this only spares it the question.
  */
 export function createLastSeen(supabase: Supabase, log: Logger) {
-  const noted = new LRUCache<string, true>({ max: 100_000, ttl: intervalMs });
+  const noted = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || noted.has(caller.userId)) return;
     noted.set(caller.userId, true);

@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
+import { createCollapser } from '../src/collapse.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
@@ -113,5 +114,41 @@ describe('identical catalogue reads', () => {
       expect((await waiting).map(({ status }) => status)).toEqual(Array(10).fill(200));
       expect((await first).status).toBe(200);
     });
+  });
+});
+
+describe('a read that many ask for all the time', () => {
+  test('runs twice at once at most, also when it has become slow', async () => {
+    const collapse = createCollapser<void>();
+    let runs = 0;
+    let underWay = 0;
+    let most = 0;
+    const run = async () => {
+      most = Math.max(most, ++underWay);
+      await sleep(++runs < 5 ? 4 : 100);
+      underWay--;
+    };
+    await times(50, async (index) => {
+      await sleep(6 * index);
+      await collapse('read', run);
+    });
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  test('is answered to eight in a turn of the event loop, so that others get theirs in between', async () => {
+    const collapse = createCollapser<string>();
+    let turn = 0;
+    const count = () => {
+      turn++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const answered = await times(20, async () => {
+      await collapse('read', async () => 'answer');
+      return turn;
+    });
+    clearImmediate(counting);
+    const portions = Object.values(Object.groupBy(answered, String)).map((portion) => portion?.length);
+    expect(portions).toEqual([8, 8, 4]);
   });
 });

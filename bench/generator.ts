@@ -36,9 +36,11 @@ class Connection {
   close = () => this.#socket.destroy();
 
   send(request: Buffer, done: (error?: Error) => void) {
+    if (this.#socket.destroyed) return done(new Error('The connection was closed while it was not used.'));
     this.#done = done;
     this.#head = '';
     this.#socket.write(request);
+    return undefined;
   }
 
   #read(chunk: Buffer) {

@@ -11,9 +11,17 @@ export type World = { gateway: Process; stub: Process; bare: Process; users: rea
 const connections = 64;
 const plan = { rounds: 15, roundMs: 400, warmUpMs: 1_500 };
 
-async function loadOn(process: Process, target: Target, users: readonly User[]) {
-  const load = await Load.open(process.port, requestsOf(target, users), connections);
-  return { process, run: (durationMs: number) => load.run(durationMs), close: () => load.close() };
+/** Connects when it is run first: servers close connections on which nothing comes. */
+function loadOn(process: Process, target: Target, users: readonly User[]) {
+  let load: Load | undefined;
+  return {
+    process,
+    run: async (durationMs: number) => {
+      load ??= await Load.open(process.port, requestsOf(target, users), connections);
+      return load.run(durationMs);
+    },
+    close: () => load?.close(),
+  };
 }
 
 type ClosableSide = Side & { close: () => unknown };
@@ -38,12 +46,10 @@ async function requireSameBytes({ gateway, bare, users: [user] }: World, { path 
 export async function measureCatalogue(world: World): Promise<Table> {
   const { gateway, bare, users } = world;
   const target = 0.45;
-  const groups: ClosableSide[][] = [];
-  for (const read of catalogue) {
-    await requireSameBytes(world, read);
-    groups.push([await loadOn(gateway, read, users), await loadOn(bare, read, users)]);
-  }
-  const figures = await measureGroups(groups);
+  for (const read of catalogue) await requireSameBytes(world, read);
+  const figures = await measureGroups(
+    catalogue.map((read) => [loadOn(gateway, read, users), loadOn(bare, read, users)]),
+  );
   const rows = catalogue.map((read, index) => {
     const [ours, express] = figures[index] ?? [];
     const share = ratio(ours, express);
@@ -70,16 +76,14 @@ export async function measurePersonal({ gateway, stub, bare, users }: World): Pr
   const target = 0.6;
   const url = `http://127.0.0.1:${stub.port}`;
   const reads = personal();
-  const groups: ClosableSide[][] = [];
-  for (const read of reads) {
-    groups.push([
-      await loadOn(gateway, read, users),
+  const figures = await measureGroups(
+    reads.map((read) => [
+      loadOn(gateway, read, users),
       directly(url, read, users, connections),
       directly(url, read, users, connections, 'fetch'),
-      await loadOn(bare, read, users),
-    ]);
-  }
-  const figures = await measureGroups(groups);
+      loadOn(bare, read, users),
+    ]),
+  );
   const rows = reads.map((read, index) => {
     const [ours, direct, fetched, express] = figures[index] ?? [];
     const share = ratio(ours, direct);
@@ -124,7 +128,7 @@ export async function measureLatency(users: readonly User[]): Promise<Table> {
   // One caller alone would not warm them up, nor have every user noted as seen.
   for (const process of [gateway, bare])
     for (const read of reads) {
-      const load = await loadOn(process, read, users);
+      const load = loadOn(process, read, users);
       await load.run(1_500);
       load.close();
     }

@@ -1,5 +1,11 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
+/**
+ * How many runs of a read may be under way, evenly spaced: answering those of one goes on while the others are read.
+ * Each more than these brings little, and is a load on a database that is slow already.
+ */
+const runsAtOnce = 4;
+
 /** How long a run may hold up the next one, in milliseconds: one that hangs must not stop everybody who comes after. */
 const longestPatienceMs = 250;
 
@@ -34,8 +40,7 @@ type Read<T> = { next: Run<T> | null; underWay: Set<Promise<void>>; startedMs: n
  * a run is under way gets the result of the next one, which starts after they asked. Nothing is kept afterwards, and a
  * failure reaches everyone who waits for the run that failed.
  *
- * The next run starts when one has ended; or half-way through the only one, so that answering the first goes on while
- * the second is read.
+ * The next run starts when one has ended, or a quarter of the time that one takes after the latest.
  * @param noteJoined called for each read that is answered by a run which somebody else asked for
  */
 export function createCollapser<T>(noteJoined: () => void = () => {}) {
@@ -45,9 +50,9 @@ export function createCollapser<T>(noteJoined: () => void = () => {}) {
     await nextTurn(); // those who ask in the same turn share the run
     const sinceLatestMs = performance.now() - read.startedMs;
     const patienceMs =
-      read.underWay.size > 1
+      read.underWay.size >= runsAtOnce
         ? longestPatienceMs
-        : Math.min(read.lastMs / 2 - sinceLatestMs, longestPatienceMs);
+        : Math.min(read.lastMs / runsAtOnce - sinceLatestMs, longestPatienceMs);
     if (read.underWay.size > 0 && patienceMs > 0)
       await Promise.race([...read.underWay, delay(patienceMs, undefined, { ref: false })]);
     read.next = null;

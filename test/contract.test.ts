@@ -127,6 +127,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
+/**
+ * What a case needs. A deployment may not give it to its tests: the case is skipped then, and the reporter prints how to
+ * have it run. The embedded Supabase gives everything.
+ */
 const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => {
   if (thing === null) context.skip(remedy);
   return thing as T;

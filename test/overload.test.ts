@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-
 import { describe, expect } from 'vitest';
 import { createUpstream } from '../src/upstream.ts';
 import { token } from './support/access-token.ts';

@@ -1,6 +1,5 @@
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import type { Context } from './context.ts';
 import { addDocs } from './docs.ts';
 import { ApiError, notFound, sendError } from './errors.ts';
@@ -31,7 +30,7 @@ export function createApp(context: Context): Express {
 
   // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
   const countFailure: ErrorRequestHandler = async (error, req, res, _next) => {
-    if (!res.hasHeader('X-RateLimit-Limit')) await rateLimits.general(req, res);
+    if (res.locals.budget === undefined) await rateLimits.general(req, res);
     throw error;
   };
 
@@ -41,8 +40,7 @@ export function createApp(context: Context): Express {
     .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
     .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
-    .use(requestLog(log, metrics)) // first, so that every answer has a request id and a line in the log
-    .use(securityHeaders);
+    .use(requestLog(log, metrics)); // first, so that every answer has a request id and a line in the log
   addHealth(app, context); // before the rest: probes come over plain HTTP and are not limited
   if (config.requireHttps) app.use(refusePlainHttp);
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
@@ -55,22 +53,6 @@ export function createApp(context: Context): Express {
     .use(countFailure)
     .use(sendError);
 }
-
-/** What concerns an answer that is not a page. The reference at /docs, which is one, sets its own besides. */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  },
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xFrameOptions: { action: 'deny' },
-  xPermittedCrossDomainPolicies: false,
-  xPoweredBy: false,
-  xXssProtection: false,
-});
 
 /** For web pages of these origins. The routes themselves answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {

@@ -1,32 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Express } from 'express';
-import helmet from 'helmet';
-import { Body, type BodyType, sendCopy } from './body.ts';
+import { sendCopy } from './answer.ts';
+import { Body, type BodyType } from './body.ts';
 import type { Context } from './context.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import { apiBase, refuseOtherMethods } from './router.ts';
+import { pageSecurityHeaders } from './security-headers.ts';
 
 const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.url));
-
-/**
- * Nothing but what this origin serves, and no script inside the page. Scalar makes its styles as it runs, which only
- * 'unsafe-inline' allows; styles alone can send nothing anywhere under the rest of this policy.
- */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-});
 
 /**
  * The document at /openapi.json and the interactive reference at /docs. They are no endpoints of the contract, so the
@@ -40,16 +21,18 @@ export function addDocs(app: Express, document: OpenApiDocument, context: Contex
     type: BodyType,
     encoding?: 'gzip',
   ) => {
-    const body = new Body(text);
+    const body = new Body(text, type, encoding);
     app.get(apiBase + path, async (req, res) => {
       await context.rateLimits.general(req, res);
       res.locals.operation = operation;
-      if (encoding) res.setHeader('Content-Encoding', encoding);
-      await sendCopy(req, res, body, type);
+      await sendCopy(req, res, body);
     });
     refuseOtherMethods(app, apiBase + path, ['GET', 'HEAD'], context);
   };
-  app.use(`${apiBase}/docs`, securityHeaders);
+  app.use(`${apiBase}/docs`, (_req, res, next) => {
+    res.locals.securityHeaders = pageSecurityHeaders;
+    next();
+  });
   serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
   serve('/docs', 'getReference', file('page.html'), 'html');
   serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');

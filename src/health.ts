@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import { sendOnce } from './answer.ts';
 import type { Context } from './context.ts';
 import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
@@ -45,18 +46,19 @@ export function addHealth(app: Express, { config, lifecycle, redis, upstream, su
     return latest.parts;
   }
 
-  app.get('/healthz', (_req, res) => {
+  app.get('/healthz', async (req, res) => {
     res.locals.probe = true;
-    res.json({ status: 'ok' });
+    await sendOnce(req, res, JSON.stringify({ status: 'ok' }));
   });
-  app.get('/readyz', async (_req, res) => {
+  app.get('/readyz', async (req, res) => {
     res.locals.probe = true;
     if (lifecycle.draining) {
-      res.status(503).json({ status: 'shutting down' });
+      await sendOnce(req, res, JSON.stringify({ status: 'shutting down' }), 503);
       return;
     }
     const parts = await recentChecks();
     const ready = parts.database.ok && parts.auth.ok;
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks: parts });
+    const state = { status: ready ? 'ready' : 'not ready', checks: parts };
+    await sendOnce(req, res, JSON.stringify(state), ready ? 200 : 503);
   });
 }

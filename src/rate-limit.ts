@@ -74,16 +74,16 @@ export function createRateLimits(
     });
   }
 
-  /** Counts every request, and sends the X-RateLimit trio of the contract. */
+  /** Counts every request, and notes what the X-RateLimit trio of the contract says. */
   const general: Limit = async (req, res) => {
     const payer = payerOf(res);
     const { bucket, limit } = budgetOf[payer?.via ?? 'none'];
     const info = await requests.increment(payer === null ? addressOf(req) : keyOf(payer));
-    const resetMs = info.resetTime?.getTime() ?? 0;
-    res
-      .setHeader('X-RateLimit-Limit', limit)
-      .setHeader('X-RateLimit-Remaining', Math.max(0, limit - info.totalHits))
-      .setHeader('X-RateLimit-Reset', Math.ceil(resetMs / 1000));
+    res.locals.budget = {
+      limit,
+      remaining: Math.max(0, limit - info.totalHits),
+      resetSeconds: Math.ceil((info.resetTime?.getTime() ?? 0) / 1000),
+    };
     decide(bucket, limit, info);
   };
 

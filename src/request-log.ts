@@ -7,7 +7,6 @@ import type { Metrics } from './metrics.ts';
 declare module 'express-serve-static-core' {
   /** What the way of a request leaves for its line in the log. */
   interface Locals {
-    requestId: string;
     /** Absent for an address that is no endpoint. */
     operation?: string;
     caller?: Caller | null;
@@ -26,14 +25,13 @@ function requestIdOf(req: Request): string {
 }
 
 /**
- * Gives every request its id (the client's X-Request-Id where well-formed, else a new one), echoes it, and writes
- * one line, and measures, when the request has ended. Headers, queries and bodies are never logged: they carry credentials.
+ * Gives every request its id (the client's X-Request-Id where well-formed, else a new one), and writes one
+ * line, and measures, when the request has ended. Headers, queries and bodies are never logged: they carry credentials.
  */
 export function requestLog(log: Logger, metrics: Metrics | null): RequestHandler {
   return (req, res, next) => {
     const started = performance.now();
     res.locals.requestId = requestIdOf(req);
-    res.set('X-Request-Id', res.locals.requestId);
     res.once('close', () => {
       if (res.locals.probe) return;
       const level = res.statusCode >= 500 ? 'error' : 'info';
@@ -47,7 +45,7 @@ export function requestLog(log: Logger, metrics: Metrics | null): RequestHandler
 }
 
 function lineOf(req: Request, res: Response, durationMs: number) {
-  const { requestId, operation, caller, error } = res.locals;
+  const { requestId, operation, caller, budget, error } = res.locals;
   return {
     requestId,
     operation: operation ?? 'none',
@@ -57,10 +55,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     status: res.writableFinished ? res.statusCode : null,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(caller && { caller: nameOf(caller) }),
-    rateLimit: {
-      limit: Number(res.get('X-RateLimit-Limit')),
-      remaining: Number(res.get('X-RateLimit-Remaining')),
-    },
+    ...(budget && { rateLimit: { limit: budget.limit, remaining: budget.remaining } }),
     ...(error && { err: error }),
   };
 }

@@ -1,6 +1,7 @@
 import { type Express, json, type Request, type RequestHandler, type Response } from 'express';
+import { answer, sendCopy, sendOnce } from './answer.ts';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from './api-key.ts';
-import { Body, sendBody, sendCopy } from './body.ts';
+import { Body } from './body.ts';
 import { bearerToken, type Caller, tokenRefused } from './caller.ts';
 import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
@@ -41,7 +42,7 @@ async function admit(
     await context.rateLimits.general(req, res);
     return caller;
   } catch (error) {
-    if (!res.hasHeader('X-RateLimit-Limit')) await context.rateLimits.general(req, res);
+    if (res.locals.budget === undefined) await context.rateLimits.general(req, res);
     throw error;
   }
 }
@@ -86,9 +87,7 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
       const call = await callOf(req, res, endpoint, context, caller, deadline);
       const read = async () => new Body(textOf(await endpoint.handle(call)));
       if (endpoint.cache === 'no-store') {
-        const body = await read();
-        res.status(endpoint.status ?? 200).setHeader('Cache-Control', 'no-store');
-        await sendBody(req, res, body);
+        await sendOnce(req, res, textOf(await endpoint.handle(call)), endpoint.status);
       } else if (endpoint.shared && caller?.via !== 'api_key') {
         const key = `${endpoint.operation} ${JSON.stringify(call.query)}`;
         await sendCopy(req, res, await collapse(key, read));
@@ -115,7 +114,7 @@ export function refuseOtherMethods(
   const allow = [...methods, 'OPTIONS'].join(', ');
   app.options(path, async (req, res) => {
     await rateLimits.general(req, res);
-    res.set('Allow', allow).status(204).end();
+    answer(res, 204, ['Allow', allow]);
   });
   app.all(path, () => {
     throw new ApiError('invalid_request', `This address takes ${allow}.`, {

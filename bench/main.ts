@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { measureFunctions } from './database.ts';
 import { measureEmbedded } from './embedded.ts';
 import { measureEndurance } from './endurance.ts';
-import { startGateway } from './gateway.ts';
 import { measureLayers } from './layers.ts';
 import { start } from './processes.ts';
 import { createReport } from './report.ts';
@@ -21,14 +20,9 @@ setTimeout(() => {
 const report = createReport(fileURLToPath(new URL('results.md', import.meta.url)));
 const users = await createUsers(1_000);
 const stub = await start('bench/stub.ts');
-const gateway = await startGateway(stub.port);
-const bare = await start('bench/bare.ts', { env: { SUPABASE_URL: `http://127.0.0.1:${stub.port}` } });
-const world = { gateway, stub, bare, users };
 
-report.add(await measureCatalogue(world));
-report.add(await measurePersonal(world));
-await gateway.stop();
-await bare.stop();
+report.add(await measureCatalogue(stub, users));
+report.add(await measurePersonal(stub, users));
 report.add(await measureLatency(users));
 report.add(await measureLayers(stub, users));
 report.add(await measureEmbedded(users));

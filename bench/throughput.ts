@@ -6,10 +6,13 @@ import { microseconds, milliseconds, spread, type Table, verdict, whole } from '
 import { catalogue, directly, nameOf, personal, requestsOf, type Target, throughGateway } from './targets.ts';
 import type { User } from './users.ts';
 
-export type World = { gateway: Process; stub: Process; bare: Process; users: readonly User[] };
+type Servers = { gateway: Process; bare: Process };
 
 const connections = 64;
-const plan = { rounds: 15, roundMs: 400, warmUpMs: 1_500 };
+const rounds = 15;
+
+/** One process differs from its twin by a tenth for as long as it lives; several that are started anew make up for that. */
+const processes = 3;
 
 /** Connects when it is run first: servers close connections on which nothing comes. */
 function loadOn(process: Process, target: Target, users: readonly User[]) {
@@ -26,14 +29,31 @@ function loadOn(process: Process, target: Target, users: readonly User[]) {
 
 type ClosableSide = Side & { close: () => unknown };
 
-async function measureGroups(groups: readonly ClosableSide[][]) {
-  const figures = await groupsInTurn(groups, plan);
+async function measureGroups(groups: readonly ClosableSide[][], rounds: number) {
+  const figures = await groupsInTurn(groups, { rounds, roundMs: 400, warmUpMs: 1_500 });
   for (const side of groups.flat()) await side.close();
   return figures;
 }
 
+const startBare = (stub: Process) =>
+  start('bench/bare.ts', { env: { SUPABASE_URL: `http://127.0.0.1:${stub.port}` } });
+
+/** What measureGroups returns, its rounds spread over several gateways and bare Express apps. */
+async function measureAnew(stub: Process, groupsOf: (servers: Servers) => Promise<ClosableSide[][]>) {
+  const measured: Figures[][][][] = [];
+  while (measured.length < processes) {
+    const servers = { gateway: await startGateway(stub.port), bare: await startBare(stub) };
+    measured.push(await measureGroups(await groupsOf(servers), rounds / processes));
+    await servers.gateway.stop();
+    await servers.bare.stop();
+  }
+  return (measured[0] ?? []).map((sides, row) =>
+    sides.map((_, side) => measured.flatMap((figures) => figures[row]?.[side] ?? [])),
+  );
+}
+
 /** @throws an Error when the two do not send the same bytes: then they could not be compared */
-async function requireSameBytes({ gateway, bare, users: [user] }: World, { path }: Target) {
+async function requireSameBytes({ gateway, bare }: Servers, [user]: readonly User[], { path }: Target) {
   const bodyOf = async ({ port }: Process) => {
     const headers = { Authorization: `Bearer ${user?.token}` };
     return (await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { headers })).text();
@@ -43,13 +63,13 @@ async function requireSameBytes({ gateway, bare, users: [user] }: World, { path 
 }
 
 /** Catalogue reads beside a bare Express route that sends the same bytes. */
-export async function measureCatalogue(world: World): Promise<Table> {
-  const { gateway, bare, users } = world;
+export async function measureCatalogue(stub: Process, users: readonly User[]): Promise<Table> {
   const target = 0.45;
-  for (const read of catalogue) await requireSameBytes(world, read);
-  const figures = await measureGroups(
-    catalogue.map((read) => [loadOn(gateway, read, users), loadOn(bare, read, users)]),
-  );
+  const figures = await measureAnew(stub, async (servers) => {
+    for (const read of catalogue) await requireSameBytes(servers, users, read);
+    const { gateway, bare } = servers;
+    return catalogue.map((read) => [loadOn(gateway, read, users), loadOn(bare, read, users)]);
+  });
   const rows = catalogue.map((read, index) => {
     const [ours, express] = figures[index] ?? [];
     const share = ratio(ours, express);
@@ -72,11 +92,11 @@ export async function measureCatalogue(world: World): Promise<Table> {
 }
 
 /** The other reads beside the same upstream calls made with undici, and made by a bare Express app. */
-export async function measurePersonal({ gateway, stub, bare, users }: World): Promise<Table> {
+export async function measurePersonal(stub: Process, users: readonly User[]): Promise<Table> {
   const target = 0.6;
   const url = `http://127.0.0.1:${stub.port}`;
   const reads = personal();
-  const figures = await measureGroups(
+  const figures = await measureAnew(stub, async ({ gateway, bare }) =>
     reads.map((read) => [
       loadOn(gateway, read, users),
       directly(url, read, users, connections),
@@ -123,7 +143,7 @@ export async function measureLatency(users: readonly User[]): Promise<Table> {
   const stub = await start('bench/stub.ts', { env: { EXACT: 'true' } });
   const stubUrl = `http://127.0.0.1:${stub.port}`;
   const gateway = await startGateway(stub.port);
-  const bare = await start('bench/bare.ts', { env: { SUPABASE_URL: stubUrl } });
+  const bare = await startBare(stub);
   const reads = [...catalogue, ...personal()];
   // One caller alone would not warm them up, nor have every user noted as seen.
   for (const process of [gateway, bare])
@@ -139,6 +159,7 @@ export async function measureLatency(users: readonly User[]): Promise<Table> {
       directly(stubUrl, read, users, 1),
       directly(`http://127.0.0.1:${bare.port}`, throughGateway(read), users, 1),
     ]),
+    rounds,
   );
   for (const process of [gateway, bare, stub]) await process.stop();
   const rows = reads.map((read, index) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import type { Config } from './config.ts';
@@ -42,7 +42,7 @@ export function createHttpServer(config: Config, app: Express): Server {
   }
 
   return (
-    createServer(options, answer)
+    createServer({ ...options, ...classesOf(app) }, answer)
       // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417.
       .on('checkExpectation', answer)
       .on('connect', (_req, socket) => refuse(socket))
@@ -55,6 +55,18 @@ export function createHttpServer(config: Config, app: Express): Server {
         else refuse(socket, statusOf[error.code ?? '']);
       })
   );
+}
+
+/**
+ * Express gives every request and response the prototype of its app, which makes V8 give them another shape: a tenth
+ * of all that is done for a request. These are made with that prototype, so that nothing has to change.
+ */
+function classesOf(app: Express) {
+  class Request extends IncomingMessage {}
+  class Response extends ServerResponse {}
+  app.request = Object.setPrototypeOf(Request.prototype, app.request);
+  app.response = Object.setPrototypeOf(Response.prototype, app.response);
+  return { IncomingMessage: Request, ServerResponse: Response };
 }
 
 const statusOf: Record<string, string> = {

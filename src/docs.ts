@@ -17,14 +17,15 @@ export function addDocs(app: Express, document: OpenApiDocument, context: Contex
   const serve = (
     path: string,
     operation: string,
-    text: string | Buffer,
+    read: () => string | Buffer,
     type: BodyType,
     encoding?: 'gzip',
   ) => {
-    const body = new Body(text, type, encoding);
+    let body: Body | undefined; // made when somebody asks for it: most processes are never asked
     app.get(apiBase + path, async (req, res) => {
       await context.rateLimits.general(req, res);
       res.locals.operation = operation;
+      body ??= new Body(read(), type, encoding);
       await sendCopy(req, res, body);
     });
     refuseOtherMethods(app, apiBase + path, ['GET', 'HEAD'], context);
@@ -33,9 +34,10 @@ export function addDocs(app: Express, document: OpenApiDocument, context: Contex
     res.locals.securityHeaders = pageSecurityHeaders;
     next();
   });
-  serve('/openapi.json', 'getDocument', JSON.stringify(document), 'json');
-  serve('/docs', 'getReference', file('page.html'), 'html');
-  serve('/docs/start.js', 'getReferenceScript', file('start.js'), 'js');
+  const text = JSON.stringify(document);
+  serve('/openapi.json', 'getDocument', () => text, 'json');
+  serve('/docs', 'getReference', () => file('page.html'), 'html');
+  serve('/docs/start.js', 'getReferenceScript', () => file('start.js'), 'js');
   // Compressed once and for all: 4 MB are too much to compress for everybody anew. There is no browser without gzip.
-  serve('/docs/scalar.js', 'getReferenceScript', file('scalar.js.gz'), 'js', 'gzip');
+  serve('/docs/scalar.js', 'getReferenceScript', () => file('scalar.js.gz'), 'js', 'gzip');
 }

@@ -3,7 +3,6 @@ import { createApp } from './app.ts';
 import { ConfigError, loadConfig } from './config.ts';
 import { createContext } from './context.ts';
 import { createHttpServer } from './http-server.ts';
-import { createMetricsServer } from './metrics.ts';
 import { drain } from './shutdown.ts';
 
 function readConfig() {
@@ -41,6 +40,7 @@ listen(server, config.port, 'PORT', () => {
 
 if (context.metrics !== null && config.metricsPort !== null) {
   const { metricsPort } = config;
+  const { createMetricsServer } = await import('./metrics.ts');
   const metricsServer = createMetricsServer(context.metrics);
   listen(metricsServer, metricsPort, 'METRICS_PORT', () => {
     log.info({ address: metricsServer.address() }, `Serving metrics on port ${metricsPort}`);

@@ -136,6 +136,7 @@ describe('a read that many ask for all the time', () => {
       await collapse('read', run);
     });
     expect(most).toBeLessThanOrEqual(4);
+    expect(most).toBeGreaterThan(1); // or nobody would be answered while the next run is under way
   });
 
   test('is answered to eight in a turn of the event loop, so that others get theirs in between', async () => {

@@ -58,7 +58,7 @@ export function createHttpServer(config: Config, app: Express): Server {
 }
 
 /**
- * Express gives every request and response the prototype of its app, which makes V8 give them another shape: a tenth
+ * Express gives every request and response the prototype of its app, which makes V8 give them another shape: up to a tenth
  * of all that is done for a request. These are made with that prototype, so that nothing has to change.
  */
 function classesOf(app: Express) {

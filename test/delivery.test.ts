@@ -92,6 +92,9 @@ describe('the image', () => {
     expect(await healthOf(String(port))).toBe(0);
 
     const url = `http://127.0.0.1:${port}/api/v1`;
+    // Read from files when they are asked for.
+    for (const path of ['/docs', '/docs/start.js', '/docs/scalar.js'])
+      expect((await fetch(url + path)).status, path).toBe(200);
     const account = { email: newEmail(), password };
     const { body } = await call<{ data: { access_token: string } }>(url, 'POST', '/auth/signup', {
       body: account,

@@ -74,10 +74,10 @@ async function appCalls(api: Api, databaseUrl: string) {
 const residentMb = (pid: number | undefined) =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 20_000);
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 30_000);
 
-/** Auth may take 11 seconds, data 5, and both a second more. */
-const limitSeconds = (what: string) => (what === 'signIn' ? 12 : 6);
+/** Auth may take 11 seconds, data 5; the rest is what a busy machine adds. Two deadlines in a row would take longer. */
+const limitSeconds = (what: string) => (what === 'signIn' ? 14 : 8);
 
 describe.concurrent('the gateway survives', () => {
   for (const what of [
@@ -87,7 +87,7 @@ describe.concurrent('the gateway survives', () => {
     'a frozen Supabase API',
   ] as const) {
     test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, {
-      timeout: 60_000,
+      timeout: 120_000,
     }, async (context) => {
       const { api, stack, server } = await startService(context);
       const traffic = startTraffic(await appCalls(api, stack.databaseUrl));

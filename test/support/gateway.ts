@@ -48,7 +48,10 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   });
   for (const secret of Object.values(config.secrets)) noteSecret(secret);
   const logged: string[] = [];
-  const context = await createContext(config, pino({}, { write: (line: string) => logged.push(line) }));
+  const context = await createContext(
+    config,
+    pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) }),
+  );
   const server = createHttpServer(config, createApp(context));
   const port = await listen(server);
   const metricsServer = context.metrics && createMetricsServer(context.metrics);

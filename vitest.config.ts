@@ -9,10 +9,10 @@ export default defineConfig({
     reporters: ['default', './test/support/not-run.ts'],
     // What is printed on the way, such as the errors that tests provoke, shows with the test that fails.
     silent: 'passed-only',
-    // Signing up hashes a password, and both cores are shared with Postgres.
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    // These end only what hangs: a busy machine may need many times what a quiet one does.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // More than the cores: many tests wait, for a process to start or for a deadline to pass.
     maxWorkers: 4,
     // Loading the gateway anew for every file is a third of the time; no test changes what a module holds.

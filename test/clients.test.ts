@@ -33,12 +33,12 @@ async function openSockets(count: number, port: number): Promise<Socket[]> {
 }
 
 const categories = async ({ origin }: Server) =>
-  (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(5000) })).status;
+  (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(10_000) })).status;
 
 describe('the gateway survives', () => {
-  test('500 clients that never finish their headers: others are served, and they are told 408', {
-    timeout: 40_000,
-  }, async ({ server }) => {
+  test('500 clients that never finish their headers: others are served, and they are told 408', async ({
+    server,
+  }) => {
     const sockets = await openSockets(500, portOf(server));
     let received = '';
     for (const socket of sockets) socket.write('GET /api/v1/categories HTTP/1.1\r\nHost: a\r\nX-Slow: ');
@@ -65,11 +65,11 @@ describe('the gateway survives', () => {
       }
       expect(await categories(server)).toBe(200);
       // The pool of connections to Supabase may have grown.
-      await expect.poll(() => openFiles(server), { timeout: 10_000 }).toBeLessThan(before + 200);
+      await expect.poll(() => openFiles(server)).toBeLessThan(before + 200);
     },
   );
 
-  test('a burst of 2,000 connections with a request each', { timeout: 40_000 }, async ({ server }) => {
+  test('a burst of 2,000 connections with a request each', async ({ server }) => {
     const statuses = await Promise.all(
       Array.from({ length: 2000 }, async () => {
         const call = request(`${server.origin}/api/v1/categories`, { agent: false });

@@ -29,11 +29,7 @@ const sendList = (res: ServerResponse) =>
   res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
 
 describe('catalogue reads under constant traffic', () => {
-  test('show every write that was committed before they started', { timeout: 60_000 }, async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('show every write that was committed before they started', async ({ api, sql, user }) => {
     const slug = await addCategory(sql);
     const token = user.access_token;
     const read = async () => (await api.get<Page>(`/sounds?category=${slug}`, { token })).body.data;

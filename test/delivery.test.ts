@@ -21,7 +21,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711);
   image = buildImage(folder);
   sealImage(image);
-}, 180_000);
+});
 
 afterAll(async () => {
   unsealImage(image);
@@ -86,7 +86,7 @@ describe('the image', () => {
       stream?.on('data', (text) => {
         output += text;
       });
-    await expect.poll(() => output, { timeout: 15_000 }).toContain('Listening');
+    await expect.poll(() => output).toContain('Listening');
     const line = output.split('\n').find((text) => text.includes('Listening')) ?? '';
     const { port } = (JSON.parse(line) as { address: { port: number } }).address;
     expect(await healthOf(String(port))).toBe(0);

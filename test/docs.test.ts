@@ -85,7 +85,6 @@ describe('GET /docs', () => {
   };
   test.for(Object.entries(views))(
     'lists every endpoint and tries one out %s, without a complaint or a request elsewhere',
-    { timeout: 60_000 },
     async ([, view], { gateway, skip }) => {
       skip(!canRunBrowser, 'Install chromium to open the reference.');
       await inBrowser(`${gateway.url}/docs`, view, async (page, { complaints, requests }) => {

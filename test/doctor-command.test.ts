@@ -4,7 +4,7 @@ import { describe, expect, inject } from 'vitest';
 import type { Result } from '../src/doctor/check.ts';
 import { nothing, test } from './support/patient.ts';
 
-describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout: 60_000 }, () => {
+describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   const start = (env: Record<string, string>, ...args: string[]) =>
     spawn(process.execPath, ['src/doctor/main.ts', ...args], { env });
 

@@ -3,7 +3,7 @@ import { freePort } from '../dev/free-port.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Patient, problemsIn, test } from './support/patient.ts';
 
-describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', { timeout: 60_000 }, () => {
+describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', () => {
   const gatewayOf = ({ environment }: Patient, env: Record<string, string> = {}) =>
     startGateway({ ...environment, ...env });
 

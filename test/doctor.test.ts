@@ -11,7 +11,7 @@ type Act = (patient: Patient) => Promise<unknown>;
 /** The statements that a remedy tells to run in the SQL editor. */
 const sqlIn = (remedy = '') => remedy.replace(/^Run in the SQL editor: /, '');
 
-describe.runIf(inject('stack').embedded)('npm run doctor', { timeout: 60_000 }, () => {
+describe.runIf(inject('stack').embedded)('npm run doctor', () => {
   test('finds nothing to fix in a deployment that is right', async ({ patient }) => {
     const results = await patient.diagnose();
     expect(problemsIn(results)).toEqual([]);
@@ -135,11 +135,11 @@ describe.runIf(inject('stack').embedded)('npm run doctor', { timeout: 60_000 }, 
     test('the last migration is missing, which says what else is', async ({ patient }) => {
       await patient.sql`alter function public.doctor_report rename to hidden`;
       const status = async () => (await patient.diagnose())['Migrations']?.status;
-      await expect.poll(status, { timeout: 20_000 }).toBe('problem');
+      await expect.poll(status).toBe('problem');
       const results = await patient.diagnose();
       await patient.sql`alter function public.hidden rename to doctor_report`;
       expect(problemsIn(results)).toEqual(['Migrations']);
-      await expect.poll(status, { timeout: 20_000 }).toBe('ok');
+      await expect.poll(status).toBe('ok');
     });
 
     test.for<[string, string, string]>([

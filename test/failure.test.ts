@@ -74,7 +74,7 @@ async function appCalls(api: Api, databaseUrl: string) {
 const residentMb = (pid: number | undefined) =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 30_000);
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 60_000);
 
 /** Auth may take 11 seconds, data 5; the rest is what a busy machine adds. Two deadlines in a row would take longer. */
 const limitSeconds = (what: string) => (what === 'signIn' ? 14 : 8);
@@ -86,9 +86,7 @@ describe.concurrent('the gateway survives', () => {
     'a killed Supabase API',
     'a frozen Supabase API',
   ] as const) {
-    test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, {
-      timeout: 120_000,
-    }, async (context) => {
+    test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, async (context) => {
       const { api, stack, server } = await startService(context);
       const traffic = startTraffic(await appCalls(api, stack.databaseUrl));
       await until(() => traffic.ended.length > 50);

@@ -10,9 +10,12 @@ import { test } from './support/test.ts';
 const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
 
 describe('load beyond what Supabase can take', () => {
-  test('is shed within the deadline, and what can be served is served', { timeout: 60_000 }, async () => {
+  test('is shed within the deadline, and what can be served is served', async () => {
+    const calls = { now: 0, most: 0 };
     const afterThreeSeconds: RequestListener = (req, res) => {
       req.resume();
+      calls.most = Math.max(calls.most, ++calls.now);
+      res.once('close', () => calls.now--);
       setTimeout(() => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'), 3_000);
     };
     await withSupabase(afterThreeSeconds, async (api, gateway) => {
@@ -20,9 +23,10 @@ describe('load beyond what Supabase can take', () => {
       // Every answer is checked for the envelope where it is read.
       const answers = await times(300, () => api.get('/favorites', bearer));
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-      // 128 connections, each good for one answer within the 5 seconds.
+      // 128 connections, each good for one answer or, to a machine so busy that not all ask at once, for two.
+      expect(calls.most).toBeLessThanOrEqual(128);
       expect(count(200)).toBeGreaterThan(0);
-      expect(count(500)).toBeGreaterThanOrEqual(300 - 128);
+      expect(count(500)).toBeGreaterThan(0);
       expect(count(200) + count(500)).toBe(300);
       const seconds = gateway.logged
         .map((line) => JSON.parse(line).durationMs / 1_000)
@@ -34,7 +38,7 @@ describe('load beyond what Supabase can take', () => {
     });
   });
 
-  test('is refused at once when nobody would wait for the last of it', { timeout: 60_000 }, async () => {
+  test('is refused at once when nobody would wait for the last of it', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

@@ -45,7 +45,7 @@ async function withStubs(
   await Promise.all([one.stop(), other.stop()]);
 }
 
-describe('the proxy of compose.yaml', { timeout: 60_000 }, () => {
+describe('the proxy of compose.yaml', () => {
   test.beforeEach(({ skip }) => skip(!canRunCaddy, 'Install caddy to try the proxy.'));
 
   test('spreads requests, and tells gateways the address and scheme of the client, whatever that claims', async () => {
@@ -95,7 +95,7 @@ describe('the proxy of compose.yaml', { timeout: 60_000 }, () => {
     const answered = () => statuses.values().reduce((sum, count) => sum + count, 0);
     const untilMore = async () => {
       const before = answered();
-      await expect.poll(answered, { timeout: 15_000 }).toBeGreaterThan(before + 50);
+      await expect.poll(answered).toBeGreaterThan(before + 50);
     };
     await untilMore();
     one.child.kill('SIGTERM');

@@ -17,7 +17,7 @@ describe('the server process', () => {
 
   test('serves metrics at a port of their own, and only where METRICS_PORT asks for it', async () => {
     const { child, output, exited } = startServer({ ...environment(), METRICS_PORT: '0' });
-    await expect.poll(() => output.stdout, { timeout: 10_000 }).toContain('Serving metrics');
+    await expect.poll(() => output.stdout).toContain('Serving metrics');
     const line = output.stdout.split('\n').find((text) => text.includes('Serving metrics')) ?? '';
     const { address } = JSON.parse(line) as { address: { port: number } };
     const response = await fetch(`http://127.0.0.1:${address.port}/metrics`);
@@ -27,7 +27,7 @@ describe('the server process', () => {
     expect(await exited).toEqual([0, null]);
 
     const unmeasured = startServer(environment());
-    await expect.poll(() => unmeasured.output.stdout, { timeout: 10_000 }).toContain('Listening');
+    await expect.poll(() => unmeasured.output.stdout).toContain('Listening');
     unmeasured.child.kill('SIGTERM');
     await unmeasured.exited;
     expect(unmeasured.output.stdout).not.toContain('metrics');

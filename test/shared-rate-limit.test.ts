@@ -14,9 +14,7 @@ const limited = (REDIS_URL: string) =>
 
 /** Resolves when what one gateway counts shows at the other. */
 async function untilShared(one: Api, other: Api, user: Session) {
-  await expect
-    .poll(async () => (await remaining(one, user)) - (await remaining(other, user)), { timeout: 5000 })
-    .toBe(1);
+  await expect.poll(async () => (await remaining(one, user)) - (await remaining(other, user))).toBe(1);
 }
 
 describe('rate limits with Redis', () => {

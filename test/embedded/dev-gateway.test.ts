@@ -72,7 +72,7 @@ describe('the gateway of npm run dev', () => {
       await writeFile(`${file}~`, 'a backup of an editor');
       await replace(file, source.replace("status: 'ok'", `status: '${word}'`));
       await expect
-        .poll(async () => (await fetch(url).catch(() => undefined))?.json(), { timeout: 10_000 })
+        .poll(async () => (await fetch(url).catch(() => undefined))?.json())
         .toEqual({ status: word });
     }
     expect(said).toEqual(Array(3).fill('health.ts has changed: starting the gateway again'));
@@ -84,10 +84,10 @@ describe('the gateway of npm run dev', () => {
     const file = join(checkout.folder, 'src/routes/home.ts');
     const source = await readFile(file, 'utf8');
     await replace(file, `${source}\n}`);
-    await expect.poll(() => said.at(-1), { timeout: 10_000 }).toMatch(/It starts again when/);
+    await expect.poll(() => said.at(-1)).toMatch(/It starts again when/);
     expect(await statusAt(url)).toBeUndefined();
     await replace(file, source);
-    await expect.poll(() => statusAt(url), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => statusAt(url)).toBe(200);
   });
 
   test('that cannot start is not waited for', async ({ checkout }) => {

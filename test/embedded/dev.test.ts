@@ -9,7 +9,7 @@ import { childrenOf, freePorts, occupy, run, serverPid, untilGone } from './proc
 
 const READY = 'Ctrl-C ends everything.';
 
-describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () => {
+describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
   let env: Record<string, string>;
 
@@ -95,7 +95,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', { timeout: 60_000 }, () 
     await dev.until('It starts again when a file in src changes.');
     const now = new Date();
     await utimes(fileURLToPath(new URL('../../src/server.ts', import.meta.url)), now, now);
-    await expect.poll(readyz, { timeout: 10_000 }).toBe(200);
+    await expect.poll(readyz).toBe(200);
 
     await query('insert into public.kept values (8)');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');

@@ -22,8 +22,7 @@ export const processesNaming = (text: string) => processes().filter(({ command }
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 
 /** Waits until nothing runs any more with `text` in its command line. */
-export const untilGone = (text: string) =>
-  expect.poll(() => processesNaming(text), { timeout: 10_000 }).toEqual([]);
+export const untilGone = (text: string) => expect.poll(() => processesNaming(text)).toEqual([]);
 
 /** The number of the server process on a data folder of startPostgres. */
 export const serverPid = (dataDir: string) =>

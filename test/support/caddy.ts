@@ -30,7 +30,7 @@ export async function startCaddy(gatewayPorts: readonly [number, number]) {
   child.stderr.on('data', (text) => {
     log += text;
   });
-  await expect.poll(() => log, { timeout: 15_000 }).toContain('certificate obtained successfully');
+  await expect.poll(() => log).toContain('certificate obtained successfully');
   return {
     url: `https://localhost:${port}/api/v1`,
     stop: async () => {

@@ -42,7 +42,7 @@ export async function startListening(env: Record<string, string>) {
   const line = await vi.waitFor(() => {
     const found = server.output.stdout.split('\n').find((each) => each.includes('Listening'));
     return found ?? Promise.reject(new Error(`The gateway does not listen: ${server.output.stderr}`));
-  }, 30_000);
+  }, 60_000);
   const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }

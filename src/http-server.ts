@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { commonHead } from './answer.ts';
 import type { Config } from './config.ts';
 import { envelope } from './errors.ts';
 
@@ -32,13 +33,13 @@ export function createHttpServer(config: Config, app: Express): Server {
     // Express gives back only what it cannot route, such as http://[/, and answers that failed half-way.
     (app as (req: IncomingMessage, res: ServerResponse, giveBack: () => void) => void)(req, res, () => {
       if (res.headersSent) req.socket.destroy();
-      else res.writeHead(400, refusalHeaders(config)).end(refusalBody);
+      else res.writeHead(400, refusalHead(config)).end(refusalBody);
     });
   }
 
   function refuse(socket: Duplex, status = '400 Bad Request') {
-    const headers = Object.entries(refusalHeaders(config)).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status}\r\n${headers.join('')}\r\n${refusalBody}`);
+    const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
+    socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
   }
 
   return (
@@ -78,14 +79,14 @@ const refusalBody = JSON.stringify(
   envelope({ code: 'invalid_request', message: 'The request is not valid HTTP.' }),
 );
 
-/** What is not HTTP, or not finished in time, is counted on no budget: the headers show a full one. */
-const refusalHeaders = ({ rateLimits: { anonymousPerMinute } }: Config) => ({
-  'Content-Type': 'application/json; charset=utf-8',
-  'Content-Length': Buffer.byteLength(refusalBody),
-  Connection: 'close',
-  'Cache-Control': 'no-store',
-  'X-Request-Id': randomUUID(),
-  'X-RateLimit-Limit': anonymousPerMinute,
-  'X-RateLimit-Remaining': anonymousPerMinute,
-  'X-RateLimit-Reset': Math.ceil(Date.now() / 1000) + 60,
-});
+/** Names and values in turn. What is not HTTP, or not finished in time, is counted on no budget: it shows a full one. */
+function refusalHead({ rateLimits: { anonymousPerMinute: limit } }: Config): string[] {
+  const budget = { limit, remaining: limit, resetSeconds: Math.ceil(Date.now() / 1000) + 60 };
+  return [
+    ...commonHead({ requestId: randomUUID(), budget }),
+    ...['Content-Type', 'application/json; charset=utf-8'],
+    ...['Content-Length', String(Buffer.byteLength(refusalBody))],
+    ...['Connection', 'close'],
+    ...['Cache-Control', 'no-store'],
+  ];
+}

@@ -22,7 +22,12 @@ function sendRaw(port: number, bytes: string): Promise<Response> {
 }
 
 describe('what is hardly HTTP', () => {
-  test('gets the envelope and the headers of every answer', async ({ gateway }) => {
+  test('gets the envelope and the headers of every answer', async ({ api, gateway }) => {
+    const wellFormed = await api.get('/categories');
+    const secure = [...wellFormed.headers].filter(([name]) =>
+      /^(content-security|cross|referrer|strict|x-frame|x-content)/.test(name),
+    );
+    expect(secure.length).toBeGreaterThan(4);
     for (const [bytes, status] of [
       ['GET / HTTP/1.1\r\nthis is no header\r\n\r\n', 400],
       ['rubbish\r\n\r\n', 400],
@@ -40,6 +45,8 @@ describe('what is hardly HTTP', () => {
       for (const name of ['limit', 'remaining', 'reset']) {
         expect(response.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
       }
+      expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      for (const [name, value] of secure) expect(response.headers.get(name), name).toBe(value);
     }
   });
 

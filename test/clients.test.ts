@@ -33,7 +33,7 @@ async function openSockets(count: number, port: number): Promise<Socket[]> {
 }
 
 const categories = async ({ origin }: Server) =>
-  (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(10_000) })).status;
+  (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(5000) })).status;
 
 describe('the gateway survives', () => {
   test('500 clients that never finish their headers: others are served, and they are told 408', async ({
@@ -65,7 +65,7 @@ describe('the gateway survives', () => {
       }
       expect(await categories(server)).toBe(200);
       // The pool of connections to Supabase may have grown.
-      await expect.poll(() => openFiles(server)).toBeLessThan(before + 200);
+      await expect.poll(() => openFiles(server), { timeout: 10_000 }).toBeLessThan(before + 200);
     },
   );
 

@@ -148,10 +148,13 @@ describe('metrics with Redis', () => {
     const gateway = await measured({ REDIS_URL: redis.url });
     const untilShared = (shared: 0 | 1) =>
       expect
-        .poll(async () => {
-          await apiOf(gateway).get('/home', { token: user.access_token });
-          return valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');
-        })
+        .poll(
+          async () => {
+            await apiOf(gateway).get('/home', { token: user.access_token });
+            return valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');
+          },
+          { timeout: 5000 },
+        )
         .toEqual({ '': shared });
     await untilShared(1);
     redis.signal('SIGSTOP');

@@ -21,11 +21,14 @@ describe('load beyond what Supabase can take', () => {
     await withSupabase(afterThreeSeconds, async (api, gateway) => {
       const bearer = { token: await token() };
       // Every answer is checked for the envelope where it is read.
+      const started = performance.now();
       const answers = await times(300, () => api.get('/favorites', bearer));
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-      // 128 connections, each good for one answer or, to a machine so busy that not all ask at once, for two.
+      // 128 connections, each good for one answer every 3 seconds: one within the 5, unless a busy machine asks late.
+      const rounds = Math.floor((performance.now() - started) / 3_000);
       expect(calls.most).toBeLessThanOrEqual(128);
       expect(count(200)).toBeGreaterThan(0);
+      expect(count(200)).toBeLessThanOrEqual(128 * rounds);
       expect(count(500)).toBeGreaterThan(0);
       expect(count(200) + count(500)).toBe(300);
       const seconds = gateway.logged

@@ -14,7 +14,9 @@ const limited = (REDIS_URL: string) =>
 
 /** Resolves when what one gateway counts shows at the other. */
 async function untilShared(one: Api, other: Api, user: Session) {
-  await expect.poll(async () => (await remaining(one, user)) - (await remaining(other, user))).toBe(1);
+  await expect
+    .poll(async () => (await remaining(one, user)) - (await remaining(other, user)), { timeout: 5000 })
+    .toBe(1);
 }
 
 describe('rate limits with Redis', () => {
@@ -91,9 +93,10 @@ describe('rate limits with Redis', () => {
     const seconds = (performance.now() - started) / 1000;
     // One request a second waits in vain, for a quarter of it.
     const waits = gateway.logged.filter((line) => line.includes('counted in this process'));
+    expect(waits.length).toBeGreaterThan(0);
     expect(waits.length).toBeLessThanOrEqual(1 + seconds);
     const longestMs = Math.max(...gateway.logged.map((line) => JSON.parse(line).durationMs ?? 0));
-    expect(longestMs).toBeLessThan(2000);
+    expect(longestMs).toBeLessThan(1000);
     redis.signal('SIGCONT');
     await gateway.close();
     await redis.stop();

@@ -21,6 +21,9 @@ const options = {
   requireHostHeader: false,
 };
 
+/** How long a client that was refused may take to read why before its connection is gone, in milliseconds. */
+const partingMs = 1_000;
+
 /**
  * The HTTP server around the app; it does not listen yet. What Node and Express would answer without the app is
  * answered here, in the documented shape.
@@ -39,7 +42,10 @@ export function createHttpServer(config: Config, app: Express): Server {
 
   function refuse(socket: Duplex, status = '400 Bad Request') {
     const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
-    socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
+    // Node has let go of the connection of a CONNECT: an error that nobody hears would end the process, and a client
+    // that stays would keep it from ending.
+    socket.on('error', () => {}).end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
+    setTimeout(() => socket.destroy(), partingMs).unref();
   }
 
   return (

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
 import { readAnswer } from './support/api.ts';
+import { environment, startListening } from './support/server-process.ts';
 import { test } from './support/test.ts';
 
 /** The head and body of the answer to bytes that no HTTP client would send. */
@@ -70,6 +72,27 @@ describe('what is hardly HTTP', () => {
       'GET /api/v1/nope HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
     );
     expect((await readAnswer(response)).status).toBe(404);
+  });
+
+  test('neither ends the process by clients that break off, nor keeps it by clients that stay', async () => {
+    const { child, exited, origin } = await startListening(environment());
+    const port = Number(new URL(origin).port);
+    const hardlyHttp = ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 'rubbish\r\n\r\n'];
+    const leave = (bytes: string) =>
+      new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.resetAndDestroy()));
+        socket.on('close', resolve);
+      });
+    for (let count = 0; count < 50; count++) await Promise.all(hardlyHttp.map(leave));
+    expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+
+    const staying = hardlyHttp.map((bytes) => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(bytes));
+      return once(socket.on('error', () => {}).resume(), 'end');
+    });
+    await Promise.all(staying);
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
   });
 
   test('a body that stops coming ends when its client goes, and nothing else suffers', async ({

@@ -3,53 +3,43 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 
-/** After a failure Redis is left alone for so long, so that a frozen one does not slow every request down. */
+/** After a failure Redis is left alone for so long. */
 const pauseMs = 1_000;
 
 /**
- * Counts in Redis, and in this process while Redis cannot be reached: a limiter must not take the service down.
- * The library's own store fails for good when Redis is away at the start, so it is set up on every connection.
+ * Counts in Redis, and in this process while Redis fails: a limiter must not take the service down. The library's own
+ * store fails for good when Redis does while it is set up. Here it is set up anew after every failure, and until that
+ * has worked no request waits for Redis.
  */
 export class SharedStore {
   readonly #redis: Redis;
+  readonly #options: Options;
   readonly #log: Logger;
   readonly #shared: RedisStore;
   readonly #local = new MemoryStore();
-  #ready = false;
-  #failing = false;
-  #pausedUntilMs = 0;
+  #isShared = false;
+  #retry: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, name: string, log: Logger) {
+  constructor(redis: Redis, name: string, options: Options, log: Logger) {
     this.#redis = redis;
+    this.#options = options;
     this.#log = log;
+    this.#local.init(options);
     this.#shared = new RedisStore({
       prefix: `sounds:rate-limit:${name}:`,
       sendCommand: (command: string, ...args: string[]) =>
         redis.call(command, ...args) as Promise<RedisReply>,
     });
-  }
-
-  init(options: Options): void {
-    this.#local.init(options);
-    const setUp = () => {
-      this.#shared.init(options).then(
-        () => {
-          this.#ready = true;
-          this.#failing = false;
-        },
-        (error: unknown) => this.#fail(error),
-      );
-    };
-    this.#redis.on('ready', setUp);
-    if (this.#redis.status === 'ready') setUp();
-    this.#redis.on('close', () => {
-      this.#ready = false;
+    redis.on('ready', () => this.#setUp());
+    redis.on('close', () => {
+      this.#isShared = false;
     });
+    void this.#setUp();
   }
 
-  /** Whether counting in Redis worked the last time it was tried. */
+  /** Whether it counts in Redis. */
   get isShared(): boolean {
-    return this.#ready && !this.#failing;
+    return this.#isShared;
   }
 
   increment(key: string): Promise<ClientRateLimitInfo> {
@@ -66,21 +56,31 @@ export class SharedStore {
     );
   }
 
-  async #run<T>(shared: () => Promise<T>, local: () => Promise<T>): Promise<T> {
-    if (!this.#ready || Date.now() < this.#pausedUntilMs) return local();
+  async #setUp() {
+    if (this.#redis.status !== 'ready') return;
     try {
-      const result = await shared();
-      this.#failing = false;
-      return result;
+      await this.#shared.init(this.#options);
+      this.#isShared = true;
     } catch (error) {
-      this.#fail(error);
-      return local();
+      this.#log.debug({ err: error }, 'Redis could not be set up for rate limits');
+      this.#retryLater();
     }
   }
 
-  #fail(error: unknown) {
-    this.#pausedUntilMs = Date.now() + pauseMs;
-    this.#failing = true;
-    this.#log.debug({ err: error }, 'A rate limit was counted in this process');
+  #retryLater() {
+    this.#isShared = false;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#setUp(), pauseMs).unref();
+  }
+
+  async #run<T>(shared: () => Promise<T>, local: () => Promise<T>): Promise<T> {
+    if (!this.#isShared) return local();
+    try {
+      return await shared();
+    } catch (error) {
+      this.#log.debug({ err: error }, 'A rate limit was counted in this process');
+      this.#retryLater();
+      return local();
+    }
   }
 }

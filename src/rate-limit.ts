@@ -54,8 +54,10 @@ export function createRateLimits(
   } as const;
 
   const storeOf = (name: string, windowMs: number) => {
-    const store = redis ? new SharedStore(redis, name, log) : new MemoryStore();
-    store.init({ windowMs } as Options); // stores read no other option
+    const options = { windowMs } as Options; // stores read no other one
+    if (redis) return new SharedStore(redis, name, options, log);
+    const store = new MemoryStore();
+    store.init(options);
     return store;
   };
   const requests = storeOf('general', minuteMs);

@@ -9,7 +9,7 @@ import type { Endpoint, Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
 import { textOf } from './json.ts';
 import { parse } from './parse.ts';
-import { Deadline } from './upstream.ts';
+import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
 /** Whom the credential of a request stands for. @throws ApiError unauthorized when it stands for nobody. */
 async function callerOf(req: Request, guard: Guard, context: Context): Promise<Caller | null> {
@@ -85,15 +85,18 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
     const caller = await admit(req, res, endpoint, context);
     try {
       const call = await callOf(req, res, endpoint, context, caller, deadline);
-      const read = async () => new Body(textOf(await endpoint.handle(call)));
+      const read = async (within: Deadline) =>
+        new Body(textOf(await endpoint.handle({ ...call, deadline: within })));
       if (endpoint.cache === 'no-store') {
         await sendOnce(req, res, textOf(await endpoint.handle(call)), endpoint.status);
       } else if (endpoint.shared && caller?.via !== 'api_key') {
         const key = `${endpoint.operation} ${JSON.stringify(call.query)}`;
-        await sendCopy(req, res, await collapse(key, read));
+        // The run has a deadline of its own: whoever asked for it may have come long before those who share it.
+        const shared = collapse(key, () => read(new Deadline(deadline.requestId)));
+        await sendCopy(req, res, await deadline.sharing(shared, upstreamBudgetMs.data));
       } else {
         // A key's read, too: whether the key is live is asked anew with every request, in the read itself.
-        await sendCopy(req, res, await read());
+        await sendCopy(req, res, await read(deadline));
       }
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorized') rateLimits.noteKey(caller, false);

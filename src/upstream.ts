@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { serverError } from './errors.ts';
 import type { Metrics, Service } from './metrics.ts';
@@ -26,6 +27,20 @@ export class Deadline {
   within(budgetMs: number): Pick<UpstreamRequest, 'timeoutMs' | 'requestId'> {
     const left = Math.max(1, Math.ceil(this.#arrival + budgetMs - performance.now()));
     return { timeoutMs: left, requestId: this.requestId };
+  }
+
+  /**
+   * Waits for work that others wait for, too, and that may take the whole budget from its own start. A request that has
+   * just arrived ends with it; only one that is older needs a timer, which would be a twentieth of all that it costs.
+   * @throws ApiError server_error when an older request has no time left
+   */
+  sharing<T>(work: Promise<T>, budgetMs: number): Promise<T> {
+    const { timeoutMs } = this.within(budgetMs);
+    if (timeoutMs > budgetMs - 500) return work;
+    const late = delay(timeoutMs, undefined, { ref: false }).then(() => {
+      throw serverError(new Error('A read that others share took longer than this request may'));
+    });
+    return Promise.race([work, late]);
   }
 
   /** Waits for work that the client sets the pace of, such as sending its body: that time does not count. */

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
 import { createCollapser } from '../src/collapse.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
@@ -96,6 +98,31 @@ describe('identical catalogue reads', () => {
       expect(served.map(({ status }) => status)).toEqual(Array(10).fill(200));
       expect(performance.now() - started).toBeLessThan(4000);
       expect((await hanging).status).toBe(500);
+    });
+  });
+
+  test('do not fail by the deadline of the one whose run they share, which came long before them', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    const signed = new SignJWT({ sub: randomUUID(), role: 'authenticated', aud: 'authenticated' });
+    const token = await signed.setProtectedHeader({ alg: 'ES256' }).setExpirationTime('1h').sign(privateKey);
+    const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] });
+    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 800));
+    const keysAsked = Promise.withResolvers<ServerResponse>();
+    const withKeys: RequestListener = (req, res) =>
+      req.url?.endsWith('jwks.json') ? keysAsked.resolve(res) : behave(req, res);
+    await withSupabase(withKeys, async (api) => {
+      const leader = api.get('/categories', { token });
+      const keys = await keysAsked.promise;
+      await sleep(4_600); // of the 5 seconds that it has
+      const first = api.get('/categories');
+      await expect.poll(() => runs.length, { interval: 10 }).toBe(1);
+      keys.writeHead(200, { 'Content-Type': 'application/json' }).end(keySet);
+      await sleep(50); // it now leads the run that comes next
+      const waiting = await times(10, () => api.get('/categories'));
+      expect(runs.length).toBeLessThan(11);
+      expect(waiting.map(({ status }) => status)).toEqual(Array(10).fill(200));
+      expect((await first).status).toBe(200);
+      expect((await leader).status).toBe(500);
     });
   });
 

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { migrate, prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
+import { removeFolder } from '../../dev/postgres-files.ts';
 
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
 const script = `
@@ -88,6 +89,7 @@ export async function startFragileStack() {
     stop: async () => {
       await api.kill();
       await postgres.stop();
+      removeFolder(folder);
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { addCategory, addSound, addSounds } from './support/catalogue.ts';
-import { type Sql, test } from './support/test.ts';
+import { type Session, type Sql, test } from './support/test.ts';
 import { activeInOrder, walk } from './support/walk.ts';
 
 /** Connections of their own, all open before the test goes on. */
@@ -32,22 +32,45 @@ test('2,000 plays of one sound over 50 connections count 2,000, each its own num
   expect(await sql`select plays from public.play_counts where sound_id = ${id}`).toEqual([{ plays: '2000' }]);
 });
 
+/** As the data API does it for the user. */
+const addFavorite = (connection: Sql, { user }: Session, sound: string): Promise<boolean> =>
+  connection.begin(async (transaction) => {
+    const claims = JSON.stringify({ sub: user.id, role: 'authenticated' });
+    await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
+    const [row] = await transaction`select public.add_favorite(${sound}) as added`;
+    return row?.['added'];
+  });
+
+test('a favorite of a sound that is deactivated and activated meanwhile is added or not, and never fails', async ({
+  sql,
+  user,
+}) => {
+  const id = await addSound(sql);
+  const connections = await connect(3);
+  const traffic = { on: true };
+  const toggling = (async () => {
+    while (traffic.on) await sql`update public.sounds set is_active = not is_active where id = ${id}`;
+  })();
+  const answers = await Promise.all(
+    connections.map(async (connection) => {
+      const told: boolean[] = [];
+      for (let turn = 0; turn < 300; turn++) told.push(await addFavorite(connection, user, id));
+      return told;
+    }),
+  ).finally(() => {
+    traffic.on = false;
+  });
+  await toggling;
+  expect(new Set(answers.flat())).toEqual(new Set([true, false]));
+});
+
 test('a favorite added over 20 connections at once is one row, and nobody is told of a failure', async ({
   sql,
   user,
 }) => {
   const id = await addSound(sql);
   const connections = await connect(20);
-  const claims = JSON.stringify({ sub: user.user.id, role: 'authenticated' });
-  const answers = await Promise.all(
-    connections.map((connection) =>
-      connection.begin(async (transaction) => {
-        await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
-        const [row] = await transaction`select public.add_favorite(${id}) as added`;
-        return row?.['added'];
-      }),
-    ),
-  );
+  const answers = await Promise.all(connections.map((connection) => addFavorite(connection, user, id)));
   expect(answers).toEqual(answers.map(() => true));
   expect(await sql`select user_id from public.favorites where sound_id = ${id}`).toEqual([
     { user_id: user.user.id },

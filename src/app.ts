@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Context } from './context.ts';
@@ -39,7 +40,7 @@ export function createApp(context: Context): Express {
     .disable('etag') // endpoints that may be revalidated set their own
     .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
-    .set('query parser', 'simple') // a repeated parameter becomes an array, nothing becomes an object
+    .set('query parser', parseQuery)
     .use(requestLog(log, metrics)); // first, so that every answer has a request id and a line in the log
   addHealth(app, context); // before the rest: probes come over plain HTTP and are not limited
   if (config.requireHttps) app.use(refusePlainHttp);
@@ -53,6 +54,9 @@ export function createApp(context: Context): Express {
     .use(countFailure)
     .use(sendError);
 }
+
+/** A repeated parameter becomes an array, nothing becomes an object, and none is left out, however many there are. */
+const parseQuery = (query: string) => querystring.parse(query, '&', '=', { maxKeys: 0 });
 
 /** For web pages of these origins. The routes themselves answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {

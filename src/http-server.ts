@@ -42,10 +42,7 @@ export function createHttpServer(config: Config, app: Express): Server {
 
   function refuse(socket: Duplex, status = '400 Bad Request') {
     const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
-    // Node has let go of the connection of a CONNECT: an error that nobody hears would end the process, and a client
-    // that stays would keep it from ending.
-    socket.on('error', () => {}).end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
-    setTimeout(() => socket.destroy(), partingMs).unref();
+    part(socket, `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
   }
 
   return (
@@ -56,12 +53,24 @@ export function createHttpServer(config: Config, app: Express): Server {
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
         const last = lastAnswers.get(socket);
         const underWay = last?.req.complete && !last.writableFinished;
+        const answered = last?.headersSent && !last.req.complete;
         if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+        // The answer did not wait for the body that is wrong or late: there is no second one.
+        else if (answered) part(socket);
         // A sound request came before: its answer goes out first.
         else if (underWay) last.once('close', () => refuse(socket, statusOf[error.code ?? '']));
         else refuse(socket, statusOf[error.code ?? '']);
       })
   );
+}
+
+/**
+ * Ends a connection that Node has let go of: an error that nobody hears would end the process, and a client that stays
+ * would keep it from ending.
+ */
+function part(socket: Duplex, lastWords = '') {
+  socket.on('error', () => {}).end(lastWords);
+  setTimeout(() => socket.destroy(), partingMs).unref();
 }
 
 /**

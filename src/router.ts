@@ -20,7 +20,9 @@ async function callerOf(req: Request, guard: Guard, context: Context): Promise<C
     throw unauthorized('Send an access token: Authorization: Bearer <token>.');
   }
   if (!isApiKey(token)) return await context.verify(token);
-  if (guard === 'user' || !isWellFormedApiKey(token)) throw tokenRefused();
+  if (guard === 'user')
+    throw unauthorized('An API key has no session: send the access token of a user.', { tokenCame: true });
+  if (!isWellFormedApiKey(token)) throw tokenRefused();
   return { via: 'api_key', keyHash: hashOfApiKey(token) };
 }
 

@@ -74,7 +74,9 @@ describe('an API key', () => {
   test('cannot sign anybody out', async ({ api, sql }) => {
     const owner = await api.signUp();
     const token = await issueKey(sql, owner);
-    expect((await api.post('/auth/signout', { token })).status).toBe(401);
+    const { status, body } = await api.post<{ error: { message: string } }>('/auth/signout', { token });
+    expect(status).toBe(401);
+    expect(body.error.message).toMatch(/^An API key has no session/);
     const refresh = { body: { refresh_token: owner.refresh_token } };
     expect((await api.post('/auth/refresh', refresh)).status).toBe(200);
   });

@@ -66,6 +66,20 @@ describe('what is hardly HTTP', () => {
     expect(await response.text()).toContain('{"data":[');
   });
 
+  test('a body that turns out wrong after its answer gets no second one', async ({ gateway }) => {
+    const answers = await new Promise<string>((resolve) => {
+      let received = '';
+      const head = 'POST /api/v1/auth/signout HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.write(head));
+      socket.setEncoding('utf8').on('data', (text) => {
+        if (received === '') socket.write('no length\r\n');
+        received += text;
+      });
+      socket.on('close', () => resolve(received));
+    });
+    expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+  });
+
   test('an expectation that no server knows is ignored', async ({ gateway }) => {
     const response = await sendRaw(
       gateway.port,

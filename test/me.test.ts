@@ -155,6 +155,8 @@ describe('PATCH /me/customer', () => {
     ['country', 'XX'],
     ['country', 'UK'],
     ['country', 'Germany'],
+    ['country', 'ß'],
+    ['country', 'ﬁ'],
     ['marketing_opt_in', null],
     ['marketing_opt_in', 'true'],
     ['marketing_opt_in', 1],

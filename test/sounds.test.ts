@@ -211,13 +211,14 @@ describe('GET /sounds', () => {
     'cursor=9999-12-31T23:59:59-01:00',
     'cursor=2024-01-01T00:00:00Z&cursor=2024-01-01T00:00:00Z',
     'cursor=infinity',
+    `${'a&'.repeat(1000)}limit=0`,
   ]) {
-    test(`?${query.slice(0, 60)} is refused, naming the parameter`, async ({ api, user }) => {
+    test(`?${query.slice(-60)} is refused, naming the parameter`, async ({ api, user }) => {
       const { status, body } = await api.get<{ error: { message: string } }>(`/sounds?${query}`, {
         token: user.access_token,
       });
       expect(status).toBe(400);
-      expect(body.error.message).toMatch(new RegExp(`^${query.split('=')[0]}: `));
+      expect(body.error.message).toMatch(new RegExp(`^${/(\w+)=[^=]*$/.exec(query)?.[1]}: `));
     });
   }
 

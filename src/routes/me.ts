@@ -54,9 +54,14 @@ const locale = text(35).transform((value, check) => {
   }
 });
 
-const country = text(2)
+// Letters first: upper case makes SS of ß.
+const country = text(50)
+  .refine(
+    (value) => /^[a-z]{2}$/i.test(value) && countryCodes.has(value.toUpperCase()),
+    'must be an ISO 3166-1 alpha-2 code such as DE',
+  )
   .transform((value) => value.toUpperCase())
-  .refine((value) => countryCodes.has(value), 'must be an ISO 3166-1 alpha-2 code such as DE');
+  .meta({ override: { minLength: 2, maxLength: 2 } });
 
 const avatarUrl = text(2048).refine(isPlainHttpsUrl, 'must be an https address without user name or spaces');
 

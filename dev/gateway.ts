@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
 import pretty from 'pino-pretty';
+import { prettyOptions } from '../src/logger.ts';
 import { type Leashed, spawnLeashed } from './leash.ts';
 
 /** The gateway as a child process that starts again whenever its source changes. */
@@ -30,7 +31,7 @@ const SOURCE = /^\w.*\.ts$/;
  * @param env its whole environment; PORT is where it is asked whether it is ready
  */
 export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void): Gateway {
-  const output = pretty({ ignore: 'pid,hostname', singleLine: true });
+  const output = pretty(prettyOptions);
   let ended = false;
   let wasReady = false;
   let running: Leashed | undefined = start();

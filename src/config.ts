@@ -85,7 +85,10 @@ function decodeRole(key: string): unknown {
   }
 }
 
-const Environment = z.object({
+/** Of every local stack, and in .env.example: whoever is verified by it is anybody. */
+const localJwtSecret = 'super-secret-jwt-token-with-at-least-32-characters-long';
+
+const Variables = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   SUPABASE_URL: address,
   SUPABASE_PUBLISHABLE_KEY: z
@@ -118,7 +121,10 @@ const Environment = z.object({
   REQUIRE_HTTPS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
   CORS_ORIGINS: list(
     z
-      .url({ error: 'must be a comma-separated list of origins such as https://app.example.com' })
+      .url({
+        error: 'must be a comma-separated list of origins such as https://app.example.com',
+        abort: true,
+      })
       .refine((value) => new URL(value).origin === value, 'must hold origins: no path, no slash at the end'),
     '',
   ),
@@ -132,11 +138,30 @@ const Environment = z.object({
 });
 
 /** Every variable that the gateway reads, in the order of .env.example. */
-export const variables = Object.keys(Environment.shape);
+export const variables = Object.keys(Variables.shape);
+
+const Environment = Variables.refine(
+  (env) => env.SUPABASE_JWT_SECRET !== localJwtSecret || env.SUPABASE_URL.startsWith('http:'),
+  {
+    path: ['SUPABASE_JWT_SECRET'],
+    error:
+      'must be taken out, or be that of the project: everybody knows this one, and can forge users with it',
+  },
+);
+
+/** The configuration of this process, which ends, saying why, when it is not usable. */
+export function configOrExit(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(`The configuration is not usable:\n${error.message}`);
+    process.exit(1);
+  }
+}
 
 /**
- * Reads the configuration from environment variables; the only reader of process.env is its caller in server.ts.
- * An empty variable counts as absent.
+ * Reads the configuration from environment variables. An empty variable counts as absent.
  * @throws ConfigError naming every variable that is missing or wrong.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {

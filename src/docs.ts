@@ -23,8 +23,8 @@ export function addDocs(app: Express, document: OpenApiDocument, context: Contex
   ) => {
     let body: Body | undefined; // made when somebody asks for it: most processes are never asked
     app.get(apiBase + path, async (req, res) => {
-      await context.rateLimits.general(req, res);
       res.locals.operation = operation;
+      await context.rateLimits.general(req, res);
       body ??= new Body(read(), type, encoding);
       await sendCopy(req, res, body);
     });

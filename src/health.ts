@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import { sendOnce } from './answer.ts';
 import type { Context } from './context.ts';
+import { refuseOtherMethods } from './router.ts';
 import { Deadline, upstreamBudgetMs } from './upstream.ts';
 
 /** Probes come from many load balancers at once; a state this old, in milliseconds, is news enough for all of them. */
@@ -17,7 +18,8 @@ async function timed(check: (deadline: Deadline) => Promise<boolean>) {
  * /healthz: the process runs. /readyz: it should be sent requests: Supabase answers, and it is not shutting down.
  * Redis is reported only: without it each process limits by itself.
  */
-export function addHealth(app: Express, { config, lifecycle, redis, upstream, supabase }: Context) {
+export function addHealth(app: Express, context: Context) {
+  const { config, lifecycle, redis, upstream, supabase } = context;
   const { publishableKey } = config.supabase;
 
   async function runChecks() {
@@ -61,4 +63,5 @@ export function addHealth(app: Express, { config, lifecycle, redis, upstream, su
     const state = { status: ready ? 'ready' : 'not ready', checks: parts };
     await sendOnce(req, res, JSON.stringify(state), ready ? 200 : 503);
   });
+  for (const path of ['/healthz', '/readyz']) refuseOtherMethods(app, path, ['GET', 'HEAD'], context);
 }

@@ -1,21 +1,11 @@
 import type { Server } from 'node:http';
 import { createApp } from './app.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { configOrExit } from './config.ts';
 import { createContext } from './context.ts';
 import { createHttpServer } from './http-server.ts';
 import { drain } from './shutdown.ts';
 
-function readConfig() {
-  try {
-    return loadConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
-    process.exit(1);
-  }
-}
-
-const config = readConfig();
+const config = configOrExit();
 const context = await createContext(config);
 const { log } = context;
 const server = createHttpServer(config, createApp(context));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
+import { LOCAL_KEYS } from '../dev/keys.ts';
 import { ConfigError, loadConfig, variables } from '../src/config.ts';
 
 const required = {
@@ -82,6 +83,21 @@ test('all problems are reported at once, each naming its variable, and no value 
     for (const line of lines) expect(line).toMatch(/^[A-Z_]+ must .+\.$/);
     expect((error as Error).message).not.toContain('short secret');
   }
+});
+
+test('the secret that everybody knows is taken for a local stack only', () => {
+  const SUPABASE_JWT_SECRET = LOCAL_KEYS.jwtSecret;
+  const local = { ...required, SUPABASE_URL: 'http://127.0.0.1:54321', SUPABASE_JWT_SECRET };
+  expect(loadConfig(local).secrets.supabaseJwtSecret).toBe(SUPABASE_JWT_SECRET);
+  const hosted = { ...local, SUPABASE_URL: 'https://abcd.supabase.co' };
+  expect(() => loadConfig(hosted)).toThrow(/^SUPABASE_JWT_SECRET must be taken out/);
+});
+
+test('an origin without a scheme is a problem of CORS_ORIGINS, not a defect', () => {
+  for (const CORS_ORIGINS of ['foo', '*', 'https://a.example,app.example'])
+    expect(() => loadConfig({ ...required, CORS_ORIGINS })).toThrow(
+      /^CORS_ORIGINS must be a comma-separated list/,
+    );
 });
 
 test('keys in the wrong places are told apart, in their new form and in the old', () => {

@@ -36,8 +36,8 @@ describe('the document, the reference and its scripts', () => {
     }
   });
 
-  test('answer OPTIONS, and 405 to methods they do not have', async ({ api }) => {
-    for (const address of addresses) {
+  test('answer OPTIONS, and 405 to methods they do not have, as probes do', async ({ api }) => {
+    for (const address of [...addresses, '/../../healthz', '/../../readyz']) {
       const options = await api.send('OPTIONS', address);
       expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
       const post = await api.post(address);

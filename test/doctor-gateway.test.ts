@@ -49,6 +49,18 @@ describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', () =
 
   test('tells when nothing answers', async ({ patient }) => {
     const results = await patient.diagnose({}, `http://127.0.0.1:${await freePort()}`);
+    expect(problemsIn(results)).toEqual(['Gateway']);
     expect(results['Gateway']?.detail).toContain('ECONNREFUSED');
+  });
+
+  test('takes a used-up limit for no fault of the proxies', async ({ patient }) => {
+    const gateway = await gatewayOf(patient, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' });
+    const results = await patient.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(problemsIn(results)).toEqual([]);
+    expect(results['Gateway proxies']).toMatchObject({
+      status: 'not checked',
+      detail: expect.stringContaining('in a minute'),
+    });
   });
 });

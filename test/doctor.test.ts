@@ -155,12 +155,21 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         'drop trigger sounds_service_mirror_account on auth.users',
         'Triggers on auth.users',
       ],
+      [
+        'the trigger that keeps a deactivated customer out is gone',
+        'drop trigger sounds_service_set_ban_aside on auth.users',
+        'Triggers on auth.users',
+      ],
     ])('%s, and its SQL mends it', async ([, damage, check], { patient }) => {
+      const triggers = () =>
+        patient.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;
+      const before = await triggers();
       await patient.superuser.unsafe(damage);
       const results = await patient.diagnose();
       expect(problemsIn(results)).toEqual([check]);
       await patient.sql.unsafe(sqlIn(results[check]?.remedy));
       expect(problemsIn(await patient.diagnose())).toEqual([]);
+      expect(await triggers()).toEqual(before);
     });
 
     test('Auth does not believe whose address the gateway forwards', async ({ patient }) => {
@@ -184,6 +193,16 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       await patient.superuser.unsafe('drop function public.keep cascade; delete from auth.users');
       expect(problemsIn(results)).toEqual(['Clearing away']);
       expect(results['Clearing away']?.detail).toMatch(/the account \S+@doctor\.invalid/);
+    });
+
+    test('a file it made cannot be removed', async ({ patient }) => {
+      await patient.superuser.unsafe(`
+        create function public.keep() returns trigger language plpgsql as 'begin return null; end';
+        create trigger keep before delete on storage.objects for each row execute function public.keep()`);
+      const results = await patient.diagnose();
+      await patient.superuser.unsafe('drop function public.keep cascade; delete from storage.objects');
+      expect(problemsIn(results)).toEqual(['Clearing away']);
+      expect(results['Clearing away']?.detail).toMatch(/the file doctor-\S+ in the bucket (audio|covers)/);
     });
   });
 

@@ -1,4 +1,6 @@
+import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
+import { prettyOptions } from '../src/logger.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { apiOf, newEmail, password, test } from './support/test.ts';
@@ -34,6 +36,7 @@ describe('the log', () => {
       rateLimit: { limit: 1_000_000, remaining: expect.any(Number) },
       msg: 'listSounds 200',
     });
+    expect(prettyFactory(prettyOptions)(list)).toContain(`<jwt ${user.user.id}>`); // at a terminal
     expect(signIn).toMatchObject({ operation: 'signIn', status: 401 });
     expect(unknown).toMatchObject({ operation: 'none', status: 404, path: '/api/v1/nope/sk_live_x' });
     expect(gateway.logged.join('')).not.toContain('private');

@@ -1,25 +1,8 @@
 import { BlockList, isIP } from 'node:net';
-import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+import { type Check, NotChecked, Problem } from './check.ts';
 import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
 import { checkClock, clock, clockAheadMs } from './project.ts';
-import { type Answer, ask, type Visit } from './visit.ts';
-
-/** Asks the gateway that was named. @throws NotChecked when none was, Problem when it does not answer */
-async function askGateway(
-  { gateway }: Visit,
-  path: string,
-  request: Parameters<typeof ask>[1] = {},
-): Promise<Answer> {
-  if (gateway === null)
-    throw new NotChecked('Name a running gateway: npm run doctor -- --gateway https://host');
-  return await ask(new URL(path, gateway), request).catch((error: unknown) => {
-    throw new Problem(
-      `Nothing answers at ${gateway.origin}: ${reasonOf(error)}.`,
-      'See that the gateway and its proxy run, and that name and certificate are right.',
-      error,
-    );
-  });
-}
+import { askGateway, type Visit } from './visit.ts';
 
 export const readiness: Check = {
   name: 'Gateway',

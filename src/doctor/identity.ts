@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
 import { migrations } from './database.ts';
 import { publishableKey, secretKey } from './project.ts';
-import { ask, forwardedAddress, type Visit } from './visit.ts';
+import { askGateway, forwardedAddress, type Visit } from './visit.ts';
 
 /** Runs a function that only the service may run. */
 async function asService(visit: Visit, name: string, body: object): Promise<unknown> {
@@ -91,6 +91,8 @@ const triggers = {
     'after insert on auth.users for each row execute function private.create_customer()',
   sounds_service_mirror_account:
     'after update of email, raw_app_meta_data on auth.users for each row execute function private.mirror_account()',
+  sounds_service_set_ban_aside:
+    "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
 };
 
 export const accountTriggers: Check = {
@@ -100,7 +102,7 @@ export const accountTriggers: Check = {
     for (const [name, definition] of Object.entries(triggers)) {
       if (visit.report.account_triggers.includes(name)) continue;
       throw new Problem(
-        `The trigger ${name} is gone or switched off: new accounts are not what the service needs.`,
+        `The trigger ${name} is gone or switched off: accounts and customers no longer agree.`,
         `Run in the SQL editor: drop trigger if exists ${name} on auth.users; create trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
       );
     }
@@ -118,7 +120,9 @@ export const accountTriggers: Check = {
 async function isAccepted(visit: Visit, key: string): Promise<boolean> {
   if (visit.gateway !== null) {
     const headers = { Authorization: `Bearer ${key}` };
-    const { status } = await ask(new URL('/api/v1/me', visit.gateway), { headers });
+    const { status } = await askGateway(visit, '/api/v1/me', { headers }).catch((error: Error) => {
+      throw new NotChecked(error.message); // the check of the gateway itself has told what to do
+    });
     return status === 200;
   }
   const caller = { via: 'api_key', keyHash: hashOfApiKey(key) } as const;

@@ -1,5 +1,5 @@
 import { parseArgs, styleText } from 'node:util';
-import { ConfigError, loadConfig } from '../config.ts';
+import { configOrExit } from '../config.ts';
 import type { Result } from './check.ts';
 import { examine } from './examine.ts';
 import { createVisit } from './visit.ts';
@@ -31,16 +31,6 @@ function readArguments() {
   }
 }
 
-function readConfig() {
-  try {
-    return loadConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    console.error(`The configuration is not usable:\n${error.message}`);
-    process.exit(1);
-  }
-}
-
 const colours = { ok: 'green', problem: 'red', 'not checked': 'dim' } as const;
 const widest = 25;
 
@@ -51,7 +41,7 @@ function print({ check, status, detail, remedy }: Result) {
 }
 
 const { json, gateway } = readArguments();
-const visit = createVisit(readConfig(), gateway);
+const visit = createVisit(configOrExit(), gateway);
 
 // What was made has to be removed all the same; asked twice, it ends at once.
 const interruption = new AbortController();

@@ -36,8 +36,12 @@ async function putFile(visit: Visit, bucket: Bucket, type: string) {
   const key = visit.config.secrets.supabaseSecretKey;
   const bytes = randomBytes(64);
   const path = `/storage/v1/object/${bucket}/${name}`;
+  let isStored = false;
   visit.later(`the file ${name} in the bucket ${bucket}`, async () => {
-    await visit.ask(`/storage/v1/object/${bucket}`, { method: 'DELETE', key, body: { prefixes: [name] } });
+    const removal = { method: 'DELETE', key, body: { prefixes: [name] } } as const;
+    const { status, body } = await visit.ask(`/storage/v1/object/${bucket}`, removal);
+    if (status !== 200) throw new Error(`Storage answered ${status}`);
+    if (isStored && Array.isArray(body) && body.length === 0) throw new Error('Storage did not remove it');
   });
   const { status } = await visit.ask(path, {
     method: 'POST',
@@ -50,6 +54,7 @@ async function putFile(visit: Visit, bucket: Bucket, type: string) {
       `No file could be put into the bucket ${bucket} (${status}).`,
       'Look at Storage in the dashboard: whether the bucket takes files of this type, and whether the quota is used up.',
     );
+  isStored = true;
   return { name, bytes };
 }
 

@@ -4,7 +4,7 @@ import { createVerifier } from '../caller.ts';
 import type { Config } from '../config.ts';
 import { createSupabase } from '../supabase.ts';
 import { createUpstream, Deadline } from '../upstream.ts';
-import { Problem, reasonOf } from './check.ts';
+import { NotChecked, Problem, reasonOf } from './check.ts';
 
 /** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
 export const forwardedAddress = '203.0.113.7';
@@ -97,3 +97,22 @@ export function createVisit(config: Config, gateway: URL | null) {
 }
 
 export type Visit = ReturnType<typeof createVisit>;
+
+/**
+ * Asks the gateway that was named.
+ * @throws NotChecked when none was, or when it limits this machine; Problem when it does not answer
+ */
+export async function askGateway({ gateway }: Visit, path: string, request: Request = {}): Promise<Answer> {
+  if (gateway === null)
+    throw new NotChecked('Name a running gateway: npm run doctor -- --gateway https://host');
+  const answer = await ask(new URL(path, gateway), request).catch((error: unknown) => {
+    throw new Problem(
+      `Nothing answers at ${gateway.origin}: ${reasonOf(error)}.`,
+      'See that the gateway and its proxy run, and that name and certificate are right.',
+      error,
+    );
+  });
+  if (answer.status === 429)
+    throw new NotChecked('The limit of this address is used up: run the doctor again in a minute.');
+  return answer;
+}

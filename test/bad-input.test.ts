@@ -42,17 +42,10 @@ describe('a body', () => {
     expect((await api.post('/auth/signup', { body })).status).toBe(200);
   });
 
-  test('with a huge or missing length on an endpoint without a body changes nothing', async ({
-    gateway,
-    user,
-  }) => {
-    const { url } = gateway;
-    const response = await fetch(`${url}/sounds`, {
-      headers: { Authorization: `Bearer ${user.access_token}` },
-    });
-    expect((await readAnswer(response)).status).toBe(200);
-    const large = await fetch(`${url}/auth/signout`, { method: 'POST', body: 'x'.repeat(1_000_000) });
-    expect((await readAnswer(large, 'POST')).status).toBe(401);
+  test('that is huge, on an endpoint without one, changes nothing', async ({ api }) => {
+    const { access_token: token } = await api.signUp();
+    const { status } = await api.post('/auth/signout', { token, body: 'x'.repeat(1_000_000) });
+    expect(status).toBe(200);
   });
 });
 

@@ -209,4 +209,18 @@ describe('a user who leaves the gateway out', () => {
     await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
     expect(await customerOf(sql, user.id)).toEqual(after);
   });
+
+  test('is noted as seen again when 15 minutes have passed', async ({ api, sql }) => {
+    const { user, access_token } = await api.signUp();
+    for (const [ago, isNoted] of [
+      ['14 minutes', false],
+      ['16 minutes', true],
+    ] as const) {
+      await sql`update public.customers set last_seen_at = now() - ${ago}::interval where id = ${user.id}`;
+      await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
+      expect(
+        await sql`select from public.customers where id = ${user.id} and last_seen_at > now() - interval '1 minute'`,
+      ).toHaveLength(isNoted ? 1 : 0);
+    }
+  });
 });

@@ -33,6 +33,21 @@ describe('an API key', () => {
     });
   });
 
+  test('is noted as used at most once a minute', async ({ api, sql }) => {
+    const { user } = await api.signUp();
+    const [issued] = await sql`select * from admin.create_api_key('Partner', ${user.email})`;
+    for (const [ago, isNoted] of [
+      ['50 seconds', false],
+      ['70 seconds', true],
+    ] as const) {
+      await sql`update private.api_keys set last_used_at = now() - ${ago}::interval where owner_id = ${user.id}`;
+      await asApiKey(issued?.['api_key'], 'get_customer');
+      expect(
+        await sql`select from private.api_keys where owner_id = ${user.id} and last_used_at > now() - interval '30 seconds'`,
+      ).toHaveLength(isNoted ? 1 : 0);
+    }
+  });
+
   test('is refused once revoked, expired, or when its owner is locked out; revoking cannot be undone', async ({
     api,
     sql,

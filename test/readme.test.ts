@@ -6,11 +6,12 @@ import { endpoints } from '../src/app.ts';
 const readme = readFileSync('README.md', 'utf8');
 const guide = readFileSync('docs/apps.md', 'utf8');
 const operators = readFileSync('docs/deploy.md', 'utf8');
+const administrators = readFileSync('docs/admin.md', 'utf8');
 
 test('every file and folder that the README names exists', () => {
   const paths = [
-    ...`${readme}${guide}${operators}`.matchAll(
-      /`((?:src|supabase|dev|test|docs|ops)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
+    ...`${readme}${guide}${operators}${administrators}`.matchAll(
+      /`((?:src|supabase|dev|bench|test|docs|ops)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
     ),
   ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);
@@ -19,7 +20,9 @@ test('every file and folder that the README names exists', () => {
 
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const named = [...`${readme}${operators}`.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:-[a-z]+)*)/g)]
+  const named = [
+    ...`${readme}${operators}${administrators}`.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:[:-][a-z]+)*)/g),
+  ]
     .map(([, name]) => name ?? '')
     .filter((name) => !['ci', 'run'].includes(name));
   expect(named.filter((name) => !(name in scripts))).toEqual([]);

@@ -24,15 +24,6 @@ describe('npm run seed', () => {
     }
   });
 
-  test.runIf(inject('stack').embedded)(
-    'may take long to make a file: the local stack keeps its connections',
-    async () => {
-      const response = await fetch(inject('stack').apiUrl);
-      await response.body?.cancel();
-      expect(response.headers.get('keep-alive')).toBe('timeout=120');
-    },
-  );
-
   test('says what Storage has against the key', async () => {
     const { code, stderr } = await seed(inject('stack').apiUrl, 'sb_secret_x');
     expect(code).toBe(1);

@@ -15,7 +15,7 @@ const service: Caller = { role: 'service_role' };
 
 const search = (term: string, index: RegExp, filter = ''): Statement => ({
   name: `GET /sounds?search=${term}${filter && '&category='}${filter.match(/category-\d+/)?.[0] ?? ''}`,
-  caller: user,
+  caller: service,
   sql: `select public.list_sounds(title_search => '${term}'${filter})`,
   index,
 });
@@ -30,34 +30,34 @@ const intoCategory = `, category_slug => 'category-1'`;
  * @param sound id of one
  */
 export const statements = (cursor: string, sound: string): Statement[] => [
-  { name: 'GET /sounds', caller: user, sql: 'select public.list_sounds()', index: /^sounds_list$/ },
+  { name: 'GET /sounds', caller: service, sql: 'select public.list_sounds()', index: /^sounds_list$/ },
   {
     name: 'GET /sounds?cursor=…, far into the list',
-    caller: user,
+    caller: service,
     sql: `select public.list_sounds(after => '${cursor}')`,
     index: /^sounds_list$/,
   },
   {
     name: 'GET /sounds?category=category-1&include_children=true',
-    caller: user,
+    caller: service,
     sql: `select public.list_sounds(category_slug => 'category-1', include_children => true)`,
     index: /^sounds_category$/,
   },
   {
     name: 'GET /sounds?category=category-1&include_children=true&cursor=…',
-    caller: user,
+    caller: service,
     sql: `select public.list_sounds(category_slug => 'category-1', include_children => true, after => '${cursor}')`,
     index: /^sounds_category$/,
   },
   {
     name: 'GET /sounds?featured=true',
-    caller: user,
+    caller: service,
     sql: 'select public.list_sounds(featured => true)',
     index: /^sounds_featured$/,
   },
   {
     name: 'GET /sounds?featured=false',
-    caller: user,
+    caller: service,
     sql: 'select public.list_sounds(featured => false)',
     index: /^sounds_list$/,
   },
@@ -86,7 +86,12 @@ export const statements = (cursor: string, sound: string): Statement[] => [
     sql: `select public.count_play('${sound}')`,
     index: /^sounds_pkey$/,
   },
-  { name: 'GET /home', caller: user, sql: 'select public.list_home_sections()', index: /^sounds_category$/ },
+  {
+    name: 'GET /home',
+    caller: service,
+    sql: 'select public.list_home_sections()',
+    index: /^sounds_category$/,
+  },
   { name: 'GET /favorites', caller: user, sql: 'select public.list_favorites()', index: /^favorites_/ },
   {
     name: 'POST /favorites',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,6 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
  * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
  */
 export async function migrate(databaseUrl: string): Promise<void> {
-  if (!existsSync(`${root}supabase/migrations`)) return;
   await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
 }
 

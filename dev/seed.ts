@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { seedFiles } from './seed/files.ts';
 import type { Stack } from './stack.ts';
@@ -25,7 +25,6 @@ export async function seed(stack: Stack, log: (line: string) => void): Promise<v
 /** Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does. */
 async function seedRows(sql: postgres.Sql): Promise<void> {
   const file = new URL(`../${SEED}`, import.meta.url);
-  if (!existsSync(file)) return;
   const text = readFileSync(file, 'utf8');
   await sql.begin(async (transaction) => {
     await transaction`

@@ -3,8 +3,9 @@ import type { Express } from 'express';
 import { sendCopy } from './answer.ts';
 import { Body, type BodyType } from './body.ts';
 import type { Context } from './context.ts';
+import { apiBase } from './endpoint.ts';
 import type { OpenApiDocument } from './openapi.ts';
-import { apiBase, refuseOtherMethods } from './router.ts';
+import { refuseOtherMethods } from './router.ts';
 import { pageSecurityHeaders } from './security-headers.ts';
 
 const file = (name: string) => readFileSync(new URL(`docs/${name}`, import.meta.url));

@@ -7,6 +7,9 @@ import type { Payload } from './json.ts';
 import type { ExtraLimit } from './rate-limit.ts';
 import type { Deadline } from './upstream.ts';
 
+/** What the path of every endpoint begins with. */
+export const apiBase = '/api/v1';
+
 /**
  * Who may call: anyone (a credential is ignored), anyone with or without a valid credential, only with one, or only
  * with the access token of a user.

@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import type { Endpoint, Guard } from './endpoint.ts';
+import { apiBase, type Endpoint, type Guard } from './endpoint.ts';
 import { type ErrorCode, statusOfCode } from './errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './openapi-parts.ts';
 
@@ -100,7 +100,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         description: descriptionOfService,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/api/v1', description: 'The service that this document came from.' }],
+      servers: [{ url: apiBase, description: 'The service that this document came from.' }],
       tags,
       paths,
       components,

@@ -5,7 +5,7 @@ import { Body } from './body.ts';
 import { bearerToken, type Caller, tokenRefused } from './caller.ts';
 import { createCollapser } from './collapse.ts';
 import type { Context } from './context.ts';
-import type { Endpoint, Guard } from './endpoint.ts';
+import { apiBase, type Endpoint, type Guard } from './endpoint.ts';
 import { ApiError, notFound, unauthorized } from './errors.ts';
 import { textOf } from './json.ts';
 import { parse } from './parse.ts';
@@ -128,9 +128,6 @@ export function refuseOtherMethods(
     });
   });
 }
-
-/** What the path of every endpoint begins with. */
-export const apiBase = '/api/v1';
 
 /** Adds the routes of endpoints: to the app itself, since a router in between costs each request more than its match. */
 export function addEndpoints(app: Express, endpoints: readonly Endpoint[], context: Context) {

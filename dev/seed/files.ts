@@ -66,8 +66,7 @@ async function missingFiles(bucketOf: (name: string) => Bucket): Promise<SeedFil
       const [bucket = '', name = ''] = folder.split('/');
       const { data, error } = await bucketOf(bucket).list(name, { limit: 1_000 });
       if (error) throw new Error(`cannot list ${folder} in Storage: ${error.message}`, { cause: error });
-      // Supabase Storage names an object within its folder, the embedded one by its whole path.
-      return data.map((object) => `${folder}/${object.name.slice(object.name.lastIndexOf('/') + 1)}`);
+      return data.map((object) => `${folder}/${object.name}`);
     }),
   );
   const there = new Set(stored.flat());

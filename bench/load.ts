@@ -143,5 +143,13 @@ async function loadSections(sql: postgres.Sql) {
 if (import.meta.main) {
   const port = process.env['SUPABASE_DB_PORT'] || 54322;
   const databaseUrl = process.argv[2] ?? `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
-  await load(databaseUrl, LARGE, console.log);
+  await load(databaseUrl, LARGE, console.log).catch((error: Error & { code?: string }) => {
+    const known: Record<string, string> = {
+      '23505':
+        'It is loaded already, at least in part: npm run dev -- --fresh starts with an empty database.',
+      ECONNREFUSED: `There is no database at ${databaseUrl}: start npm run dev first.`,
+    };
+    console.error(known[error.code ?? ''] ?? error);
+    process.exitCode = 1;
+  });
 }

@@ -19,7 +19,7 @@ export function lockFolder(folder: string): () => void {
     file?.close();
     throw new Error(
       busy
-        ? `The data folder ${folder} is in use by another run.`
+        ? `The data folder ${folder} is in use by another run: end that one, or set DEV_DATA_DIR to another folder.`
         : `The data folder ${folder} cannot be written.`,
     );
   }

@@ -21,7 +21,7 @@ export interface Settings {
  * @throws an Error of one sentence for unknown arguments and ports that cannot be used
  */
 export function readSettings(args: string[]): Settings {
-  const { values } = parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } });
+  const { fresh } = readOptions(args);
   readEnvFile();
   const gatewayPort = port('PORT', 3000);
   const apiPort = port('SUPABASE_PORT', 54321);
@@ -30,12 +30,22 @@ export function readSettings(args: string[]): Settings {
     throw new Error('PORT, SUPABASE_PORT and SUPABASE_DB_PORT must be three different ports.');
   }
   return {
-    fresh: values.fresh,
+    fresh,
     gatewayPort,
     apiPort,
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
   };
+}
+
+function readOptions(args: string[]): { fresh: boolean } {
+  try {
+    return parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } }).values;
+  } catch (error) {
+    throw new Error(
+      `${(error as Error).message}\nUsage: npm run dev -- [--fresh]   --fresh starts with an empty database.`,
+    );
+  }
 }
 
 /** Adds to the environment what `.env` says, where there is one; what is set already stays. */

@@ -65,7 +65,12 @@ async function missingFiles(bucketOf: (name: string) => Bucket): Promise<SeedFil
     [...folders].map(async (folder) => {
       const [bucket = '', name = ''] = folder.split('/');
       const { data, error } = await bucketOf(bucket).list(name, { limit: 1_000 });
-      if (error) throw new Error(`cannot list ${folder} in Storage: ${error.message}`, { cause: error });
+      if (error) {
+        const problem = `cannot list ${folder} in Storage: ${error.message}`;
+        throw new Error(`${problem}. SUPABASE_SECRET_KEY must be a secret key of that project.`, {
+          cause: error,
+        });
+      }
       return data.map((object) => `${folder}/${object.name}`);
     }),
   );

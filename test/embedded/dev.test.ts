@@ -126,8 +126,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const dev = await start();
     const other = { ...env, ...(await ports()) };
     const cases: [Record<string, string>, string[], RegExp][] = [
-      [other, [], /^The data folder \S+ is in use by another run\.\n$/],
-      [other, ['--fresh'], /^The data folder \S+ is in use by another run\.\n$/],
+      [other, [], /^The data folder \S+ is in use by another run: end that one, or [^\n]+\.\n$/],
+      [other, ['--fresh'], /^The data folder \S+ is in use by another run: end that one, or [^\n]+\.\n$/],
       ...['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'].map(
         (name): [Record<string, string>, string[], RegExp] => [
           { ...other, DEV_DATA_DIR: `${folder}/other`, [name]: env[name] as string },

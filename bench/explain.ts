@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
+import { median } from './measure.ts';
 
 /** A connection on which every statement, also those inside functions, tells how it was carried out. */
 export interface Explainer {
@@ -59,7 +60,7 @@ export async function openExplainer(databaseUrl: string): Promise<Explainer> {
         const [row] = await run(caller, `explain (analyze, timing off, format json) ${statement}`, -1);
         times.push(row?.['QUERY PLAN'][0]['Execution Time']);
       }
-      return times.sort((a, b) => a - b)[Math.floor(runs / 2)] as number;
+      return median(times);
     },
     end: () => sql.end(),
   };

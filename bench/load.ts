@@ -16,7 +16,7 @@ export const COLLECTOR = 'c0000000-0000-4000-8000-000000000001';
 export const COLLECTOR_FAVORITES = 2_000;
 
 /** Rule sections of the home page. */
-export const SECTIONS = 20;
+const SECTIONS = 20;
 
 /**
  * Fills an empty catalogue as production would be filled: through the real constraints and triggers, in a few statements.

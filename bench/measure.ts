@@ -11,7 +11,7 @@ export type Side = {
 /** One round of one side. Latencies in milliseconds; processor time in microseconds a request. */
 export type Figures = { perSecond: number; p50: number; p99: number; cpuUs: number };
 
-export const quantile = (values: readonly number[], share: number) => {
+const quantile = (values: readonly number[], share: number) => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 };

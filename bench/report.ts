@@ -37,16 +37,21 @@ function git(...args: string[]): string {
   }
 }
 
+/** The commit that is measured, and whether it is all. */
+export function commit(): string {
+  const changed =
+    git('status', '--porcelain', '--', 'src', 'supabase', 'bench') === '' ? '' : ' with changes';
+  return (git('rev-parse', '--short', 'HEAD') || 'unknown') + changed;
+}
+
 /** Where and when a run is made; the load is what others had the machine do when it began. */
 function header(): string {
-  const commit = git('rev-parse', '--short', 'HEAD') || 'unknown';
-  const changed = git('status', '--porcelain', '--', 'src', 'bench') === '' ? '' : ' with changes';
   const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
   const machine = `${availableParallelism()} × ${cpus()[0]?.model.trim() || 'unknown processor'}, ${memory}`;
   return `# Results of \`npm run bench\`
 
 - Machine: ${machine}, ${process.platform}, Node ${process.version}; load when it began ${loadavg()[0]?.toFixed(1)}
-- Commit: ${commit}${changed}
+- Commit: ${commit()}
 - Date: ${new Date().toISOString().slice(0, 10)}
 
 Figures of one run on one machine: compare within a table, not between runs. README.md beside this file says how to read

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { isSearch, type Measured, measureDatabase, pageRatioMax, pages, searchMsMax } from './database.ts';
 import { indexesRead, tablesScanned } from './explain.ts';
 import { LARGE } from './load.ts';
+import { commit } from './report.ts';
 import { SMALL_TABLES } from './statements.ts';
 
 // `npm run bench:scale`: what each request costs the database when it is large, and how it finds its rows. A guarantee that
@@ -26,12 +26,11 @@ function problemsOf(row: Measured): string[] {
 }
 
 function report(rows: Measured[], ratio: number, loadSeconds: number): string {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const size = Object.entries(LARGE).map(([name, count]) => `${count.toLocaleString('en')} ${name}`);
   return `# The database when it is large
 
 ${size.join(', ')}; a catalogue with ${pages.toLocaleString('en')} pages and more. Made by \`npm run bench:scale\` on
-${new Date().toISOString().slice(0, 10)} at ${commit}: PostgreSQL 17 with default settings, without waiting for the disk, on ${cpus().length} × ${cpus()[0]?.model.trim()}.
+${new Date().toISOString().slice(0, 10)} at ${commit()}: PostgreSQL 17 with default settings, without waiting for the disk, on ${cpus().length} × ${cpus()[0]?.model.trim()}.
 The plans are in [plans.md](plans.md).
 
 - Loading took ${loadSeconds.toFixed(0)} s.

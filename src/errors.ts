@@ -65,7 +65,10 @@ const bodyProblems: Record<string, string> = {
   'charset.unsupported': 'The character set of the body is not supported. Send UTF-8.',
 };
 
-/** Express and its body parser fail with errors of their own that carry a 4xx `status` and a `type`. */
+/**
+ * Express and its body parser fail with errors of their own that carry a 4xx `status` and a `type`; what nobody decided
+ * on is server_error.
+ */
 function fromExpress(error: unknown): ApiError {
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
   if (error instanceof URIError) return notFound('address');
@@ -77,11 +80,6 @@ function fromExpress(error: unknown): ApiError {
   return serverError(error);
 }
 
-/** Turns anything thrown into an ApiError; what nobody decided on becomes server_error. */
-export function toApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : fromExpress(error);
-}
-
 /** The body of every error response. */
 export function envelope({ code, message }: { code: ErrorCode; message: string }) {
   return { error: { code, message } };
@@ -89,7 +87,7 @@ export function envelope({ code, message }: { code: ErrorCode; message: string }
 
 /** The one place that answers with an error. The cause of a 5xx goes to the request log. */
 export const sendError: ErrorRequestHandler = async (thrown, req, res, next) => {
-  const error = toApiError(thrown);
+  const error = thrown instanceof ApiError ? thrown : fromExpress(thrown);
   if (error.status >= 500) res.locals.error = error.cause instanceof Error ? error.cause : error;
   if (res.headersSent) {
     next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error

@@ -51,8 +51,11 @@ async function admit(
 
 const readJson = { '16kb': json({ limit: '16kb' }), '32kb': json({ limit: '32kb' }) };
 
-/** What the handler of an endpoint gets. @throws ApiError for what is not as declared */
-async function callOf(
+/**
+ * Reads and validates what the handler of an endpoint gets, and counts it on the endpoint's own limit.
+ * @throws ApiError for what is not as declared
+ */
+async function prepareCall(
   req: Request,
   res: Response,
   endpoint: Endpoint,
@@ -86,7 +89,7 @@ function toHandler(endpoint: Endpoint, context: Context, collapse: Collapse): Re
     res.locals.operation = endpoint.operation;
     const caller = await admit(req, res, endpoint, context);
     try {
-      const call = await callOf(req, res, endpoint, context, caller, deadline);
+      const call = await prepareCall(req, res, endpoint, context, caller, deadline);
       const read = async (within: Deadline) =>
         new Body(textOf(await endpoint.handle({ ...call, deadline: within })));
       if (endpoint.cache === 'no-store') {

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { inject } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { createHttpServer } from '../../src/http-server.ts';
 import { createMetricsServer } from '../../src/metrics.ts';
 import { expectNoSecretIn, noteSecret } from './secrets.ts';
+import { environment } from './server-process.ts';
 
 export type Gateway = {
   url: string;
@@ -33,19 +33,7 @@ async function end(server: Server) {
  * @param env environment variables as an operator would set them
  */
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
-  const stack = inject('stack');
-  const config = loadConfig({
-    SUPABASE_URL: stack.apiUrl,
-    SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
-    SUPABASE_SECRET_KEY: stack.secretKey,
-    SUPABASE_JWT_SECRET: stack.jwtSecret,
-    REQUIRE_HTTPS: 'false',
-    RATE_LIMIT_PER_MINUTE: '1000000',
-    API_KEY_RATE_LIMIT_PER_MINUTE: '1000000',
-    ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
-    SIGN_UP_LIMIT_PER_HOUR: '1000000',
-    ...env,
-  });
+  const config = loadConfig({ ...environment(), ...env });
   for (const secret of Object.values(config.secrets)) noteSecret(secret);
   const logged: string[] = [];
   const context = await createContext(

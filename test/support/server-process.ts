@@ -14,6 +14,7 @@ export function environment(): Record<string, string> {
     SUPABASE_JWT_SECRET: jwtSecret,
     REQUIRE_HTTPS: 'false',
     RATE_LIMIT_PER_MINUTE: '1000000',
+    API_KEY_RATE_LIMIT_PER_MINUTE: '1000000',
     ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
     SIGN_UP_LIMIT_PER_HOUR: '1000000',
   };

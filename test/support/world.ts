@@ -47,7 +47,8 @@ function forgeWith(secret: string | undefined): World['forge'] {
 async function signUpAt(url: string): Promise<Account> {
   const account = { email: newEmail(), password };
   const { status } = await call(url, 'POST', '/auth/signup', { body: account });
-  if (status !== 200) throw new Error(`Signing up at ${url} gave ${status}; TEST_BASE_URL must end in /api/v1.`);
+  if (status !== 200)
+    throw new Error(`Signing up at ${url} gave ${status}; TEST_BASE_URL must end in /api/v1.`);
   return account;
 }
 

@@ -14,7 +14,7 @@ export interface CoverRecipe {
 }
 
 /** A cover as an SVG document; the same name always gives the same picture. */
-export function coverSvg(name: string, { intention, motif, size = 1 }: CoverRecipe): string {
+function coverSvg(name: string, { intention, motif, size = 1 }: CoverRecipe): string {
   const random = randomFor(name);
   const { sky, light, line } = PALETTES[intention];
   const [lightX, lightY] = [between(random, 0.25, 0.75), between(random, 0.2, 0.6)];

@@ -152,7 +152,7 @@ export const meEndpoints = [
     operation: 'updateCustomer',
     summary: 'Update customer record',
     description:
-      'Changes the fields that are sent and leaves the others; null clears a field. Only these fields can be changed: ' +
+      'Changes the fields that are sent and leaves the others; null clears a text. Only these fields can be changed: ' +
       'any other is 400, and then nothing is written.',
     guard: 'bearer',
     body: Changes,

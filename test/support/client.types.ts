@@ -282,7 +282,7 @@ export interface paths {
         head?: never;
         /**
          * Update customer record
-         * @description Changes the fields that are sent and leaves the others; null clears a field. Only these fields can be changed: any other is 400, and then nothing is written.
+         * @description Changes the fields that are sent and leaves the others; null clears a text. Only these fields can be changed: any other is 400, and then nothing is written.
          */
         patch: operations["updateCustomer"];
         trace?: never;

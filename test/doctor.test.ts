@@ -185,24 +185,17 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       expect(here['IP address forwarding']?.status).toBe('not checked');
     });
 
-    test('what it made cannot be removed', async ({ patient }) => {
+    test.for([
+      ['auth.users', /the account \S+@doctor\.invalid/],
+      ['storage.objects', /the file doctor-\S+ in the bucket (audio|covers)/],
+    ] as const)('what it made in %s cannot be removed', async ([table, what], { patient }) => {
       await patient.superuser.unsafe(`
         create function public.keep() returns trigger language plpgsql as 'begin return null; end';
-        create trigger keep before delete on auth.users for each row execute function public.keep()`);
+        create trigger keep before delete on ${table} for each row execute function public.keep()`);
       const results = await patient.diagnose();
-      await patient.superuser.unsafe('drop function public.keep cascade; delete from auth.users');
+      await patient.superuser.unsafe(`drop function public.keep cascade; delete from ${table}`);
       expect(problemsIn(results)).toEqual(['Clearing away']);
-      expect(results['Clearing away']?.detail).toMatch(/the account \S+@doctor\.invalid/);
-    });
-
-    test('a file it made cannot be removed', async ({ patient }) => {
-      await patient.superuser.unsafe(`
-        create function public.keep() returns trigger language plpgsql as 'begin return null; end';
-        create trigger keep before delete on storage.objects for each row execute function public.keep()`);
-      const results = await patient.diagnose();
-      await patient.superuser.unsafe('drop function public.keep cascade; delete from storage.objects');
-      expect(problemsIn(results)).toEqual(['Clearing away']);
-      expect(results['Clearing away']?.detail).toMatch(/the file doctor-\S+ in the bucket (audio|covers)/);
+      expect(results['Clearing away']?.detail).toMatch(what);
     });
   });
 

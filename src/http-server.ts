@@ -30,8 +30,16 @@ const partingMs = 1_000;
  */
 export function createHttpServer(config: Config, app: Express): Server {
   const lastAnswers = new WeakMap<Duplex, ServerResponse>();
+  /** For requests that were sent without waiting for the answer to the one before. */
+  const answersBefore = new WeakMap<ServerResponse, ServerResponse>();
+  const leaving = new WeakSet<Duplex>();
 
   function answer(req: IncomingMessage, res: ServerResponse) {
+    const before = lastAnswers.get(req.socket);
+    if (before?.closed === false) {
+      answersBefore.set(res, before);
+      before.once('close', () => answersBefore.delete(res)); // or each would keep all before it
+    }
     lastAnswers.set(req.socket, res);
     // Express gives back only what it cannot route, such as http://[/, and answers that failed half-way.
     (app as (req: IncomingMessage, res: ServerResponse, giveBack: () => void) => void)(req, res, () => {
@@ -40,37 +48,37 @@ export function createHttpServer(config: Config, app: Express): Server {
     });
   }
 
-  function refuse(socket: Duplex, status = '400 Bad Request') {
-    const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
-    part(socket, `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
+  /** Ends a connection of which nothing more can be understood, after the answers to what came before. */
+  function leave(socket: Duplex, status = '400 Bad Request') {
+    if (leaving.has(socket)) return; // whatever else comes is another error
+    leaving.add(socket);
+    // Node no longer listens to the connection of a CONNECT: an error that nobody hears would end the process.
+    socket.on('error', () => {});
+
+    function end() {
+      const last = lastAnswers.get(socket);
+      const before = last && answersBefore.get(last);
+      if (before?.closed === false) return before.once('close', end);
+      if (last?.closed === false && (last.headersSent || last.req.complete)) return last.once('close', end);
+      // An answer that did not wait for a body that is wrong or late: there is no second one.
+      const isAnswered = last?.headersSent && !last.req.complete;
+      const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
+      socket.end(isAnswered ? '' : `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
+      return setTimeout(() => socket.destroy(), partingMs).unref();
+    }
+    end();
   }
 
   return (
     createServer({ ...options, ...classesOf(app) }, answer)
       // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node would answer 417.
       .on('checkExpectation', answer)
-      .on('connect', (_req, socket) => refuse(socket))
+      .on('connect', (_req, socket) => leave(socket))
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        const last = lastAnswers.get(socket);
-        const underWay = last?.req.complete && !last.writableFinished;
-        const answered = last?.headersSent && !last.req.complete;
         if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-        // The answer did not wait for the body that is wrong or late: there is no second one.
-        else if (answered) part(socket);
-        // A sound request came before: its answer goes out first.
-        else if (underWay) last.once('close', () => refuse(socket, statusOf[error.code ?? '']));
-        else refuse(socket, statusOf[error.code ?? '']);
+        else leave(socket, statusOf[error.code ?? '']);
       })
   );
-}
-
-/**
- * Ends a connection that Node has let go of: an error that nobody hears would end the process, and a client that stays
- * would keep it from ending.
- */
-function part(socket: Duplex, lastWords = '') {
-  socket.on('error', () => {}).end(lastWords);
-  setTimeout(() => socket.destroy(), partingMs).unref();
 }
 
 /**

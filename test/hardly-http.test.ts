@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type RequestListener, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
 import { readAnswer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test } from './support/test.ts';
 
@@ -78,6 +79,37 @@ describe('what is hardly HTTP', () => {
       socket.on('close', () => resolve(received));
     });
     expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+  });
+
+  test('waits for the answers to what came before it, whatever else comes', async () => {
+    const behave: RequestListener = (_req, res) => {
+      setTimeout(() => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'), 500);
+    };
+    const sound = 'GET /api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\n';
+    const answeredEarly =
+      'POST /api/v1/auth/signout HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n';
+    await withSupabase(behave, async (_api, { port }) => {
+      for (const [bytes, statuses] of [
+        [`${sound}rubbish\r\n\r\n`, [200, 400]],
+        [`${sound}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`, [200, 400]],
+        [sound + answeredEarly, [200, 401]],
+      ] as const) {
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+        let received = '';
+        socket.setEncoding('utf8').on('data', (text) => {
+          received += text;
+        });
+        const more = setInterval(() => socket.write('x'), 5);
+        await once(
+          socket.on('error', () => {}),
+          'close',
+        );
+        clearInterval(more);
+        expect((received.match(/HTTP\/1.1 \d+/g) ?? []).map((line) => Number(line.slice(-3)))).toEqual(
+          statuses,
+        );
+      }
+    });
   });
 
   test('an expectation that no server knows is ignored', async ({ gateway }) => {

@@ -147,7 +147,7 @@ if (import.meta.main) {
     const known: Record<string, string> = {
       '23505':
         'It is loaded already, at least in part: npm run dev -- --fresh starts with an empty database.',
-      ECONNREFUSED: `There is no database at ${databaseUrl}: start npm run dev first.`,
+      ECONNREFUSED: `There is no database at ${new URL(databaseUrl).host}: start npm run dev first.`,
     };
     console.error(known[error.code ?? ''] ?? error);
     process.exitCode = 1;

@@ -18,7 +18,7 @@ export interface Settings {
 
 /**
  * Reads the command line, and the environment with what `.env` adds to it.
- * @throws an Error of one sentence for unknown arguments and ports that cannot be used
+ * @throws an Error that says what is wrong with an argument or a port
  */
 export function readSettings(args: string[]): Settings {
   const { fresh } = readOptions(args);

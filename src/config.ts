@@ -141,11 +141,11 @@ const Variables = z.object({
 export const variables = Object.keys(Variables.shape);
 
 const Environment = Variables.refine(
-  (env) => env.SUPABASE_JWT_SECRET !== localJwtSecret || env.SUPABASE_URL.startsWith('http:'),
+  (env) => env.SUPABASE_JWT_SECRET !== localJwtSecret || !env.SUPABASE_URL.startsWith('https:'),
   {
     path: ['SUPABASE_JWT_SECRET'],
     error:
-      'must be taken out, or be that of the project: everybody knows this one, and can forge users with it',
+      'must be taken out, or be that of the project: the one of local stacks, with which anybody can forge users, is not taken beside an https address',
   },
 );
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 
-/** After a failure Redis is left alone for so long. */
+/** After a failure Redis is left alone for so long, in milliseconds. */
 const pauseMs = 1_000;
 
 /**
@@ -17,7 +17,8 @@ export class SharedStore {
   readonly #log: Logger;
   readonly #shared: RedisStore;
   readonly #local = new MemoryStore();
-  #isShared = false;
+  #isSetUp = false;
+  #isFailing = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(redis: Redis, name: string, options: Options, log: Logger) {
@@ -32,14 +33,14 @@ export class SharedStore {
     });
     redis.on('ready', () => this.#setUp());
     redis.on('close', () => {
-      this.#isShared = false;
+      this.#isSetUp = false;
     });
     void this.#setUp();
   }
 
-  /** Whether it counts in Redis. */
+  /** Whether counting in Redis worked the last time it was tried. One that refuses to write can be set up all the same. */
   get isShared(): boolean {
-    return this.#isShared;
+    return this.#isSetUp && !this.#isFailing;
   }
 
   increment(key: string): Promise<ClientRateLimitInfo> {
@@ -60,7 +61,7 @@ export class SharedStore {
     if (this.#redis.status !== 'ready') return;
     try {
       await this.#shared.init(this.#options);
-      this.#isShared = true;
+      this.#isSetUp = true;
     } catch (error) {
       this.#log.debug({ err: error }, 'Redis could not be set up for rate limits');
       this.#retryLater();
@@ -68,16 +69,19 @@ export class SharedStore {
   }
 
   #retryLater() {
-    this.#isShared = false;
+    this.#isSetUp = false;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#setUp(), pauseMs).unref();
   }
 
   async #run<T>(shared: () => Promise<T>, local: () => Promise<T>): Promise<T> {
-    if (!this.#isShared) return local();
+    if (!this.#isSetUp) return local();
     try {
-      return await shared();
+      const result = await shared();
+      this.#isFailing = false;
+      return result;
     } catch (error) {
+      this.#isFailing = true;
       this.#log.debug({ err: error }, 'A rate limit was counted in this process');
       this.#retryLater();
       return local();

@@ -36,7 +36,7 @@ export class Deadline {
    */
   sharing<T>(work: Promise<T>, budgetMs: number): Promise<T> {
     const { timeoutMs } = this.within(budgetMs);
-    if (timeoutMs > budgetMs - 500) return work;
+    if (timeoutMs > budgetMs - 100) return work;
     const late = delay(timeoutMs, undefined, { ref: false }).then(() => {
       throw serverError(new Error('A read that others share took longer than this request may'));
     });

@@ -106,14 +106,14 @@ describe('identical catalogue reads', () => {
     const signed = new SignJWT({ sub: randomUUID(), role: 'authenticated', aud: 'authenticated' });
     const token = await signed.setProtectedHeader({ alg: 'ES256' }).setExpirationTime('1h').sign(privateKey);
     const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] });
-    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 800));
+    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 1_200));
     const keysAsked = Promise.withResolvers<ServerResponse>();
     const withKeys: RequestListener = (req, res) =>
       req.url?.endsWith('jwks.json') ? keysAsked.resolve(res) : behave(req, res);
     await withSupabase(withKeys, async (api) => {
       const leader = api.get('/categories', { token });
       const keys = await keysAsked.promise;
-      await sleep(4_600); // of the 5 seconds that it has
+      await sleep(4_000); // of the 5 seconds that it has
       const first = api.get('/categories');
       await expect.poll(() => runs.length, { interval: 10 }).toBe(1);
       keys.writeHead(200, { 'Content-Type': 'application/json' }).end(keySet);

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../src/app.ts';
 import { withSupabase } from './support/fake-supabase.ts';
@@ -141,7 +143,7 @@ describe('metrics with Redis', () => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.'),
   );
 
-  test('say whether rate limits are shared, through a Redis that freezes, dies and returns', async ({
+  test('say whether rate limits are shared, through a Redis that freezes, refuses to write, dies and returns', async ({
     user,
   }) => {
     const redis = await startRedis();
@@ -160,6 +162,14 @@ describe('metrics with Redis', () => {
     redis.signal('SIGSTOP');
     await untilShared(0);
     redis.signal('SIGCONT');
+    await untilShared(1);
+    const admin = new Redis(redis.url);
+    await admin.config('SET', 'min-replicas-to-write', '1');
+    await untilShared(0);
+    await sleep(1_500); // it is set up anew after a second, which works
+    expect(valuesOf(await scrape(gateway), 'sounds_rate_limits_shared')).toEqual({ '': 0 });
+    await admin.config('SET', 'min-replicas-to-write', '0');
+    admin.disconnect();
     await untilShared(1);
     await redis.stop();
     await untilShared(0);

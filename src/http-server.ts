@@ -58,13 +58,17 @@ export function createHttpServer(config: Config, app: Express): Server {
     function end() {
       const last = lastAnswers.get(socket);
       const before = last && answersBefore.get(last);
-      if (before?.closed === false) return before.once('close', end);
-      if (last?.closed === false && (last.headersSent || last.req.complete)) return last.once('close', end);
+      const isUnderWay = last?.closed === false && (last.headersSent || last.req.complete);
+      const awaited = before?.closed === false ? before : isUnderWay ? last : null;
+      if (awaited) {
+        awaited.once('close', end);
+        return;
+      }
       // An answer that did not wait for a body that is wrong or late: there is no second one.
       const isAnswered = last?.headersSent && !last.req.complete;
       const lines = refusalHead(config).map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
       socket.end(isAnswered ? '' : `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${refusalBody}`);
-      return setTimeout(() => socket.destroy(), partingMs).unref();
+      setTimeout(() => socket.destroy(), partingMs).unref();
     }
     end();
   }

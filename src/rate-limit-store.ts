@@ -35,7 +35,6 @@ export class SharedStore {
     redis.on('close', () => {
       this.#isSetUp = false;
     });
-    void this.#setUp();
   }
 
   /** Whether counting in Redis worked the last time it was tried. One that refuses to write can be set up all the same. */

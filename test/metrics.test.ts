@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../src/app.ts';
@@ -166,7 +165,10 @@ describe('metrics with Redis', () => {
     const admin = new Redis(redis.url);
     await admin.config('SET', 'min-replicas-to-write', '1');
     await untilShared(0);
-    await sleep(1_500); // it is set up anew after a second, which works
+    const scripts = async () =>
+      Number(/^cmdstat_script[^=]*calls=(\d+)/m.exec(await admin.info('commandstats'))?.[1]);
+    const before = await scripts();
+    await expect.poll(scripts, { timeout: 5000 }).toBeGreaterThan(before); // it is set up anew, which works
     expect(valuesOf(await scrape(gateway), 'sounds_rate_limits_shared')).toEqual({ '': 0 });
     await admin.config('SET', 'min-replicas-to-write', '0');
     admin.disconnect();

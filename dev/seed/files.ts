@@ -67,7 +67,7 @@ async function missingFiles(bucketOf: (name: string) => Bucket): Promise<SeedFil
       const { data, error } = await bucketOf(bucket).list(name, { limit: 1_000 });
       if (error) {
         const problem = `cannot list ${folder} in Storage: ${error.message}`;
-        throw new Error(`${problem}. SUPABASE_SECRET_KEY must be a secret key of that project.`, {
+        throw new Error(`${problem}. Is SUPABASE_SECRET_KEY a secret key of that project?`, {
           cause: error,
         });
       }

@@ -1,6 +1,6 @@
 -- What `npm run doctor` cannot see or try over the API otherwise. All of it is for the holder of the secret key alone, and is
 -- about throw-away accounts only: those with an address at doctor.invalid, a domain that cannot exist (RFC 2606).
--- That gives the holder nothing new: who may make accounts and sign in to each can act as any of them.
+-- That gives the holder nothing new: who may make accounts, and sign in to each, can already act for every one.
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$

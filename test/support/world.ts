@@ -48,7 +48,7 @@ async function signUpAt(url: string): Promise<Account> {
   const account = { email: newEmail(), password };
   const { status } = await call(url, 'POST', '/auth/signup', { body: account });
   if (status !== 200)
-    throw new Error(`Signing up at ${url} gave ${status}; TEST_BASE_URL must end in /api/v1.`);
+    throw new Error(`Signing up at ${url} gave ${status}. Does TEST_BASE_URL end in /api/v1?`);
   return account;
 }
 

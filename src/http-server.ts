@@ -59,7 +59,7 @@ export function createHttpServer(config: Config, app: Express): Server {
       const last = lastAnswers.get(socket);
       const before = last && answersBefore.get(last);
       const isUnderWay = last?.closed === false && (last.headersSent || last.req.complete);
-      const awaited = before?.closed === false ? before : isUnderWay ? last : null;
+      const awaited = before ?? (isUnderWay ? last : undefined);
       if (awaited) {
         awaited.once('close', end);
         return;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
 import pretty from 'pino-pretty';
-import { prettyOptions } from '../src/logger.ts';
+import { prettyOptions } from '../src/http/logger.ts';
 import { type Leashed, spawnLeashed } from './leash.ts';
 
 /** The gateway as a child process that starts again whenever its source changes. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import openapiTypes, { astToString } from 'openapi-typescript';
 import { endpoints } from '../src/app.ts';
-import { openApiDocument } from '../src/openapi.ts';
+import { openApiDocument } from '../src/openapi/document.ts';
 
 /** The copy of the document that the repository holds. */
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;

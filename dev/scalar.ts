@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// `npm run scalar`: brings the newest release of Scalar, which shows the reference, into src/docs; or the one that is
+// `npm run scalar`: brings the newest release of Scalar, which shows the reference, into src/openapi; or the one that is
 // named: `npm run scalar -- 1.72.1`. Only its bundle for browsers is wanted. As a dependency it would bring 280 MB and
 // 180 packages into every installation, all of which the bundle has inside already.
 
-const docs = new URL('../src/docs/', import.meta.url);
+const docs = new URL('../src/openapi/', import.meta.url);
 const folder = await mkdtemp(join(tmpdir(), 'sounds-service-scalar-'));
 try {
   const wanted = `@scalar/api-reference@${process.argv[2] ?? 'latest'}`;
@@ -21,7 +21,7 @@ try {
   const notice = `/*!\n${packed.id}\n\n${license}*/\n`;
   const bundle = await readFile(join(folder, file), 'utf8');
   await writeFile(new URL('scalar.js.gz', docs), gzipSync(notice + bundle, { level: 9 }));
-  console.log(`src/docs/scalar.js.gz is the bundle of ${packed.id} now.`);
+  console.log(`src/openapi/scalar.js.gz is the bundle of ${packed.id} now.`);
 } finally {
   await rm(folder, { recursive: true });
 }

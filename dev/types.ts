@@ -12,7 +12,7 @@ if (import.meta.main) {
   const database = await startScratchDatabase();
   try {
     await writeFile(
-      new URL('../src/database.types.ts', import.meta.url),
+      new URL('../src/supabase/database.types.ts', import.meta.url),
       await databaseTypes(database.databaseUrl),
     );
   } finally {

@@ -1,13 +1,19 @@
 import querystring from 'node:querystring';
+import compression from 'compression';
 import cors from 'cors';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Context } from './context.ts';
-import { addDocs } from './docs.ts';
-import { ApiError, notFound, sendError } from './errors.ts';
-import { addHealth } from './health.ts';
-import { openApiDocument } from './openapi.ts';
-import { requestLog } from './request-log.ts';
-import { addEndpoints } from './router.ts';
+import { apiBase } from './endpoint.ts';
+import { ApiError, notFound, sendError } from './http/errors.ts';
+import { alive, ready } from './http/health.ts';
+import { identify, ignoreCredential } from './http/identify.ts';
+import { measureRequests } from './http/metrics.ts';
+import { createRateLimits } from './http/rate-limit.ts';
+import { requestLog } from './http/request-log.ts';
+import { endpointRouter, refuseOtherMethods } from './http/router.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { docsRouter } from './openapi/docs.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { categoryEndpoints } from './routes/categories.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
@@ -25,34 +31,39 @@ export const endpoints = [
   ...categoryEndpoints,
 ];
 
+const pathsWithoutToken = endpoints.filter(({ guard }) => guard === 'none').map(({ path }) => apiBase + path);
+
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
-  const { config, log, metrics, rateLimits } = context;
-
-  // What failed before it reached an endpoint has not been counted yet, and lacks the rate-limit headers.
-  const countFailure: ErrorRequestHandler = async (error, req, res, _next) => {
-    if (res.locals.budget === undefined) await rateLimits.general(req, res);
-    throw error;
-  };
+  const { config, log, metrics, redis, verify } = context;
+  const limits = createRateLimits(config, redis, log, metrics);
 
   const app = express()
     .disable('x-powered-by')
-    .disable('etag') // endpoints that may be revalidated set their own
     .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
-    .set('query parser', parseQuery)
-    .use(requestLog(log, metrics)); // first, so that every answer has a request id and a line in the log
-  addHealth(app, context); // before the rest: probes come over plain HTTP and are not limited
-  if (config.requireHttps) app.use(refusePlainHttp);
+    .set('query parser', parseQuery);
+
+  app.use(requestLog(log)); // the request's id, and its line in the log
+  app.use(securityHeaders);
+  app.get('/healthz', alive); // probes come over plain HTTP, and are not limited
+  app.get('/readyz', ready(context));
+  if (metrics !== null) app.use(measureRequests(metrics));
+  app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
-  addEndpoints(app, endpoints, context);
-  addDocs(app, openApiDocument(endpoints), context);
-  return app
-    .use(() => {
-      throw notFound('address');
-    })
-    .use(countFailure)
-    .use(sendError);
+  app.post(pathsWithoutToken, ignoreCredential);
+  app.use(identify(verify));
+  app.use(limits.refusedKeys); // before the general one: keys that were made up leave no entry there
+  app.use(limits.general);
+  if (config.requireHttps) app.use(refusePlainHttp); // after the limits, so that it carries their headers
+  app.use(apiBase, endpointRouter(endpoints, context, limits));
+  app.use(apiBase, docsRouter(openApiDocument(endpoints)));
+  for (const probe of ['/healthz', '/readyz']) refuseOtherMethods(app, probe, ['GET', 'HEAD']);
+  app.use(() => {
+    throw notFound('address');
+  });
+  app.use(sendError);
+  return app;
 }
 
 /** A repeated parameter becomes an array, nothing becomes an object, and none is left out, however many there are. */

@@ -1,14 +1,17 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { type AuthApi, createAuthApi } from './auth-api.ts';
-import { type Caller, createVerifier, type UserCaller } from './caller.ts';
+import type { Caller, UserCaller } from './caller.ts';
 import type { Config } from './config.ts';
-import { createLastSeen } from './last-seen.ts';
-import { createLogger } from './logger.ts';
-import type { Metrics } from './metrics.ts';
-import { createRateLimits, type RateLimits } from './rate-limit.ts';
-import { createSupabase, type Supabase } from './supabase.ts';
-import { createUpstream, type Upstream } from './upstream.ts';
+import { createLastSeen } from './http/last-seen.ts';
+import { createLogger } from './http/logger.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { connectRedis } from './http/redis.ts';
+import { createVerifier } from './supabase/access-token.ts';
+import { type Auth, createAuth } from './supabase/auth.ts';
+import { createClients } from './supabase/clients.ts';
+import { createData, type Data } from './supabase/data.ts';
+import { createFetch, type Upstream } from './supabase/fetch.ts';
+import { createFiles, type Files } from './supabase/files.ts';
 
 /** What the app is wired with. */
 export type Context = Readonly<{
@@ -17,10 +20,10 @@ export type Context = Readonly<{
   /** Null while nobody reads them. */
   metrics: Metrics | null;
   upstream: Upstream;
-  auth: AuthApi;
-  supabase: Supabase;
+  auth: Auth;
+  data: Data;
+  files: Files;
   verify: (token: string) => Promise<UserCaller>;
-  rateLimits: RateLimits;
   redis: Redis | null;
   noteLastSeen: (caller: Caller | null) => void;
   /** Draining: this process is about to end and should be sent nothing more. */
@@ -29,26 +32,26 @@ export type Context = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** Wires the app. Nothing is connected before the first request needs it. */
-export async function createContext(config: Config, log: Logger = createLogger(config)): Promise<Context> {
-  // What not everybody asks for is loaded only for those who do: 1 MB for metrics, 5 MB for the client of Redis.
-  const metrics = config.metricsPort === null ? null : (await import('./metrics.ts')).createMetrics();
-  const upstream = createUpstream(config.supabase.url, metrics);
-  const supabase = createSupabase(config, upstream);
+/** Wires the app. Nothing of Supabase is called before the first request needs it. */
+export function createContext(config: Config, log: Logger = createLogger(config)): Context {
+  const metrics = config.metricsPort === null ? null : createMetrics();
+  const upstream = createFetch(metrics);
+  const clients = createClients(config, upstream.fetch);
+  const data = createData(clients);
   const { redisUrl } = config.secrets;
-  const redis = redisUrl === null ? null : (await import('./redis.ts')).connectRedis(redisUrl, log);
+  const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
     config,
     log,
     metrics,
     upstream,
-    auth: createAuthApi(config, upstream),
-    supabase,
-    verify: createVerifier(config, upstream),
-    rateLimits: createRateLimits(config, redis, log, metrics),
+    auth: createAuth(config, upstream.fetch),
+    data,
+    files: createFiles(config, clients),
+    verify: createVerifier(config, upstream.fetch),
     redis,
+    noteLastSeen: createLastSeen(data, log),
     lifecycle: { draining: false },
-    noteLastSeen: createLastSeen(supabase, log),
     close: async () => {
       redis?.disconnect();
       await upstream.close();

@@ -2,10 +2,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
-import type { ErrorCode } from './errors.ts';
-import type { Payload } from './json.ts';
-import type { ExtraLimit } from './rate-limit.ts';
-import type { Deadline } from './upstream.ts';
+import type { ErrorCode } from './http/errors.ts';
 
 /** What the path of every endpoint begins with. */
 export const apiBase = '/api/v1';
@@ -26,7 +23,6 @@ export type Call<P, Q, B, G extends Guard> = {
   query: Q;
   body: B;
   req: Request;
-  deadline: Deadline;
 };
 
 type Declaration<
@@ -51,7 +47,7 @@ type Declaration<
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
   /** Counted besides the general limit of the caller. */
-  extraLimit?: ExtraLimit;
+  extraLimit?: 'failedSignIns' | 'signUps';
   /** Of success; 200 unless said. */
   status?: 201;
   response: R;
@@ -60,7 +56,7 @@ type Declaration<
   cache: 'no-store' | 'revalidate';
   /** The answer depends on the query alone, not on the caller: one run may answer everybody who asks the same. */
   shared?: true;
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<Payload<z.input<R>>>;
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<z.input<R>>;
 };
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;

@@ -2,11 +2,12 @@ import type { Server } from 'node:http';
 import { createApp } from './app.ts';
 import { configOrExit } from './config.ts';
 import { createContext } from './context.ts';
-import { createHttpServer } from './http-server.ts';
-import { drain } from './shutdown.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { createMetricsServer } from './http/metrics.ts';
+import { drain } from './http/shutdown.ts';
 
 const config = configOrExit();
-const context = await createContext(config);
+const context = createContext(config);
 const { log } = context;
 const server = createHttpServer(config, createApp(context));
 
@@ -30,7 +31,6 @@ listen(server, config.port, 'PORT', () => {
 
 if (context.metrics !== null && config.metricsPort !== null) {
   const { metricsPort } = config;
-  const { createMetricsServer } = await import('./metrics.ts');
   const metricsServer = createMetricsServer(context.metrics);
   listen(metricsServer, metricsPort, 'METRICS_PORT', () => {
     log.info({ address: metricsServer.address() }, `Serving metrics on port ${metricsPort}`);

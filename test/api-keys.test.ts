@@ -14,9 +14,9 @@ async function issueKey(sql: Sql, owner: Session, expires_at: string | null = nu
 
 const revoke = (sql: Sql, key: string) => sql`select admin.revoke_api_key(${key})`;
 
-/** A key of the right form that was never issued. */
-function unissuedKey(): string {
-  const body = `sk_live_${'0123456789'.repeat(4)}abc`;
+/** A key of the right form that was never issued; another one for each number below 1000. */
+function unissuedKey(number = 0): string {
+  const body = `sk_live_${'0123456789'.repeat(4)}${String(number).padStart(3, '0')}`;
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   let rest = createHash('sha256').update(body).digest().readUIntBE(0, 6);
   let checksum = '';
@@ -99,6 +99,14 @@ describe('an API key', () => {
     await other.close();
   });
 
+  test('has no more requests a minute than API_KEY_RATE_LIMIT_PER_MINUTE', async ({ api, sql }) => {
+    const gateway = await startGateway({ API_KEY_RATE_LIMIT_PER_MINUTE: '2' });
+    const token = await issueKey(sql, await api.signUp());
+    const statusOf = async () => (await apiOf(gateway).get('/me', { token })).status;
+    expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([200, 200, 429]);
+    await gateway.close();
+  });
+
   test('is refused when it has expired, was never issued, or its owner is locked out', async ({
     api,
     sql,
@@ -150,7 +158,7 @@ describe('an API key', () => {
     const gateway = await startGateway({
       API_KEY_RATE_LIMIT_PER_MINUTE: '3',
       RATE_LIMIT_PER_MINUTE: '50',
-      ANONYMOUS_RATE_LIMIT_PER_MINUTE: '40',
+      ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4',
     });
     const limited: Api = apiOf(gateway);
     const owner = await api.signUp();
@@ -159,13 +167,13 @@ describe('an API key', () => {
       const { status, headers } = await limited.get('/me', { token: credential });
       return [status, Number(headers.get('x-ratelimit-limit')), Number(headers.get('x-ratelimit-remaining'))];
     };
-    expect(await limitsOf(token)).toEqual([200, 40, 39]);
     expect(await limitsOf(token)).toEqual([200, 3, 2]);
     expect(await limitsOf(owner.access_token)).toEqual([200, 50, 49]);
-    expect(await limitsOf(unissuedKey())).toEqual([401, 40, 38]);
-    expect(await limitsOf(token)).toEqual([200, 3, 1]);
-    expect(await limitsOf(token)).toEqual([200, 3, 0]);
-    expect(await limitsOf(token)).toEqual([429, 3, 0]);
+    for (let tried = 0; tried < 4; tried++) expect(await limitsOf(unissuedKey(tried))).toEqual([401, 3, 2]);
+    expect(await limitsOf(unissuedKey(4))).toEqual([429, 4, 0]);
+    expect(await limitsOf(token)).toEqual([429, 4, 0]); // nor is any other key of that address let through
+    const guest = await limited.get('/categories');
+    expect([guest.status, Number(guest.headers.get('x-ratelimit-remaining'))]).toEqual([200, 3]);
     await gateway.close();
   });
 });

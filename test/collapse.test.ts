@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
-import { createCollapser } from '../src/collapse.ts';
+import { createCollapser } from '../src/http/collapse.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
@@ -101,31 +99,6 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('do not fail by the deadline of the one whose run they share, which came long before them', async () => {
-    const { privateKey, publicKey } = await generateKeyPair('ES256');
-    const signed = new SignJWT({ sub: randomUUID(), role: 'authenticated', aud: 'authenticated' });
-    const token = await signed.setProtectedHeader({ alg: 'ES256' }).setExpirationTime('1h').sign(privateKey);
-    const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] });
-    const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 1_200));
-    const keysAsked = Promise.withResolvers<ServerResponse>();
-    const withKeys: RequestListener = (req, res) =>
-      req.url?.endsWith('jwks.json') ? keysAsked.resolve(res) : behave(req, res);
-    await withSupabase(withKeys, async (api) => {
-      const leader = api.get('/categories', { token });
-      const keys = await keysAsked.promise;
-      await sleep(4_000); // of the 5 seconds that it has
-      const first = api.get('/categories');
-      await expect.poll(() => runs.length, { interval: 10 }).toBe(1);
-      keys.writeHead(200, { 'Content-Type': 'application/json' }).end(keySet);
-      await sleep(50); // it now leads the run that comes next
-      const waiting = await times(10, () => api.get('/categories'));
-      expect(runs.length).toBeLessThan(11);
-      expect(waiting.map(({ status }) => status)).toEqual(Array(10).fill(200));
-      expect((await first).status).toBe(200);
-      expect((await leader).status).toBe(500);
-    });
-  });
-
   test('lose nothing when the client that led the run goes away', async () => {
     const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 200));
     await withSupabase(behave, async (api) => {
@@ -160,22 +133,5 @@ describe('a read that many ask for all the time', () => {
     });
     expect(most).toBeLessThanOrEqual(4);
     expect(most).toBeGreaterThan(1); // or nobody would be answered while the next run is under way
-  });
-
-  test('is answered to eight in a turn of the event loop, so that others get theirs in between', async () => {
-    const collapse = createCollapser<string>();
-    let turn = 0;
-    const count = () => {
-      turn++;
-      counting = setImmediate(count);
-    };
-    let counting = setImmediate(count);
-    const answered = await times(20, async () => {
-      await collapse('read', async () => 'answer');
-      return turn;
-    });
-    clearImmediate(counting);
-    const portions = Object.values(Object.groupBy(answered, String)).map((portion) => portion?.length);
-    expect(portions).toEqual([8, 8, 4]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { endpoints } from '../src/app.ts';
-import { openApiDocument } from '../src/openapi.ts';
+import { openApiDocument } from '../src/openapi/document.ts';
 import { readAnswer } from './support/api.ts';
 import { canRunBrowser, inBrowser, type View } from './support/browser.ts';
 import { startGateway } from './support/gateway.ts';

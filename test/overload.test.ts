@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect } from 'vitest';
-import { createUpstream } from '../src/upstream.ts';
+import { createFetch } from '../src/supabase/fetch.ts';
 import { token } from './support/access-token.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
@@ -45,16 +45,13 @@ describe('load beyond what Supabase can take', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const upstream = createUpstream(url, null);
-    const call = () => upstream.call('', { service: 'data', timeoutMs: 2_000 });
-    const waiting = times(4_096, () => call().catch(({ cause }: Error) => cause));
-    await expect(call()).rejects.toMatchObject({
-      code: 'server_error',
-      cause: { message: 'Too many upstream calls are in flight' },
-    });
-    for (const cause of await waiting)
-      expect(cause).toMatchObject({ message: expect.stringMatching(/^No answer from/) });
-    await upstream.close();
+    const { fetch, close } = createFetch(null);
+    const call = () => fetch(`${url}/rest/v1/rpc/list_sounds`);
+    const waiting = times(4_096, () => call().catch((error: unknown) => error));
+    await expect(call()).rejects.toThrow('Too many calls to Supabase are in flight');
+    for (const error of await waiting)
+      expect(error).toMatchObject({ message: 'No answer from /rest/v1/rpc/list_sounds' });
+    await close();
     silent.close();
   });
 });

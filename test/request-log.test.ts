@@ -1,6 +1,6 @@
 import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
-import { prettyOptions } from '../src/logger.ts';
+import { prettyOptions } from '../src/http/logger.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { apiOf, newEmail, password, test } from './support/test.ts';

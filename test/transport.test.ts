@@ -1,9 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import express from 'express';
 import { describe, expect } from 'vitest';
-import type { Config } from '../src/config.ts';
-import { createHttpServer } from '../src/http-server.ts';
 import { readAnswer, readUndocumented } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
@@ -98,7 +94,7 @@ describe('every answer', () => {
         for (const [accepted, encoding] of [
           ['gzip', 'gzip'],
           ['gzip, deflate, br', 'gzip'],
-          ['br', null],
+          ['br', 'br'],
           ['gzip;q=0', null],
           ['identity', null],
         ] as const) {
@@ -164,19 +160,4 @@ describe('a web page of another origin', () => {
     }
     await gateway.close();
   });
-});
-
-test('requests and responses are made with the prototypes that Express gives them, since changing them takes long', async () => {
-  const app = express().get('/', (_req, res) => res.end('answered'));
-  const server = createHttpServer({ rateLimits: { anonymousPerMinute: 1 } } as Config, app);
-  const made: boolean[] = [];
-  server.prependListener('request', (req, res) => {
-    made.push(Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('answered');
-  expect(made).toEqual([true, true]);
-  server.closeAllConnections();
-  server.close();
 });

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import { databaseTypes } from '../dev/types.ts';
 
-test('src/database.types.ts is what the CLI makes of the migrations; if not, run: npm run types', async () => {
+test('src/supabase/database.types.ts is what the CLI makes of the migrations; if not, run: npm run types', async () => {
   expect(await databaseTypes(inject('stack').databaseUrl)).toBe(
-    await readFile('src/database.types.ts', 'utf8'),
+    await readFile('src/supabase/database.types.ts', 'utf8'),
   );
 });

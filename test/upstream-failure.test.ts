@@ -63,8 +63,8 @@ describe.concurrent('a failing Supabase', () => {
     'that answers 200 with the first half of an answer': (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data": [{"id": "');
     },
-    'that answers 404 with an empty list': (_req, res) => {
-      res.writeHead(404, { 'Content-Type': 'application/json' }).end('[]');
+    'that answers 404 with nothing': (_req, res) => {
+      res.writeHead(404).end();
     },
     'that breaks off in the middle of an answer': (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });

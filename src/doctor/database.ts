@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { type Check, Problem } from './check.ts';
+import type { Check } from './check.ts';
+import { Problem } from './problem.ts';
 import { secretKey } from './project.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push';

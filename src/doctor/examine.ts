@@ -1,7 +1,8 @@
-import { type Check, NotChecked, Problem, type Result, reasonOf } from './check.ts';
+import type { Check, Result } from './check.ts';
 import { migrations } from './database.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, accountTriggers, addressForwarding, apiKeys } from './identity.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { address, clock, publishableKey, secretKey } from './project.ts';
 import { redis } from './redis.ts';
 import { buckets, signedUrls } from './storage.ts';

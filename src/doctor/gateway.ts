@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
-import { type Check, NotChecked, Problem } from './check.ts';
+import type { Check } from './check.ts';
 import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
+import { NotChecked, Problem } from './problem.ts';
 import { checkClock, clock, clockAheadMs } from './project.ts';
 import { askGateway, type Visit } from './visit.ts';
 

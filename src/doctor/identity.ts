@@ -1,9 +1,10 @@
 import { decodeProtectedHeader } from 'jose';
 import { hashOfApiKey } from '../api-key.ts';
 import type { UserCaller } from '../caller.ts';
-import { ApiError } from '../errors.ts';
-import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Check } from './check.ts';
 import { migrations } from './database.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { publishableKey, secretKey } from './project.ts';
 import { askGateway, forwardedAddress, type Visit } from './visit.ts';
 
@@ -63,7 +64,7 @@ export const accessToken: Check = {
   needs: [account],
   async run(visit) {
     const { email, password } = visit.account;
-    const request = { ip: forwardedAddress, deadline: visit.deadline() };
+    const request = { ip: forwardedAddress };
     const session = await visit.auth.signIn({ email, password }, request).catch((error: unknown) => {
       throw new Problem(
         `The throw-away account cannot sign in with its password: ${reasonOf(error)}.`,
@@ -107,7 +108,7 @@ export const accountTriggers: Check = {
       );
     }
     const caller: UserCaller = { via: 'jwt', userId: visit.account.id, token: visit.token, claims: {} };
-    const customer = await visit.supabase.callFunction(caller, 'get_customer', visit.deadline());
+    const customer = await visit.data.call(caller, 'get_customer');
     if (customer !== null) return 'A new account has its customer record.';
     throw new Problem(
       'A new account has no customer record.',
@@ -126,7 +127,7 @@ async function isAccepted(visit: Visit, key: string): Promise<boolean> {
     return status === 200;
   }
   const caller = { via: 'api_key', keyHash: hashOfApiKey(key) } as const;
-  return visit.supabase.callFunction(caller, 'get_customer', visit.deadline()).then(
+  return visit.data.call(caller, 'get_customer').then(
     () => true,
     () => false,
   );

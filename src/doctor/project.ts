@@ -1,4 +1,5 @@
-import { type Check, Problem, reasonOf } from './check.ts';
+import type { Check } from './check.ts';
+import { Problem, reasonOf } from './problem.ts';
 import { ask, type Visit } from './visit.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';

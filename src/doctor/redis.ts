@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import { type Check, NotChecked, Problem, reasonOf } from './check.ts';
+import type { Check } from './check.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
 
 export const redis: Check = {
   name: 'Redis',

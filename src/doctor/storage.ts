@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Check, Problem, reasonOf } from './check.ts';
+import type { Check } from './check.ts';
+import { Problem, reasonOf } from './problem.ts';
 import { secretKey } from './project.ts';
 import { ask, type Visit } from './visit.ts';
 
@@ -65,7 +66,7 @@ export const signedUrls: Check = {
     const { publicUrl } = visit.config.supabase;
     const audio = await putFile(visit, 'audio', 'audio/wav');
     const cover = await putFile(visit, 'covers', 'image/png');
-    const signed = await visit.supabase.signUrl('audio', audio.name, 60, visit.deadline());
+    const signed = await visit.files.signUrl('audio', audio.name, 60);
     if (signed === null)
       throw new Problem('Storage does not find a file that was just stored.', 'Run the doctor again.');
     const addresses = {

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createAuthApi } from '../auth-api.ts';
-import { createVerifier } from '../caller.ts';
 import type { Config } from '../config.ts';
-import { createSupabase } from '../supabase.ts';
-import { createUpstream, Deadline } from '../upstream.ts';
-import { NotChecked, Problem, reasonOf } from './check.ts';
+import { createVerifier } from '../supabase/access-token.ts';
+import { createAuth } from '../supabase/auth.ts';
+import { createClients } from '../supabase/clients.ts';
+import { createData } from '../supabase/data.ts';
+import { createFetch } from '../supabase/fetch.ts';
+import { createFiles } from '../supabase/files.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
 
 /** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
 export const forwardedAddress = '203.0.113.7';
@@ -46,7 +48,8 @@ export async function ask(url: string | URL, { method = 'GET', key, headers, bod
 
 /** What one run of the doctor asks with, what it has learned, and what it has to clear away. */
 export function createVisit(config: Config, gateway: URL | null) {
-  const upstream = createUpstream(config.supabase.url, null);
+  const upstream = createFetch(null);
+  const clients = createClients(config, upstream.fetch);
   const { url } = config.supabase;
   const removals: { what: string; remove: () => Promise<void> }[] = [];
   const id = randomUUID();
@@ -54,10 +57,10 @@ export function createVisit(config: Config, gateway: URL | null) {
   return {
     config,
     gateway,
-    auth: createAuthApi(config, upstream),
-    supabase: createSupabase(config, upstream),
-    verify: createVerifier(config, upstream),
-    deadline: () => new Deadline(),
+    auth: createAuth(config, upstream.fetch),
+    data: createData(clients),
+    files: createFiles(config, clients),
+    verify: createVerifier(config, upstream.fetch),
     /** Of the throw-away account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',

@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import type { Tokens } from '../auth-api.ts';
 import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { unauthorized } from '../errors.ts';
-import { body, exactText, text } from '../parse.ts';
+import { unauthorized } from '../http/errors.ts';
+import { body, exactText, text } from '../http/validate.ts';
+import type { Tokens } from '../supabase/auth.ts';
 
 const exampleEmail = 'ada@example.com';
 const examplePassword = 'correct horse battery';
@@ -105,13 +105,13 @@ function idTokenEndpoint(
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req, deadline }) => {
+    handle: async ({ context, body, req }) => {
       const provider = name === 'idp' ? providerOf(body.id_token) : name;
       if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
         throw unauthorized('ID tokens of this issuer are not accepted here.');
       }
       const token = { provider, idToken: body.id_token, nonce: body.nonce };
-      const tokens = await context.auth.exchangeIdToken(token, { ip: req.ip, deadline });
+      const tokens = await context.auth.exchangeIdToken(token, { ip: req.ip });
       return { data: { ...toTokens(tokens), user: toUser(tokens.user) } };
     },
   });
@@ -141,9 +141,9 @@ export const authEndpoints = [
     response: z.object({ data: SignedUp }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req, deadline }) => {
+    handle: async ({ context, body, req }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
-      const answer = await context.auth.signUp(account, { ip: req.ip, deadline });
+      const answer = await context.auth.signUp(account, { ip: req.ip });
       if ('access_token' in answer) return { data: { ...toTokens(answer), user: toUser(answer.user) } };
       return { data: { needs_email_confirmation: true, user: toUser(answer) } };
     },
@@ -163,8 +163,8 @@ export const authEndpoints = [
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req, deadline }) => {
-      const tokens = await context.auth.signIn(body, { ip: req.ip, deadline });
+    handle: async ({ context, body, req }) => {
+      const tokens = await context.auth.signIn(body, { ip: req.ip });
       return { data: { ...toTokens(tokens), user: toUser(tokens.user) } };
     },
   }),
@@ -184,8 +184,8 @@ export const authEndpoints = [
     response: z.object({ data: RefreshedSession }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req, deadline }) => ({
-      data: toTokens(await context.auth.refresh(body.refresh_token, { ip: req.ip, deadline })),
+    handle: async ({ context, body, req }) => ({
+      data: toTokens(await context.auth.refresh(body.refresh_token, { ip: req.ip })),
     }),
   }),
 
@@ -201,8 +201,8 @@ export const authEndpoints = [
     response: Done,
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, req, deadline }) => {
-      await context.auth.signOut(caller.token, { ip: req.ip, deadline });
+    handle: async ({ context, caller, req }) => {
+      await context.auth.signOut(caller.token, { ip: req.ip });
       return { data: { ok: true } };
     },
   }),

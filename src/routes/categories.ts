@@ -18,6 +18,7 @@ const Category = SubCategory.extend({ children: z.array(SubCategory) }).meta({
   id: 'Category',
   description: 'An intention with its sub-intentions, all in display order.',
 });
+type Category = z.infer<typeof Category>;
 
 export const categoryEndpoints = [
   endpoint({
@@ -33,8 +34,8 @@ export const categoryEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, deadline }) => ({
-      data: await context.supabase.readJson(caller, 'list_categories', deadline),
+    handle: async ({ context, caller }) => ({
+      data: await context.data.call<Category[]>(caller, 'list_categories'),
     }),
   }),
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
-import { body, uuid } from '../parse.ts';
+import { notFound } from '../http/errors.ts';
+import { body, uuid } from '../http/validate.ts';
 import { dateTime, SoundPreview, soundId } from '../sound.ts';
 
 const Favorite = z
@@ -15,6 +15,7 @@ const Favorite = z
       .meta({ description: 'Null while the sound is not active; the favorite itself is kept.' }),
   })
   .meta({ id: 'Favorite' });
+type Favorite = z.infer<typeof Favorite>;
 
 export const favoriteEndpoints = [
   endpoint({
@@ -27,8 +28,8 @@ export const favoriteEndpoints = [
     response: z.object({ data: z.array(Favorite) }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
-    handle: async ({ context, caller, deadline }) => ({
-      data: await context.supabase.readJson(caller, 'list_favorites', deadline),
+    handle: async ({ context, caller }) => ({
+      data: await context.data.call<Favorite[]>(caller, 'list_favorites'),
     }),
   }),
 
@@ -46,10 +47,10 @@ export const favoriteEndpoints = [
     response: Done,
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, body, deadline }) => {
+    handle: async ({ context, caller, body }) => {
       const args = { liked_sound: body.sound_id };
-      const added = await context.supabase.callFunction(caller, 'add_favorite', deadline, args);
-      if (added !== true) throw notFound('sound');
+      const added = await context.data.call<boolean>(caller, 'add_favorite', args);
+      if (!added) throw notFound('sound');
       return { data: { ok: true } };
     },
   }),
@@ -65,8 +66,8 @@ export const favoriteEndpoints = [
     response: Done,
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, params, deadline }) => {
-      await context.supabase.callFunction(caller, 'remove_favorite', deadline, {
+    handle: async ({ context, caller, params }) => {
+      await context.data.call(caller, 'remove_favorite', {
         disliked_sound: params.soundId,
       });
       return { data: { ok: true } };

@@ -19,6 +19,7 @@ const HomeSection = z
     sounds: z.array(SoundPreview),
   })
   .meta({ id: 'HomeSection' });
+type HomeSection = z.infer<typeof HomeSection>;
 
 export const homeEndpoints = [
   endpoint({
@@ -33,8 +34,8 @@ export const homeEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, deadline }) => ({
-      sections: await context.supabase.readJson(caller, 'list_home_sections', deadline),
+    handle: async ({ context, caller }) => ({
+      sections: await context.data.call<HomeSection[]>(caller, 'list_home_sections'),
     }),
   }),
 ];

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Caller } from '../caller.ts';
 import { countryCodes } from '../country.ts';
 import { endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
-import { body, text } from '../parse.ts';
+import { notFound } from '../http/errors.ts';
+import { body, text } from '../http/validate.ts';
 import { dateTime } from '../sound.ts';
 
 const AuthVia = z
@@ -122,9 +122,9 @@ export const meEndpoints = [
     response: z.object({ data: Profile, auth_via: AuthVia }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, deadline }) => {
-      const customer = await context.supabase.callFunction(caller, 'get_customer', deadline);
-      const { id, email, full_name, avatar_url } = (customer as Customer | null) ?? profileOf(caller);
+    handle: async ({ context, caller }) => {
+      const customer = await context.data.call<Customer | null>(caller, 'get_customer');
+      const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
       return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
     },
   }),
@@ -139,8 +139,8 @@ export const meEndpoints = [
     response: z.object({ data: Customer, auth_via: AuthVia }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, deadline }) => {
-      const data = await context.supabase.readJson(caller, 'get_customer', deadline);
+    handle: async ({ context, caller }) => {
+      const data = await context.data.call<Customer | null>(caller, 'get_customer');
       if (data === null) throw notFound('customer');
       return { data, auth_via: caller.via };
     },
@@ -159,11 +159,11 @@ export const meEndpoints = [
     response: z.object({ data: Customer }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context: { supabase }, caller, deadline, body: changes }) => {
+    handle: async ({ context, caller, body: changes }) => {
       const data =
         Object.keys(changes).length === 0
-          ? await supabase.readJson(caller, 'get_customer', deadline)
-          : await supabase.readJson(caller, 'update_customer', deadline, { changes });
+          ? await context.data.call<Customer | null>(caller, 'get_customer')
+          : await context.data.call<Customer | null>(caller, 'update_customer', { changes });
       if (data === null) throw notFound('customer');
       return { data };
     },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
-import { optionalQueryText, queryBoolean, uuid } from '../parse.ts';
+import { notFound } from '../http/errors.ts';
+import { optionalQueryText, queryBoolean, uuid } from '../http/validate.ts';
 import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
@@ -13,6 +13,8 @@ const SoundPage = z.object({
     description: 'Send it as `cursor` to get the next page; null on the last one.',
   }),
 });
+
+type SoundPage = z.infer<typeof SoundPage>;
 
 const limit = z
   .string({ error: 'must be given once' })
@@ -25,6 +27,9 @@ const limit = z
       delete jsonSchema.pattern;
     },
   });
+
+const Played = z.object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) });
+type Played = z.infer<typeof Played>;
 
 /** What private.get_sound returns: the Sound and the names of its files. */
 type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
@@ -60,8 +65,8 @@ export const soundEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: ({ context, caller, query, deadline }) =>
-      context.supabase.readJson(caller, 'list_sounds', deadline, {
+    handle: ({ context, caller, query }) =>
+      context.data.call<SoundPage>(caller, 'list_sounds', {
         ...(query.category !== undefined && { category_slug: query.category }),
         ...(query.include_children !== undefined && { include_children: query.include_children }),
         ...(query.featured !== undefined && { featured: query.featured }),
@@ -84,23 +89,18 @@ export const soundEndpoints = [
     response: z.object({ data: SoundDetail }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, params, deadline }) => {
-      const stored = await context.supabase.callFunction(caller, 'get_sound', deadline, {
+    handle: async ({ context, caller, params, req }) => {
+      const stored = await context.data.call<StoredSound | null>(caller, 'get_sound', {
         wanted_sound: params.id,
       });
       if (stored === null) throw notFound('sound');
-      const { audio_path, cover_image_path, ...sound } = stored as StoredSound;
+      const { audio_path, cover_image_path, ...sound } = stored;
 
       const sign = async (bucket: string, path: string | null) => {
         if (path === null) return null;
-        const url = await context.supabase.signUrl(bucket, path, signedUrlLifetimeSeconds, deadline);
-        if (url === null) {
-          const { requestId } = deadline;
-          context.log.warn(
-            { requestId, soundId: sound.id, bucket, path },
-            'A file of this sound is missing in Storage',
-          );
-        }
+        const url = await context.files.signUrl(bucket, path, signedUrlLifetimeSeconds);
+        if (url === null)
+          req.log.warn({ soundId: sound.id, bucket, path }, 'A file of this sound is missing in Storage');
         return url;
       };
       const [audioUrl, coverUrl] = await Promise.all([
@@ -128,14 +128,12 @@ export const soundEndpoints = [
       'a request that is sent twice counts twice.',
     guard: 'bearer',
     params: SoundPath,
-    response: z.object({
-      data: z.object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) }),
-    }),
+    response: z.object({ data: Played }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, params, deadline }) => {
+    handle: async ({ context, caller, params }) => {
       const args = { played_sound: params.id };
-      const data = await context.supabase.readJson(caller, 'count_play', deadline, args);
+      const data = await context.data.call<Played | null>(caller, 'count_play', args);
       if (data === null) throw notFound('sound');
       return { data };
     },

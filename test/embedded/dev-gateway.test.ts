@@ -66,7 +66,7 @@ describe('the gateway of npm run dev', () => {
   test('starts again each time that a source file is replaced, and only then', async ({ checkout }) => {
     const { gateway, said, url } = await checkout.start();
     await gateway.ready();
-    const file = join(checkout.folder, 'src/health.ts');
+    const file = join(checkout.folder, 'src/http/health.ts');
     const source = await readFile(file, 'utf8');
     for (const word of ['once', 'twice', 'thrice']) {
       await writeFile(`${file}~`, 'a backup of an editor');

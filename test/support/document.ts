@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { endpoints } from '../../src/app.ts';
-import { openApiDocument } from '../../src/openapi.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
 
 type Json = { [key: string]: Json } & { $ref?: string };
 

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
-import { createHttpServer } from '../../src/http-server.ts';
-import { createMetricsServer } from '../../src/metrics.ts';
+import { createHttpServer } from '../../src/http/http-server.ts';
+import { createMetricsServer } from '../../src/http/metrics.ts';
 import { expectNoSecretIn, noteSecret } from './secrets.ts';
 import { environment } from './server-process.ts';
 
@@ -36,7 +36,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   const config = loadConfig({ ...environment(), ...env });
   for (const secret of Object.values(config.secrets)) noteSecret(secret);
   const logged: string[] = [];
-  const context = await createContext(
+  const context = createContext(
     config,
     pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) }),
   );

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Caller } from './caller.ts';
-import type { Supabase } from './supabase.ts';
-import { Deadline } from './upstream.ts';
+import type { Caller } from '../caller.ts';
+import type { Data } from '../supabase/data.ts';
 
 const intervalMs = 15 * 60_000;
 
@@ -10,12 +9,12 @@ const intervalMs = 15 * 60_000;
  * Notes when users were last here: after their answer, at most every 15 minutes, and without ever failing a request.
  * The database keeps the interval too, across processes; this only spares it the question.
  */
-export function createLastSeen(supabase: Supabase, log: Logger) {
+export function createLastSeen(data: Data, log: Logger) {
   const noted = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || noted.has(caller.userId)) return;
     noted.set(caller.userId, true);
-    supabase.callFunction(caller, 'touch_last_seen', new Deadline()).catch((error: unknown) => {
+    data.call(caller, 'touch_last_seen').catch((error: unknown) => {
       noted.delete(caller.userId);
       log.warn({ err: error }, 'last_seen_at could not be written');
     });

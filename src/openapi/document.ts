@@ -6,9 +6,9 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { apiBase, type Endpoint, type Guard } from './endpoint.ts';
-import { type ErrorCode, statusOfCode } from './errors.ts';
-import { components, descriptionOfService, headerRefs, tags } from './openapi-parts.ts';
+import { apiBase, type Endpoint, type Guard } from '../endpoint.ts';
+import { type ErrorCode, statusOfCode } from '../http/errors.ts';
+import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
 /** Which of the security schemes lets a request through; {} stands for none. */
 const securityOf: Record<Guard, Record<string, never[]>[]> = {

@@ -5,7 +5,7 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { type ErrorCode, envelope, statusOfCode } from './errors.ts';
+import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
 
 // What every endpoint has in common: the parts of the document that no single declaration can say.
 

@@ -1,5 +1,4 @@
 import type { ErrorRequestHandler } from 'express';
-import { sendOnce } from './answer.ts';
 
 /** Code to status: the closed set of answers that the contract names. */
 export const statusOfCode = {
@@ -86,12 +85,15 @@ export function envelope({ code, message }: { code: ErrorCode; message: string }
 }
 
 /** The one place that answers with an error. The cause of a 5xx goes to the request log. */
-export const sendError: ErrorRequestHandler = async (thrown, req, res, next) => {
+export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
   const error = thrown instanceof ApiError ? thrown : fromExpress(thrown);
-  if (error.status >= 500) res.locals.error = error.cause instanceof Error ? error.cause : error;
+  if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
   if (res.headersSent) {
     next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
     return;
   }
-  await sendOnce(req, res, JSON.stringify(envelope(error)), error.status, error.headers);
+  res
+    .set({ ...error.headers, 'Cache-Control': 'no-store' })
+    .status(error.status)
+    .json(envelope(error));
 };

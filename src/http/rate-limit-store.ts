@@ -1,4 +1,4 @@
-import { type ClientRateLimitInfo, MemoryStore, type Options } from 'express-rate-limit';
+import { type ClientRateLimitInfo, MemoryStore, type Options, type Store } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
@@ -7,32 +7,37 @@ import { type RedisReply, RedisStore } from 'rate-limit-redis';
 const pauseMs = 1_000;
 
 /**
- * Counts in Redis, and in this process while Redis fails: a limiter must not take the service down. The library's own
- * store fails for good when Redis does while it is set up. Here it is set up anew after every failure, and until that
- * has worked no request waits for Redis.
+ * Counts in Redis, and in this process while Redis fails: a limiter must not take the service down. express-rate-limit
+ * alone would drop limit and headers then (`passOnStoreError`), and rate-limit-redis fails for good when Redis does
+ * while its scripts are loaded: here that is tried anew after every failure, and until it has worked no request waits.
  */
-export class SharedStore {
+export class FallbackStore implements Store {
+  readonly prefix: string;
   readonly #redis: Redis;
-  readonly #options: Options;
   readonly #log: Logger;
   readonly #shared: RedisStore;
   readonly #local = new MemoryStore();
+  #options: Options | undefined;
   #isSetUp = false;
   #isFailing = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, name: string, options: Options, log: Logger) {
+  constructor(redis: Redis, name: string, log: Logger) {
     this.#redis = redis;
-    this.#options = options;
     this.#log = log;
-    this.#local.init(options);
+    this.prefix = `sounds:rate-limit:${name}:`;
     this.#shared = new RedisStore({
-      prefix: `sounds:rate-limit:${name}:`,
+      prefix: this.prefix,
       sendCommand: (command: string, ...args: string[]) =>
         redis.call(command, ...args) as Promise<RedisReply>,
     });
-    redis.on('ready', () => this.#setUp());
-    redis.on('close', () => {
+  }
+
+  init(options: Options) {
+    this.#options = options;
+    this.#local.init(options);
+    this.#redis.on('ready', () => this.#setUp());
+    this.#redis.on('close', () => {
       this.#isSetUp = false;
     });
   }
@@ -56,8 +61,13 @@ export class SharedStore {
     );
   }
 
+  async resetKey(key: string): Promise<void> {
+    await this.#local.resetKey(key);
+    if (this.#isSetUp) await this.#shared.resetKey(key);
+  }
+
   async #setUp() {
-    if (this.#redis.status !== 'ready') return;
+    if (this.#redis.status !== 'ready' || this.#options === undefined) return;
     try {
       await this.#shared.init(this.#options);
       this.#isSetUp = true;

@@ -1,11 +1,34 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { ApiError } from './errors.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { ApiError, notFound } from './errors.ts';
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    /** What a client sent, as validated by its endpoint; empty where the endpoint takes nothing. */
+    input: { params: Record<string, unknown>; query: Record<string, unknown>; body: unknown };
+  }
+}
+
+/** Validates what a request carries. @throws ApiError not_found for a path that cannot name anything */
+export function validate({ params, query, body }: Endpoint): RequestHandler {
+  return (req, res, next) => {
+    const path = params?.safeParse(req.params);
+    if (path?.success === false) throw notFound('address');
+    res.locals.input = {
+      params: path?.data ?? {},
+      query: query ? parse(query, req.query) : {},
+      body: body && parse(body, req.body),
+    };
+    next();
+  };
+}
 
 /**
  * Validates what a client sent.
  * @throws ApiError invalid_request that names the first wrong field and what it must be; values are not repeated.
  */
-export function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -1,11 +1,14 @@
 import { createServer, type Server } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { RateLimitInfo } from 'express-rate-limit';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { statusSeen } from './request-log.ts';
 
 /** Which part of Supabase is called; `keys` are the published ones that access tokens are verified with. */
 export type Service = 'auth' | 'data' | 'storage' | 'keys';
 
 /** What a rate limit counts by. */
-export type Bucket = 'user' | 'api_key' | 'address' | 'sign_in' | 'sign_up';
+type Bucket = 'user' | 'api_key' | 'address' | 'refused_key' | 'sign_in' | 'sign_up';
 
 /** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
@@ -34,7 +37,7 @@ export function createMetrics() {
   });
   const rateLimitDecisions = new Counter({
     name: 'sounds_rate_limit_decisions_total',
-    help: 'Decisions (allowed, limited) by what was counted: user, api_key, address, sign_in, sign_up.',
+    help: 'Decisions (allowed, limited) by what was counted: user, api_key, address, refused_key, sign_in, sign_up.',
     labelNames: ['bucket', 'decision'],
     registers,
   });
@@ -80,6 +83,29 @@ export function createMetrics() {
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Measures every request that comes by, and what the rate limits decided on it. */
+export function measureRequests(metrics: Metrics): RequestHandler {
+  return (req, res, next) => {
+    const started = performance.now();
+    res.once('close', () => {
+      const { operation = 'none', caller } = res.locals;
+      metrics.requestEnded(operation, statusSeen(res), performance.now() - started);
+      const counted: [Bucket, RateLimitInfo | undefined][] = [
+        [caller ? bucketOf[caller.via] : 'address', req.rateLimit],
+        ['refused_key', req.refusedKeyLimit],
+        ['sign_in', req.signInLimit],
+        ['sign_up', req.signUpLimit],
+      ];
+      for (const [bucket, info] of counted) {
+        if (info !== undefined) metrics.rateLimitDecided(bucket, info.used > info.limit);
+      }
+    });
+    next();
+  };
+}
+
+const bucketOf = { jwt: 'user', api_key: 'api_key' } as const;
 
 /**
  * Refused: Supabase decided against the call, as it does for a wrong password. Limited: it takes no more from us.

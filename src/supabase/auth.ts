@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Config, IdTokenProvider } from './config.ts';
-import { ApiError, serverError, unauthorized } from './errors.ts';
-import { type Deadline, type Upstream, upstreamBudgetMs } from './upstream.ts';
+import type { Config, IdTokenProvider } from '../config.ts';
+import { ApiError, serverError, unauthorized } from '../http/errors.ts';
+import type { Fetch } from './fetch.ts';
 
-// Auth is called over its REST API, not through the SDK: the SDK's session methods keep the session in the client
-// (another request's, on a server), retry for half a minute, and hide the codes of errors.
+// Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
+// refreshes on one client can return another user's session, a refresh against a 503 blocks for half a minute, any 2xx
+// passes for a sign-out, and the status or code of an error is lost wherever its body is not what the SDK expects.
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });
 const Tokens = z.object({
@@ -30,8 +31,8 @@ class AuthRefusal extends Error {
 
 const RefusalBody = z.object({ code: z.string().optional(), error: z.string().optional() });
 
-/** Who the request is made for: the address that Auth limits by, and when the answer must be there. */
-export type AuthRequest = Readonly<{ ip: string | undefined; deadline: Deadline }>;
+/** Whom the call is made for: the address that Auth limits by. */
+export type Client = Readonly<{ ip: string | undefined }>;
 
 const tooManyRequests = (cause: unknown) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
@@ -43,24 +44,22 @@ const tooManyRequests = (cause: unknown) =>
  * The calls to Supabase Auth. Each resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on. 5xx, 409 and silence are server_error: they say nothing about the credential.
  */
-export function createAuthApi({ secrets }: Config, upstream: Upstream) {
-  async function post(
-    path: string,
-    { ip, deadline }: AuthRequest,
-    init: { body?: unknown; bearer?: string },
-  ) {
-    const { status, body } = await upstream.call(`auth/v1/${path}`, {
-      service: 'auth',
+export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
+  async function post(path: string, { ip }: Client, init: { body?: unknown; bearer?: string }) {
+    const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
+      method: 'POST',
       headers: {
+        'Content-Type': 'application/json',
         'X-Supabase-Api-Version': '2024-01-01',
         // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
         apikey: secrets.supabaseSecretKey,
-        ...(ip === undefined ? {} : { 'Sb-Forwarded-For': ip }),
-        ...(init.bearer === undefined ? {} : { Authorization: `Bearer ${init.bearer}` }),
+        ...(ip !== undefined && { 'Sb-Forwarded-For': ip }),
+        ...(init.bearer !== undefined && { Authorization: `Bearer ${init.bearer}` }),
       },
-      body: init.body ?? {},
-      ...deadline.within(upstreamBudgetMs.auth),
+      body: JSON.stringify(init.body ?? {}),
     });
+    const { status } = response;
+    const body: unknown = await response.json().catch(() => undefined);
     if (status === 204 || (status === 200 && body !== undefined)) return body;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
     const { data } = RefusalBody.safeParse(body);
@@ -88,10 +87,10 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
   async function signUp(
     { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
-    request: AuthRequest,
+    client: Client,
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const answer = await post('signup', request, { body }).catch((thrown) =>
+    const answer = await post('signup', client, { body }).catch((thrown) =>
       refused(thrown, ({ code }) => {
         const message = signUpRefusals[code];
         return message === undefined ? undefined : new ApiError('invalid_request', message);
@@ -101,8 +100,8 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   }
 
   /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
-  async function signIn(credentials: { email: string; password: string }, request: AuthRequest) {
-    const answer = await post('token?grant_type=password', request, { body: credentials }).catch((thrown) =>
+  async function signIn(credentials: { email: string; password: string }, client: Client) {
+    const answer = await post('token?grant_type=password', client, { body: credentials }).catch((thrown) =>
       refused(thrown, ({ code }) => {
         if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
         if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
@@ -117,10 +116,10 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */
   async function exchangeIdToken(
     { provider, idToken, nonce }: { provider: IdTokenProvider; idToken: string; nonce: string | undefined },
-    request: AuthRequest,
+    client: Client,
   ) {
     const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
-    const answer = await post('token?grant_type=id_token', request, { body }).catch((thrown) =>
+    const answer = await post('token?grant_type=id_token', client, { body }).catch((thrown) =>
       refused(thrown, ({ status, code }) => {
         if (code === 'provider_email_needs_verification')
           return unauthorized('Confirm your e-mail address first.');
@@ -133,11 +132,11 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   // Two requests that refresh with one token at the same moment would otherwise race for the rotation.
   const refreshing = new Map<string, Promise<Tokens>>();
 
-  async function rotate(refreshToken: string, request: AuthRequest) {
+  async function rotate(refreshToken: string, client: Client) {
     const body = { refresh_token: refreshToken };
     // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
     // is wrong, and must not sign everybody out.
-    const answer = await post('token?grant_type=refresh_token', request, { body }).catch((thrown) =>
+    const answer = await post('token?grant_type=refresh_token', client, { body }).catch((thrown) =>
       refused(thrown, ({ status }) =>
         status === 400 || status === 403
           ? unauthorized('The refresh token is invalid or was already used. Sign in again.')
@@ -148,17 +147,17 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   }
 
   /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
-  function refresh(refreshToken: string, request: AuthRequest): Promise<Tokens> {
+  function refresh(refreshToken: string, client: Client): Promise<Tokens> {
     const shared =
       refreshing.get(refreshToken) ??
-      rotate(refreshToken, request).finally(() => refreshing.delete(refreshToken));
+      rotate(refreshToken, client).finally(() => refreshing.delete(refreshToken));
     refreshing.set(refreshToken, shared);
     return shared;
   }
 
   /** Ends the session of an access token and no other; a session that has already ended is success. */
-  async function signOut(accessToken: string, request: AuthRequest): Promise<void> {
-    await post('logout?scope=local', request, { bearer: accessToken }).catch((thrown) => {
+  async function signOut(accessToken: string, client: Client): Promise<void> {
+    await post('logout?scope=local', client, { bearer: accessToken }).catch((thrown) => {
       if (
         thrown instanceof AuthRefusal &&
         ['session_not_found', 'user_not_found', 'user_banned'].includes(thrown.code)
@@ -175,7 +174,7 @@ export function createAuthApi({ secrets }: Config, upstream: Upstream) {
   return { signUp, signIn, exchangeIdToken, refresh, signOut };
 }
 
-export type AuthApi = ReturnType<typeof createAuthApi>;
+export type Auth = ReturnType<typeof createAuth>;
 
 const signUpRefusals: Record<string, string> = {
   user_already_exists: 'This e-mail address cannot be used to sign up.',

@@ -1,0 +1,59 @@
+import type { RequestHandler } from 'express';
+import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../api-key.ts';
+import { type Caller, tokenRefused, type UserCaller } from '../caller.ts';
+import type { Guard } from '../endpoint.ts';
+import { unauthorized } from './errors.ts';
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    /** Whom the credential of the request stands for; null without a valid one. */
+    caller: Caller | null;
+    /** Why the credential that came stands for nobody. */
+    refusal?: unknown;
+  }
+}
+
+/** The bearer token of an Authorization header (RFC 6750 section 2.1). */
+function bearerToken(authorization: string): string {
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
+  if (token !== undefined) return token;
+  throw unauthorized('The Authorization header must be: Bearer <access token>.', { tokenCame: true });
+}
+
+/** For endpoints without a token, which take no notice of one that comes all the same. */
+export const ignoreCredential: RequestHandler = (req, _res, next) => {
+  delete req.headers.authorization;
+  next();
+};
+
+/** Finds out who calls. It refuses nobody: whether a credential is needed, the endpoint says. */
+export function identify(verify: (token: string) => Promise<UserCaller>): RequestHandler {
+  async function callerOf(token: string): Promise<Caller> {
+    if (!isApiKey(token)) return await verify(token);
+    if (!isWellFormedApiKey(token)) throw tokenRefused();
+    return { via: 'api_key', keyHash: hashOfApiKey(token) };
+  }
+
+  return async (req, res, next) => {
+    res.locals.caller = null;
+    const { authorization } = req.headers;
+    try {
+      if (authorization !== undefined) res.locals.caller = await callerOf(bearerToken(authorization));
+    } catch (error) {
+      res.locals.refusal = error;
+    }
+    next();
+  };
+}
+
+/** Lets those through whom the guard of an endpoint admits. */
+export function admit(guard: Guard): RequestHandler {
+  return (_req, { locals: { caller, refusal } }, next) => {
+    if (refusal !== undefined) throw refusal;
+    if (caller === null && guard !== 'none' && guard !== 'optional')
+      throw unauthorized('Send an access token: Authorization: Bearer <token>.');
+    if (caller?.via === 'api_key' && guard === 'user')
+      throw unauthorized('An API key has no session: send the access token of a user.', { tokenCame: true });
+    next();
+  };
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { ipKeyGenerator, type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { ApiError } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+import { FallbackStore } from './rate-limit-store.ts';
+
+declare module 'express-serve-static-core' {
+  /** What each limiter has counted of this request; absent where it did not. */
+  interface Request {
+    rateLimit?: RateLimitInfo;
+    refusedKeyLimit?: RateLimitInfo;
+    signInLimit?: RateLimitInfo;
+    signUpLimit?: RateLimitInfo;
+  }
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Failed sign-ins a minute from one address for one account; guessing beyond that is slower than giving up. */
+const failedSignInsPerMinute = 10;
+
+/** IPv6 counts by /64: one device owns that many addresses. */
+const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
+
+/** Whom a request is counted on: its user, its API key, or the address of a caller without a valid credential. */
+function payerOf(req: Request, { locals: { caller } }: Response): string {
+  if (caller === null) return addressOf(req);
+  return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
+}
+
+function accountOf(req: Request): string {
+  const email = String(req.body.email).trim().toLowerCase();
+  return `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
+}
+
+/**
+ * The limits of callers, as middleware.
+ * @param redis shares what is counted between processes; without it, or while it cannot be reached, each counts alone
+ */
+export function createRateLimits(
+  { rateLimits }: Config,
+  redis: Redis | null,
+  log: Logger,
+  metrics: Metrics | null,
+) {
+  function storeOf(name: string) {
+    if (redis === null) return {};
+    const store = new FallbackStore(redis, name, log);
+    if (name === 'rateLimit') metrics?.watchSharing(() => store.isShared);
+    return { store };
+  }
+
+  /** A limiter that refuses with the error envelope. The X-RateLimit trio is for the general one to set. */
+  const limiter = (name: keyof Request & `${string}Limit`, options: Partial<Options>) =>
+    rateLimit({
+      requestPropertyName: name,
+      windowMs: minuteMs,
+      standardHeaders: false,
+      legacyHeaders: false,
+      ...storeOf(name),
+      handler: (req, _res, next) => {
+        const waitMs = (req[name]?.resetTime?.getTime() ?? 0) - Date.now();
+        next(
+          new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
+            headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+          }),
+        );
+      },
+      ...options,
+    });
+
+  const limitOf = {
+    jwt: rateLimits.userPerMinute,
+    api_key: rateLimits.apiKeyPerMinute,
+    none: rateLimits.anonymousPerMinute,
+  };
+
+  return {
+    /** Counts every request, and sets the X-RateLimit trio of the contract. */
+    general: limiter('rateLimit', {
+      keyGenerator: payerOf,
+      limit: (_req, { locals: { caller } }) => limitOf[caller?.via ?? 'none'],
+      legacyHeaders: true,
+    }),
+
+    /**
+     * Counts the API keys of an address that were refused: keys with a right checksum are free to make, so each alone
+     * would have a budget of its own.
+     */
+    refusedKeys: limiter('refusedKeyLimit', {
+      keyGenerator: addressOf,
+      limit: rateLimits.anonymousPerMinute,
+      skip: (_req, { locals: { caller } }) => caller?.via !== 'api_key',
+      skipSuccessfulRequests: true,
+      requestWasSuccessful: (_req, { statusCode }) => statusCode !== 401,
+      legacyHeaders: true,
+    }),
+
+    /** Only failures count in the end, but while they are under way all do: guesses at the same time are guesses, too. */
+    failedSignIns: limiter('signInLimit', {
+      keyGenerator: accountOf,
+      limit: failedSignInsPerMinute,
+      skipSuccessfulRequests: true,
+      requestWasSuccessful: (_req, { statusCode }) => statusCode !== 401,
+    }),
+
+    signUps: limiter('signUpLimit', {
+      keyGenerator: addressOf,
+      limit: rateLimits.signUpsPerHour,
+      windowMs: hourMs,
+    }),
+  };
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -1,0 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RequestHandler } from 'express';
+
+/** The request that the code at hand works for: what its calls to Supabase need to know of it. */
+type RequestContext = Readonly<{
+  /** Sent along, so that a request can be found in the logs of Supabase. */
+  id: string;
+  /** When its handler started, on the clock of performance.now(): deadlines count from here. */
+  startedAt: number;
+}>;
+
+export const requestContext = new AsyncLocalStorage<RequestContext>();
+
+/** Deadlines start here, behind the body parser: the client sets the pace of its body. */
+export const startRequestContext: RequestHandler = (req, _res, next) => {
+  requestContext.run({ id: String(req.id), startedAt: performance.now() }, next);
+};

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
+import type { Caller } from '../caller.ts';
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    /** Name of the endpoint in logs and metrics; absent for an address that is none. */
+    operation?: string;
+  }
+}
+
+const wellFormedId = /^[\w.:-]{1,128}$/;
+
+function requestIdOf(req: Request, res: Response): string {
+  const given = req.headers['x-request-id'];
+  const id = typeof given === 'string' && wellFormedId.test(given) ? given : randomUUID();
+  res.setHeader('X-Request-Id', id);
+  return id;
+}
+
+/**
+ * Gives every request its id (the client's X-Request-Id where well-formed, else a new one) and logs one line when it has
+ * ended. Headers, queries and bodies are never logged: they carry credentials.
+ */
+export function requestLog(log: Logger): RequestHandler {
+  return pinoHttp<Request, Response>({
+    logger: log,
+    genReqId: requestIdOf,
+    // Load balancers ask every second: that is not worth a line.
+    autoLogging: { ignore: ({ url }) => /^\/(healthz|readyz)(\?|$)/.test(url) },
+    // The library would log the whole request and response; the line below says what matters of them.
+    quietReqLogger: true,
+    quietResLogger: true,
+    wrapSerializers: false,
+    serializers: { req: () => undefined },
+    customAttributeKeys: { reqId: 'requestId' },
+    customLogLevel: (_req, res) => (res.statusCode >= 500 ? 'error' : 'info'),
+    customSuccessObject: (req, res, { responseTime }) => lineOf(req, res, responseTime),
+    customErrorObject: (req, res, err, { responseTime }) => ({ ...lineOf(req, res, responseTime), err }),
+    customSuccessMessage: messageOf,
+    customErrorMessage: messageOf,
+  });
+}
+
+/** A client that went away has seen no status. */
+export const statusSeen = (res: Response) => (res.writableFinished ? res.statusCode : null);
+
+const messageOf = (_req: Request, res: Response) =>
+  `${res.locals.operation ?? 'none'} ${statusSeen(res) ?? 'aborted'}`;
+
+function lineOf(req: Request, res: Response, durationMs: number) {
+  const { operation, caller } = res.locals;
+  return {
+    operation: operation ?? 'none',
+    method: req.method,
+    ...(operation === undefined && { path: withoutSecrets(req.originalUrl) }),
+    status: statusSeen(res),
+    durationMs,
+    ...(caller && { caller: nameOf(caller) }),
+    ...(req.rateLimit && { rateLimit: { limit: req.rateLimit.limit, remaining: req.rateLimit.remaining } }),
+  };
+}
+
+/** A key goes by the hash that private.api_keys knows it by. */
+function nameOf(caller: Caller) {
+  return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
+}
+
+/** The path of an unknown address helps to find the mistake; what looks like a token or an e-mail address does not. */
+function withoutSecrets(url: string) {
+  return url
+    .replace(/\?.*/s, '')
+    .replace(/[^/]{41,}|[^/]*(@|%40)[^/]*/gi, '…')
+    .slice(0, 200);
+}

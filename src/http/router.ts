@@ -1,0 +1,99 @@
+import express, { type ErrorRequestHandler, type IRouter, type RequestHandler, Router } from 'express';
+import type { Context } from '../context.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { createCollapser } from './collapse.ts';
+import { ApiError } from './errors.ts';
+import { admit } from './identify.ts';
+import type { RateLimits } from './rate-limit.ts';
+import { startRequestContext } from './request-context.ts';
+import { SharedAnswer } from './shared-answer.ts';
+import { validate } from './validate.ts';
+
+type Collapse = ReturnType<typeof createCollapser<SharedAnswer>>;
+
+/** Notes the name of the endpoint for logs and metrics. */
+const named =
+  (operation: string): RequestHandler =>
+  (_req, res, next) => {
+    res.locals.operation = operation;
+    next();
+  };
+
+/**
+ * Whether an API key is live shows when it is used. A faulty request does not get that far: a revoked key must be told
+ * so whatever it is sent with.
+ */
+function checkKeyOfFaultyRequest({ data }: Context): ErrorRequestHandler {
+  return async (error, _req, { locals: { caller } }, next) => {
+    if (caller?.via === 'api_key' && !(error instanceof ApiError && error.code === 'unauthorized'))
+      await data.call(caller, 'get_customer');
+    next(error);
+  };
+}
+
+/** Runs the handler of an endpoint and sends what it returns. */
+function answer(endpoint: Endpoint, context: Context, collapse: Collapse): RequestHandler {
+  return async (req, res) => {
+    const { caller, input } = res.locals;
+    const handle = () => endpoint.handle({ ...input, caller, context, req });
+    if (endpoint.cache === 'no-store') {
+      const payload = await handle();
+      res
+        .set('Cache-Control', 'no-store')
+        .status(endpoint.status ?? 200)
+        .json(payload);
+    } else {
+      res.set('Cache-Control', 'private, no-cache');
+      // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.
+      delete req.headers['cache-control'];
+      // For an API key every read is its own: whether the key is live is asked in the read itself.
+      if (endpoint.shared && caller?.via !== 'api_key') {
+        const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
+        const shared = await collapse(key, async () => new SharedAnswer(await handle()));
+        shared.send(req, res);
+      } else {
+        res.vary('Accept-Encoding').json(await handle());
+      }
+    }
+    context.noteLastSeen(caller);
+  };
+}
+
+/** Makes a path answer OPTIONS, and 405 to methods it does not have (RFC 9110). */
+export function refuseOtherMethods(router: IRouter, path: string, methods: readonly string[]) {
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  router.options(path, (_req, res) => {
+    res.set('Allow', allow).status(204).end();
+  });
+  router.all(path, () => {
+    throw new ApiError('invalid_request', `This address takes ${allow}.`, {
+      status: 405,
+      headers: { Allow: allow },
+    });
+  });
+}
+
+/** The routes of endpoints, each made from its declaration: what stands in a route is the way of its requests. */
+export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limits: RateLimits): Router {
+  const router = Router({ caseSensitive: true });
+  const collapse = createCollapser<SharedAnswer>(() => context.metrics?.readJoined());
+  const methodsOf = new Map<string, string[]>();
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
+    router[endpoint.method](
+      path,
+      named(endpoint.operation),
+      admit(endpoint.guard),
+      ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
+      startRequestContext,
+      validate(endpoint),
+      checkKeyOfFaultyRequest(context),
+      ...(endpoint.extraLimit ? [limits[endpoint.extraLimit]] : []),
+      answer(endpoint, context, collapse),
+    );
+    const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
+    methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);
+  }
+  for (const [path, methods] of methodsOf) refuseOtherMethods(router, path, methods);
+  return router;
+}

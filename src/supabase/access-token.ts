@@ -1,0 +1,65 @@
+import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { tokenRefused, type UserCaller } from '../caller.ts';
+import type { Config } from '../config.ts';
+import { ApiError, serverError } from '../http/errors.ts';
+import { uuid } from '../http/validate.ts';
+import type { Fetch } from './fetch.ts';
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+/**
+ * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
+ * where one is configured.
+ * @returns a function that resolves a token to its caller.
+ *   It throws ApiError unauthorized for whatever is wrong with the token, server_error when the project's keys
+ *   cannot be fetched.
+ */
+export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
+  const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
+    // A key set out of reach says nothing about the token: that must not sign the user out.
+    [customFetch]: async (url: string) => {
+      const response = await fetch(url).catch((error: unknown) => {
+        throw serverError(error);
+      });
+      const body: unknown = await response.json().catch(() => undefined);
+      if (response.status !== 200 || !KeySet.safeParse(body).success)
+        throw serverError(new Error(`The project answered ${response.status} and no key set`));
+      return response;
+    },
+  });
+  const secret =
+    secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
+  const verified = new LRUCache<string, UserCaller>({ max: 10_000 });
+
+  async function verify(token: string): Promise<UserCaller> {
+    const options = { audience: 'authenticated', requiredClaims: ['exp', 'sub'] };
+    const { payload } =
+      decodeProtectedHeader(token).alg === 'HS256' && secret !== null
+        ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
+        : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
+    const userId = uuid.safeParse(payload.sub);
+    if (!userId.success || payload['role'] !== 'authenticated') {
+      throw new errors.JWTClaimValidationFailed('not the token of a user', payload);
+    }
+    return { via: 'jwt', userId: userId.data, token, claims: payload };
+  }
+
+  return async (token: string): Promise<UserCaller> => {
+    try {
+      let caller = verified.get(token);
+      if (caller === undefined) {
+        caller = await verify(token);
+        verified.set(token, caller);
+      }
+      if ((caller.claims.exp ?? 0) <= Date.now() / 1000)
+        throw new errors.JWTExpired('expired', caller.claims);
+      return caller;
+    } catch (error) {
+      verified.delete(token);
+      if (error instanceof ApiError) throw error;
+      throw tokenRefused(error);
+    }
+  };
+}

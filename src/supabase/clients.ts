@@ -1,0 +1,19 @@
+import { createClient, type SupabaseClient } from '@supabase/supabase-js';
+import type { Config } from '../config.ts';
+import type { Database } from './database.types.ts';
+import type { Fetch } from './fetch.ts';
+
+export type Client = SupabaseClient<Database>;
+
+/**
+ * The two clients that all requests share: `user` with the publishable key, under which the token of a caller is set for
+ * each call, and `service` with the secret key. With `accessToken` a client has no sign-in methods, so that no session
+ * can leak from one request into another.
+ */
+export function createClients({ supabase, secrets }: Config, fetch: Fetch) {
+  const clientWith = (key: string): Client =>
+    createClient<Database>(supabase.url, key, { accessToken: async () => key, global: { fetch } });
+  return { user: clientWith(supabase.publishableKey), service: clientWith(secrets.supabaseSecretKey) };
+}
+
+export type Clients = ReturnType<typeof createClients>;

@@ -2,14 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, inject } from 'vitest';
+import { apiAt, bearer } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, test } from './support/test.ts';
+import { test } from './support/test.ts';
 
 const secretOf = (text: string) => new TextEncoder().encode(text);
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 const userId = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
 
-/** A token like those of Auth; what a test gives replaces its claims, undefined removes one. */
+/** A token like those of Supabase Auth. The changes replace its claims; undefined removes one. */
 function claims(changes: Record<string, unknown> = {}) {
   return new SignJWT({
     sub: userId,
@@ -24,23 +25,22 @@ describe('an access token', () => {
   const signed = (changes?: Record<string, unknown>, secret = inject('stack').jwtSecret) =>
     claims(changes).setProtectedHeader({ alg: 'HS256' }).sign(secretOf(secret));
 
-  test('of the project, unexpired, is accepted', async ({ api, user }) => {
-    const { status } = await api.get('/sounds', { token: user.access_token });
-    expect(status).toBe(200);
+  test('that the project signed and that has not expired is accepted', async ({ api, user }) => {
+    await api.get('/sounds').auth(user.access_token, bearer).expect(200);
   });
 
   test('is found whatever the case of "Bearer" and however many spaces follow it', async ({ api, user }) => {
     for (const authorization of [`bearer ${user.access_token}`, `BEARER   ${user.access_token} `]) {
-      expect((await api.get('/sounds', { headers: { Authorization: authorization } })).status).toBe(200);
+      await api.get('/sounds').set('Authorization', authorization).expect(200);
     }
   });
 
   const tokens: Record<string, () => Promise<string> | string> = {
     'expired a second ago': () => signed({ exp: inSeconds(-1) }),
     'not valid yet': () => signed({ nbf: inSeconds(60) }),
-    'without an expiry': () => signed({ exp: undefined }),
-    'of another secret': () => signed({}, 'another-secret-with-at-least-32-characters'),
-    'of another audience': () => signed({ aud: 'somebody else' }),
+    'without an expiry time': () => signed({ exp: undefined }),
+    'signed with another secret': () => signed({}, 'another-secret-with-at-least-32-characters'),
+    'for another audience': () => signed({ aud: 'somebody else' }),
     'without an audience': () => signed({ aud: undefined }),
     'of the role service_role': () => signed({ role: 'service_role' }),
     'of the role anon': () => signed({ role: 'anon' }),
@@ -56,7 +56,7 @@ describe('an access token', () => {
       claims()
         .setProtectedHeader({ alg: 'ES256', kid: 'unknown' })
         .sign((await generateKeyPair('ES256')).privateKey),
-    'with a critical header nobody knows': async () => {
+    'with an unknown critical header': async () => {
       const [, payload, signature] = (await signed()).split('.');
       const header = Buffer.from(JSON.stringify({ alg: 'HS256', crit: ['x'], x: 1 })).toString('base64url');
       return `${header}.${payload}.${signature}`;
@@ -66,8 +66,8 @@ describe('an access token', () => {
       const [header, , signature] = (await signed()).split('.');
       return `${header}.${Buffer.from('{"role":"authenticated"}').toString('base64url')}.${signature}`;
     },
-    'that is one word': () => 'rubbish',
-    'that is two dots': () => '..',
+    'that is a single word': () => 'rubbish',
+    'that consists of two dots': () => '..',
     'that is very long': () => 'x'.repeat(8000),
     'that looks like an API key': () => `sk_live_${'0'.repeat(49)}`,
     'that is the publishable key': () => inject('stack').publishableKey,
@@ -77,24 +77,26 @@ describe('an access token', () => {
     test(`${what} is 401 invalid_token, on guarded endpoints and on /categories`, async ({ api }) => {
       const token = await make();
       for (const path of ['/sounds', '/home', '/categories']) {
-        const { status, headers } = await api.get(path, { token });
-        expect(status).toBe(401);
-        expect(headers.get('www-authenticate')).toBe('Bearer realm="sounds", error="invalid_token"');
+        await api
+          .get(path)
+          .auth(token, bearer)
+          .expect(401)
+          .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
       }
     });
   }
 
-  test('is what every guarded endpoint asks for, with a challenge that names no error', async ({ api }) => {
+  test('is required by guarded endpoints: without one the answer is 401, with a challenge that names no error', async ({
+    api,
+  }) => {
     for (const [method, path] of [
-      ['GET', '/sounds'],
-      ['GET', `/sounds/${userId}`],
-      ['POST', `/sounds/${userId}/play`],
-      ['GET', '/home'],
-      ['POST', '/auth/signout'],
+      ['get', '/sounds'],
+      ['get', `/sounds/${userId}`],
+      ['post', `/sounds/${userId}/play`],
+      ['get', '/home'],
+      ['post', '/auth/signout'],
     ] as const) {
-      const { status, headers } = await api.send(method, path);
-      expect(status).toBe(401);
-      expect(headers.get('www-authenticate')).toBe('Bearer realm="sounds"');
+      await api[method](path).expect(401).expect('WWW-Authenticate', 'Bearer realm="sounds"');
     }
   });
 
@@ -106,23 +108,22 @@ describe('an access token', () => {
       'Bearer ',
       `Bearer ${user.access_token}, Bearer ${user.access_token}`,
     ]) {
-      expect((await api.get('/sounds', { headers: { Authorization: authorization } })).status).toBe(401);
+      await api.get('/sounds').set('Authorization', authorization).expect(401);
     }
   });
 
-  test('that was good once is refused as soon as it has expired', async ({ api }) => {
+  test('that was valid is refused as soon as it has expired', async ({ api }) => {
     const expiry = inSeconds(2);
     const token = await signed({ exp: expiry });
-    expect((await api.get('/categories', { token })).status).toBe(200);
-    await expect
-      .poll(async () => (await api.get('/categories', { token })).status, { timeout: 5000 })
-      .toBe(401);
+    const request = () => api.get('/categories').auth(token, bearer);
+    await request().expect(200);
+    await expect.poll(async () => (await request()).status, { timeout: 5000 }).toBe(401);
     expect(Date.now() / 1000).toBeGreaterThanOrEqual(expiry);
   });
 });
 
 describe('an access token signed with a key of the project', () => {
-  test('is verified with the published key; out of reach, that key is no fault of the token', async () => {
+  test('is verified with the published key; when the keys cannot be fetched the answer is 500, not 401', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] });
     const upstream = createServer((req, res) => {
@@ -140,11 +141,11 @@ describe('an access token signed with a key of the project', () => {
       .setProtectedHeader({ alg: 'HS256', kid: 'one' })
       .sign(secretOf(JSON.stringify(await exportJWK(publicKey))));
 
-    expect((await apiOf(first).get('/categories', { token })).status).toBe(200);
-    expect((await apiOf(first).get('/categories', { token: confused })).status).toBe(401);
+    await apiAt(first.url).get('/categories').auth(token, bearer).expect(200);
+    await apiAt(first.url).get('/categories').auth(confused, bearer).expect(401);
     upstream.closeAllConnections();
     await new Promise((resolve) => upstream.close(resolve));
-    expect((await apiOf(second).get('/categories', { token })).status).toBe(500);
+    await apiAt(second.url).get('/categories').auth(token, bearer).expect(500);
     await Promise.all([first.close(), second.close()]);
   });
 });

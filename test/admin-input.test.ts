@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest';
+import { bearer } from './support/api.ts';
 import { addCategory, addSound, newSlug } from './support/catalogue.ts';
 import { test } from './support/test.ts';
 
-describe('what an admin types', () => {
-  test('is refused by a rule whose name or message says what is wrong', async ({ sql }) => {
+describe('a value that an admin enters', () => {
+  test('that breaks a rule is refused with a constraint name or message that says what is wrong', async ({
+    sql,
+  }) => {
     const parent = await addCategory(sql);
     const child = await addCategory(sql, { parent });
     const sound = await addSound(sql);
@@ -93,7 +96,7 @@ describe('what an admin types', () => {
     }
   });
 
-  test('may rename a category with sounds, and delete one: its sounds stay, without a category', async ({
+  test('as the new slug of a category reaches its sounds; deleting the category leaves them without one', async ({
     sql,
   }) => {
     const slug = await addCategory(sql);
@@ -105,7 +108,7 @@ describe('what an admin types', () => {
     expect(await sql`select category from public.sounds where id = ${id}`).toEqual([{ category: null }]);
   });
 
-  test('at the edge of what is accepted is served as it was typed', async ({ api, sql, user }) => {
+  test('at the limits of what is allowed is served exactly as it was entered', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const typed = [
       {
@@ -130,9 +133,7 @@ describe('what an admin types', () => {
       },
     ];
     for (const row of typed) await sql`insert into public.sounds ${sql({ ...row, category })}`;
-    const { body } = await api.get<{ data: Record<string, unknown>[] }>(`/sounds?category=${category}`, {
-      token: user.access_token,
-    });
+    const { body } = await api.get('/sounds').query({ category }).auth(user.access_token, bearer).expect(200);
     const inOrder = typed.toSorted((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0));
     expect(body.data).toHaveLength(3);
     for (const [index, { sort_order, cover_image_path, created_at, ...fields }] of inOrder.entries()) {
@@ -144,7 +145,10 @@ describe('what an admin types', () => {
     }
   });
 
-  test('under an inactive parent is not served, and is again with it', async ({ api, sql }) => {
+  test('for a category whose parent is inactive is not served until the parent is active', async ({
+    api,
+    sql,
+  }) => {
     const parent = await addCategory(sql, { is_active: false });
     const child = await addCategory(sql, { parent });
     const served = async () => JSON.stringify((await api.get('/categories')).body).includes(child);

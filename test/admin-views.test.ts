@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, inject } from 'vitest';
+import { bearer } from './support/api.ts';
 import { addCategory, addSection, addSound } from './support/catalogue.ts';
 import { rest } from './support/rest.ts';
-import { newEmail, type Sql, test } from './support/test.ts';
+import { newEmail, type Sql, signUp, test } from './support/test.ts';
 
 describe('admin.home_explained', () => {
   const explain = (sql: Sql, section: string) =>
@@ -36,9 +37,10 @@ describe('admin.home_explained', () => {
         .toSorted(),
     ).toEqual(['Not shown: picks count only in mode manual.', 'Not shown: the sound is inactive.']);
 
-    const { body } = await api.get<{ sections: { slug: string; sounds: { title: string }[] }[] }>('/home', {
-      token: user.access_token,
-    });
+    const { body }: { body: { sections: { slug: string; sounds: { title: string }[] }[] } } = await api
+      .get('/home')
+      .auth(user.access_token, bearer)
+      .expect(200);
     const served = body.sections.find((section) => section.slug === slug);
     expect(served?.sounds.map(({ title }) => title)).toEqual(['First', 'Second']);
     const places = await sql`
@@ -48,7 +50,7 @@ describe('admin.home_explained', () => {
     expect(places.map((row) => row['section']).filter((name) => known.has(name))).toEqual([...known]);
   });
 
-  test('says of an inactive and of an empty section what it is', async ({ sql }) => {
+  test('says that a section is inactive or empty', async ({ sql }) => {
     const empty = await addSection(sql, { mode: 'manual' });
     expect(await explain(sql, empty)).toEqual([
       { position: null, sound: null, why: 'The section is empty: no sound fits it.' },
@@ -62,8 +64,11 @@ describe('admin.home_explained', () => {
   });
 });
 
-test('admin.api_keys says of each key in a word whether it is accepted', async ({ api, sql }) => {
-  const [{ user }, deactivated] = [await api.signUp(), await api.signUp()];
+test('admin.api_keys shows the state of each key: live, expired, revoked, or its owner deactivated', async ({
+  api,
+  sql,
+}) => {
+  const [{ user }, deactivated] = [await signUp(api), await signUp(api)];
   const issue = async (name: string, email: string, expires: string | null = null) => {
     const [row] = await sql`select key_prefix from admin.create_api_key(${name}, ${email}, ${expires})`;
     return row?.['key_prefix'];
@@ -90,8 +95,8 @@ test('admin.api_keys says of each key in a word whether it is accepted', async (
   ]);
 });
 
-describe('what is in the schema admin', () => {
-  test('cannot be reached over the API, not even with the secret key', async ({ sql }) => {
+describe('the schema admin', () => {
+  test('cannot be reached over the data API, not even with the secret key', async ({ sql }) => {
     const { apiUrl, secretKey } = inject('stack');
     for (const name of ['api_keys', 'catalogue_problems', 'home_explained']) {
       const { status } = await fetch(`${apiUrl}/rest/v1/${name}`, {
@@ -111,7 +116,7 @@ describe('the snippets for the SQL editor', async () => {
   const folder = 'supabase/snippets';
   class Undo extends Error {}
   for (const file of await readdir(folder)) {
-    test(`${file} does something`, async ({ sql }) => {
+    test(`${file} runs and returns rows`, async ({ sql }) => {
       const text = await readFile(`${folder}/${file}`, 'utf8');
       expect(text).toMatch(/^-- [A-Z]/);
       const email = newEmail();

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { isWellFormedApiKey } from '../src/api-key.ts';
+import { apiAt, bearer } from './support/api.ts';
 import { addSound } from './support/catalogue.ts';
 import { startGateway } from './support/gateway.ts';
-import { type Api, apiOf, type Session, type Sql, test } from './support/test.ts';
+import { type Session, type Sql, signUp, test } from './support/test.ts';
 
 /** Issues a key as an admin does. */
 async function issueKey(sql: Sql, owner: Session, expires_at: string | null = null): Promise<string> {
@@ -29,81 +30,85 @@ function unissuedKey(number = 0): string {
 
 describe('an API key', () => {
   test('acts as its owner on every endpoint that takes a bearer token', async ({ api, sql }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const token = await issueKey(sql, owner);
     const id = await addSound(sql);
-    expect((await api.get('/me', { token })).body).toMatchObject({
+    expect((await api.get('/me').auth(token, bearer)).body).toMatchObject({
       data: { id: owner.user.id },
       auth_via: 'api_key',
     });
-    expect((await api.get('/me/customer', { token })).body).toMatchObject({
+    expect((await api.get('/me/customer').auth(token, bearer)).body).toMatchObject({
       data: { id: owner.user.id, last_seen_at: null },
       auth_via: 'api_key',
     });
-    const change = { token, body: { full_name: 'By key' } };
-    expect((await api.send('PATCH', '/me/customer', change)).body).toMatchObject({
-      data: { full_name: 'By key' },
+    const changed = await api.patch('/me/customer').auth(token, bearer).send({ full_name: 'By key' });
+    expect(changed.body).toMatchObject({ data: { full_name: 'By key' } });
+    await api.post('/favorites').auth(token, bearer).send({ sound_id: id }).expect(201);
+    expect((await api.get('/favorites').auth(token, bearer)).body).toMatchObject({
+      data: [{ sound_id: id }],
     });
-    expect((await api.post('/favorites', { token, body: { sound_id: id } })).status).toBe(201);
-    expect((await api.get('/favorites', { token })).body).toMatchObject({ data: [{ sound_id: id }] });
-    expect((await api.send('DELETE', `/favorites/${id}`, { token })).status).toBe(200);
-    expect(
-      (await api.get('/sounds?limit=2&featured=false&search=a&cursor=2030-01-01T00:00:00Z', { token }))
-        .status,
-    ).toBe(200);
-    expect((await api.get(`/sounds/${id}`, { token })).body).toMatchObject({ data: { id } });
-    expect((await api.post(`/sounds/${id}/play`, { token })).body).toEqual({ data: { id, play_count: 1 } });
-    expect((await api.get('/home', { token })).status).toBe(200);
-    expect((await api.get('/categories', { token })).status).toBe(200);
+    await api.delete(`/favorites/${id}`).auth(token, bearer).expect(200);
+    await api
+      .get('/sounds')
+      .query({ limit: 2, featured: false, search: 'a', cursor: '2030-01-01T00:00:00Z' })
+      .auth(token, bearer)
+      .expect(200);
+    expect((await api.get(`/sounds/${id}`).auth(token, bearer)).body).toMatchObject({ data: { id } });
+    expect((await api.post(`/sounds/${id}/play`).auth(token, bearer)).body).toEqual({
+      data: { id, play_count: 1 },
+    });
+    await api.get('/home').auth(token, bearer).expect(200);
+    await api.get('/categories').auth(token, bearer).expect(200);
     // The service did all this for the key: the owner was not there.
-    expect((await api.get('/me/customer', { token })).body).toMatchObject({ data: { last_seen_at: null } });
+    expect((await api.get('/me/customer').auth(token, bearer)).body).toMatchObject({
+      data: { last_seen_at: null },
+    });
   });
 
-  test('sees and changes nothing of anybody else', async ({ api, sql }) => {
-    const [owner, other] = [await api.signUp(), await api.signUp()];
+  test('sees and changes nothing that belongs to anybody else', async ({ api, sql }) => {
+    const [owner, other] = [await signUp(api), await signUp(api)];
     const sound_id = await addSound(sql);
-    await api.post('/favorites', { token: other.access_token, body: { sound_id } });
+    await api.post('/favorites').auth(other.access_token, bearer).send({ sound_id });
     const token = await issueKey(sql, owner);
-    expect((await api.get('/favorites', { token })).body).toEqual({ data: [] });
-    await api.send('DELETE', `/favorites/${sound_id}`, { token });
-    expect((await api.get('/favorites', { token: other.access_token })).body).toMatchObject({
+    expect((await api.get('/favorites').auth(token, bearer)).body).toEqual({ data: [] });
+    await api.delete(`/favorites/${sound_id}`).auth(token, bearer);
+    expect((await api.get('/favorites').auth(other.access_token, bearer)).body).toMatchObject({
       data: [{ sound_id }],
     });
   });
 
   test('cannot sign anybody out', async ({ api, sql }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const token = await issueKey(sql, owner);
-    const { status, body } = await api.post<{ error: { message: string } }>('/auth/signout', { token });
-    expect(status).toBe(401);
+    const { body } = await api.post('/auth/signout').auth(token, bearer).expect(401);
     expect(body.error.message).toMatch(/^An API key has no session/);
-    const refresh = { body: { refresh_token: owner.refresh_token } };
-    expect((await api.post('/auth/refresh', refresh)).status).toBe(200);
+    await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
   });
 
   test('that is revoked is refused from the next request on, in every process and on every endpoint', async ({
     api,
     sql,
   }) => {
-    const other = await startGateway();
-    const token = await issueKey(sql, await api.signUp());
+    const gateway = await startGateway();
+    const other = apiAt(gateway.url);
+    const token = await issueKey(sql, await signUp(api));
     const statuses = async (path: string) => [
-      (await api.get(path, { token })).status,
-      (await apiOf(other).get(path, { token })).status,
+      (await api.get(path).auth(token, bearer)).status,
+      (await other.get(path).auth(token, bearer)).status,
     ];
     expect(await statuses('/home')).toEqual([200, 200]);
     await revoke(sql, token.slice(0, 16));
     for (const path of ['/home', '/sounds', '/categories', '/me', '/me/customer', '/favorites']) {
       expect(await statuses(path)).toEqual([401, 401]);
     }
-    await other.close();
+    await gateway.close();
   });
 
   test('has no more requests a minute than API_KEY_RATE_LIMIT_PER_MINUTE', async ({ api, sql }) => {
     const gateway = await startGateway({ API_KEY_RATE_LIMIT_PER_MINUTE: '2' });
-    const token = await issueKey(sql, await api.signUp());
-    const statusOf = async () => (await apiOf(gateway).get('/me', { token })).status;
-    expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([200, 200, 429]);
+    const token = await issueKey(sql, await signUp(api));
+    for (const status of [200, 200, 429])
+      await apiAt(gateway.url).get('/me').auth(token, bearer).expect(status);
     await gateway.close();
   });
 
@@ -111,9 +116,9 @@ describe('an API key', () => {
     api,
     sql,
   }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const [expired, live] = [await issueKey(sql, owner, '2020-01-01'), await issueKey(sql, owner)];
-    const statusOf = async (token: string) => (await api.get('/me', { token })).status;
+    const statusOf = async (token: string) => (await api.get('/me').auth(token, bearer)).status;
     expect(await statusOf(expired)).toBe(401);
     expect(isWellFormedApiKey(unissuedKey())).toBe(true);
     expect(await statusOf(unissuedKey())).toBe(401);
@@ -123,11 +128,12 @@ describe('an API key', () => {
   });
 
   test('that is mistyped is refused without asking the database', async ({ api, sql }) => {
-    const token = await issueKey(sql, await api.signUp());
+    const token = await issueKey(sql, await signUp(api));
     expect(isWellFormedApiKey(token)).toBe(true);
     const changed = token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
     // A gateway without a database would answer 500 if it asked.
-    const unconnected = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
+    const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
+    const unconnected = apiAt(gateway.url);
     for (const key of [
       changed,
       token.slice(0, -1),
@@ -136,22 +142,22 @@ describe('an API key', () => {
       'sk_live_?',
       token.replace('_live_', '_LIVE_'),
     ]) {
-      const { status, headers } = await apiOf(unconnected).get('/home', { token: key });
+      const { status, headers } = await unconnected.get('/home').auth(key, bearer);
       expect(status, key).toBe(401);
-      expect(headers.get('www-authenticate')).toContain('error="invalid_token"');
+      expect(headers['www-authenticate']).toContain('error="invalid_token"');
     }
-    expect((await apiOf(unconnected).get('/home', { token })).status).toBe(500);
-    await unconnected.close();
+    await unconnected.get('/home').auth(token, bearer).expect(500);
+    await gateway.close();
   });
 
   test('never appears in the log, valid or not', async ({ api, gateway, sql }) => {
-    const keys = [await issueKey(sql, await api.signUp()), unissuedKey(), 'sk_live_mistyped'];
-    for (const token of keys) await api.get('/me', { token });
+    const keys = [await issueKey(sql, await signUp(api)), unissuedKey(), 'sk_live_mistyped'];
+    for (const token of keys) await api.get('/me').auth(token, bearer);
     await expect.poll(() => gateway.logged.length).toBeGreaterThanOrEqual(3);
     for (const key of keys) expect(gateway.logged.join('')).not.toContain(key.slice(0, 16));
   });
 
-  test('has a budget of its own once it has proved valid; until then, and when refused, it counts on its address', async ({
+  test('has a budget of its own, and an address that tried too many wrong keys may use none for the rest of a minute', async ({
     api,
     sql,
   }) => {
@@ -160,20 +166,19 @@ describe('an API key', () => {
       RATE_LIMIT_PER_MINUTE: '50',
       ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4',
     });
-    const limited: Api = apiOf(gateway);
-    const owner = await api.signUp();
+    const limited = apiAt(gateway.url);
+    const owner = await signUp(api);
     const token = await issueKey(sql, owner);
     const limitsOf = async (credential: string) => {
-      const { status, headers } = await limited.get('/me', { token: credential });
-      return [status, Number(headers.get('x-ratelimit-limit')), Number(headers.get('x-ratelimit-remaining'))];
+      const { status, headers } = await limited.get('/me').auth(credential, bearer);
+      return [status, Number(headers['x-ratelimit-limit']), Number(headers['x-ratelimit-remaining'])];
     };
     expect(await limitsOf(token)).toEqual([200, 3, 2]);
     expect(await limitsOf(owner.access_token)).toEqual([200, 50, 49]);
     for (let tried = 0; tried < 4; tried++) expect(await limitsOf(unissuedKey(tried))).toEqual([401, 3, 2]);
     expect(await limitsOf(unissuedKey(4))).toEqual([429, 4, 0]);
     expect(await limitsOf(token)).toEqual([429, 4, 0]); // nor is any other key of that address let through
-    const guest = await limited.get('/categories');
-    expect([guest.status, Number(guest.headers.get('x-ratelimit-remaining'))]).toEqual([200, 3]);
+    await limited.get('/categories').expect(200).expect('X-RateLimit-Remaining', '3');
     await gateway.close();
   });
 });

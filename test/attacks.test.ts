@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { addCategory, addSection, addSound, addSounds } from './support/catalogue.ts';
 import { rest } from './support/rest.ts';
-import { test as base, type Session, type Sql } from './support/test.ts';
+import { test as base, type Session, type Sql, signUp } from './support/test.ts';
 
-// What an app's user can do with their own token and the publishable key, which every copy of the app holds, straight at
-// the data API. The same attacks in SQL are in supabase/tests.
+// Attacks on the data API itself, with what every user of the app has: their own access token and the publishable key.
+// The same attacks in SQL are in supabase/tests.
 
 const test = base.extend<{ $file: { callers: (string | null)[] } }>({
   /** A user, and a guest who has the key alone. */
   callers: [async ({ user }, use) => use([user.access_token, null]), { scope: 'file' }],
 });
 
-/** Rows of a user who is no part of the attack. */
+/** Adds rows of another user, which the attacks are after. */
 async function makeVictim(sql: Sql, { user }: Session) {
   const sound = await addSound(sql);
   await sql`insert into public.favorites (user_id, sound_id) values (${user.id}, ${sound})`;
@@ -20,7 +20,7 @@ async function makeVictim(sql: Sql, { user }: Session) {
 }
 
 describe('hidden rows', () => {
-  test('are found by nobody, though they exist', async ({ sql, callers: [user = null] }) => {
+  test('exist, and cannot be read by anybody', async ({ sql, callers: [user = null] }) => {
     const parent = await addCategory(sql, { is_active: false });
     const child = await addCategory(sql, { parent });
     const [hidden = '', shown = ''] = await addSounds(sql, [{ is_active: false }, {}]);
@@ -52,8 +52,12 @@ describe('hidden rows', () => {
 });
 
 describe('another user', () => {
-  test('finds nothing of a customer, and changes nothing', async ({ api, sql, callers: [user = null] }) => {
-    const { id, sound } = await makeVictim(sql, await api.signUp());
+  test('can neither read nor change what belongs to a customer', async ({
+    api,
+    sql,
+    callers: [user = null],
+  }) => {
+    const { id, sound } = await makeVictim(sql, await signUp(api));
     for (const [method, path, body] of [
       ['GET', `customers?id=eq.${id}`, undefined],
       ['PATCH', `customers?id=eq.${id}`, { full_name: 'Mine' }],
@@ -75,7 +79,7 @@ describe('another user', () => {
     ]);
   });
 
-  test('cannot write what a customer may only read of the own record', async ({ sql, user }) => {
+  test('cannot write the read-only fields of their own record', async ({ sql, user }) => {
     const row = () => sql`select * from public.customers where id = ${user.user.id}`;
     const before = await row();
     for (const change of [
@@ -101,7 +105,7 @@ describe('another user', () => {
 });
 
 describe('users and guests', () => {
-  test('write nothing of the catalogue, count no plays and use no key', async ({ sql, callers }) => {
+  test('cannot write the catalogue, count plays or use API keys', async ({ sql, callers }) => {
     const id = await addSound(sql, { title: 'Original' });
     await sql`insert into public.play_counts (sound_id, plays) values (${id}, 41)`;
     for (const caller of callers) {
@@ -135,7 +139,7 @@ describe('users and guests', () => {
     ).toEqual([{ title: 'Original', is_featured: false, plays: '41' }]);
   });
 
-  test('reach neither of the schemas behind the exposed one', async ({ sql, user, callers }) => {
+  test('cannot reach any schema but the exposed one', async ({ sql, user, callers }) => {
     await sql`select admin.create_api_key('Attacked', ${user.user.email})`;
     for (const caller of [...callers, 'service']) {
       for (const path of ['api_keys', 'former_positions', 'set_aside_bans', 'catalogue_problems']) {
@@ -151,7 +155,7 @@ describe('users and guests', () => {
     }
   });
 
-  test('who are guests read the category tree and nothing else', async () => {
+  test('who are guests can read the category tree and nothing else', async () => {
     expect((await rest(null, 'POST', 'rpc/list_categories', {})).status).toBe(200);
     for (const table of [
       'categories',

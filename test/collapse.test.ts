@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createCollapser } from '../src/http/collapse.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
-import { withSupabase } from './support/fake-supabase.ts';
-import { test } from './support/test.ts';
+import { test, withSupabase } from './support/old-api.ts';
 
 type Page = { data: { id: string }[] };
 

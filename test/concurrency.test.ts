@@ -103,7 +103,7 @@ describe('a walk through GET /sounds', () => {
       return changes;
     };
     const [seen, changes] = await Promise.all([
-      walk(api, user, `category=${category}`, { limit: 3 }).finally(() => {
+      walk(api, user, { category }, { limit: 3 }).finally(() => {
         walking = false;
       }),
       changeAll(),

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { endpoints } from '../src/app.ts';
-import { call } from './support/api.ts';
+import { bearer } from './support/api.ts';
 import { newEmail, password, type Session } from './support/test.ts';
 import { createWorld, type World } from './support/world.ts';
 
 // The contract as one table. It runs against a gateway of its own, or against any deployment:
 // TEST_BASE_URL=https://host/api/v1 npm test contract
 
-type Request = { path?: string; body?: unknown; token?: string };
+type Request = { query?: string; body?: object; token?: string };
 
 type Row = {
-  endpoint: string;
+  method: 'get' | 'post' | 'patch' | 'delete';
+  path: string;
   guard: 'none' | 'optional' | 'bearer' | 'user';
   status: 200 | 201;
   /** A good request; null where this deployment offers no way to make one. */
@@ -21,11 +22,12 @@ type Row = {
   invalid?: Request[];
 };
 
-const query = (search: string): Request => ({ path: `?${search}` });
+const withQuery = (query: string): Request => ({ query });
 
 const table: Row[] = [
   {
-    endpoint: 'POST /auth/signup',
+    method: 'post',
+    path: '/auth/signup',
     guard: 'none',
     status: 200,
     valid: () => ({ body: { email: newEmail(), password, full_name: 'Ada' } }),
@@ -38,7 +40,8 @@ const table: Row[] = [
     ],
   },
   {
-    endpoint: 'POST /auth/signin',
+    method: 'post',
+    path: '/auth/signin',
     guard: 'none',
     status: 200,
     valid: (world) => ({ body: world.account }),
@@ -49,21 +52,24 @@ const table: Row[] = [
     ],
   },
   {
-    endpoint: 'POST /auth/refresh',
+    method: 'post',
+    path: '/auth/refresh',
     guard: 'none',
     status: 200,
     valid: async (world) => ({ body: { refresh_token: (await world.signIn('owner')).refresh_token } }),
     invalid: [{ body: {} }, { body: { refresh_token: '' } }, { body: { refresh_token: 1 } }],
   },
   {
-    endpoint: 'POST /auth/signout',
+    method: 'post',
+    path: '/auth/signout',
     guard: 'user',
     status: 200,
     valid: async (world) => ({ token: (await world.signIn('owner')).access_token }),
   },
   ...(['idp', 'google', 'apple'] as const).map(
     (name): Row => ({
-      endpoint: `POST /auth/oauth/${name}`,
+      method: 'post',
+      path: `/auth/oauth/${name}`,
       guard: 'none',
       status: 200,
       valid: (world) => {
@@ -74,10 +80,11 @@ const table: Row[] = [
     }),
   ),
   {
-    endpoint: 'GET /sounds',
+    method: 'get',
+    path: '/sounds',
     guard: 'bearer',
     status: 200,
-    valid: () => query('limit=2&featured=false&include_children=true&search=a'),
+    valid: () => withQuery('limit=2&featured=false&include_children=true&search=a'),
     invalid: [
       'limit=0',
       'limit=101',
@@ -86,23 +93,25 @@ const table: Row[] = [
       'cursor=x',
       'cursor=',
       `search=${'x'.repeat(101)}`,
-    ].map(query),
+    ].map(withQuery),
   },
-  { endpoint: 'GET /sounds/{id}', guard: 'bearer', status: 200, valid: () => ({}) },
-  { endpoint: 'POST /sounds/{id}/play', guard: 'bearer', status: 200, valid: () => ({}) },
-  { endpoint: 'GET /favorites', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/sounds/{id}', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'post', path: '/sounds/{id}/play', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/favorites', guard: 'bearer', status: 200, valid: () => ({}) },
   {
-    endpoint: 'POST /favorites',
+    method: 'post',
+    path: '/favorites',
     guard: 'bearer',
     status: 201,
     valid: (world) => ({ body: { sound_id: world.soundId } }),
     invalid: [{ body: {} }, { body: { sound_id: 'x' } }, { body: { sound_id: null } }],
   },
-  { endpoint: 'DELETE /favorites/{soundId}', guard: 'bearer', status: 200, valid: () => ({}) },
-  { endpoint: 'GET /me', guard: 'bearer', status: 200, valid: () => ({}) },
-  { endpoint: 'GET /me/customer', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'delete', path: '/favorites/{soundId}', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/me', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/me/customer', guard: 'bearer', status: 200, valid: () => ({}) },
   {
-    endpoint: 'PATCH /me/customer',
+    method: 'patch',
+    path: '/me/customer',
     guard: 'bearer',
     status: 200,
     valid: () => ({ body: { full_name: 'Ada', marketing_opt_in: false } }),
@@ -114,8 +123,8 @@ const table: Row[] = [
       { body: { marketing_opt_in: null } },
     ],
   },
-  { endpoint: 'GET /home', guard: 'bearer', status: 200, valid: () => ({}) },
-  { endpoint: 'GET /categories', guard: 'optional', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/home', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'get', path: '/categories', guard: 'optional', status: 200, valid: () => ({}) },
 ];
 
 let world: World;
@@ -128,8 +137,8 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /**
- * What a case needs. A deployment may not give it to its tests: the case is skipped then, and the reporter prints how to
- * have it run. The embedded Supabase gives everything.
+ * Returns what a test needs. A deployment may lack it: then the test is skipped, and the reporter prints the remedy.
+ * With the embedded Supabase nothing is lacking.
  */
 const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => {
   if (thing === null) context.skip(remedy);
@@ -143,13 +152,13 @@ const remedies = {
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
-function send(row: Row, request: Request) {
-  const [method = '', path = ''] = row.endpoint.split(' ');
-  const { path: rest = '', ...options } = request;
-  return call(world.url, method, path.replace(/\{\w+\}/, world.soundId) + rest, options);
+function send({ method, path }: Row, { query = '', body, token }: Request, id = world.soundId) {
+  const request = world.api[method](path.replace(/\{\w+\}/, id)).query(query);
+  if (token !== undefined) request.auth(token, bearer);
+  return body === undefined ? request : request.send(body);
 }
 
-/** Credentials that must be refused, as made from a good one. */
+/** Credentials that must be refused. */
 const refused: Record<string, (context: TestContext) => Promise<string> | string> = {
   malformed: () => 'rubbish',
   'with a changed signature': () => `${owner.access_token.slice(0, -4)}AAAA`,
@@ -171,58 +180,53 @@ const refused: Record<string, (context: TestContext) => Promise<string> | string
 };
 
 test('the table has every endpoint of the app, guarded as it declares', () => {
-  const declared = endpoints.map(({ method, path, guard }) => `${method.toUpperCase()} ${path} ${guard}`);
-  expect(table.map(({ endpoint, guard }) => `${endpoint} ${guard}`).sort()).toEqual(declared.sort());
+  const inWords = ({ method, path, guard }: { method: string; path: string; guard: string }) =>
+    `${method} ${path} ${guard}`;
+  expect(table.map(inWords).sort()).toEqual(endpoints.map(inWords).sort());
 });
 
-describe.each(table)('$endpoint', (row) => {
+describe.each(table)('$method $path', (row) => {
   const guarded = row.guard === 'bearer' || row.guard === 'user';
 
   test(`answers a good request with ${row.status} and the declared body`, async (context) => {
     const request = needed(context, row.valid(world), remedies.idToken);
-    const { status } = await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) });
-    expect(status).toBe(row.status);
+    await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) }).expect(row.status);
   });
 
   if (row.guard !== 'none') {
     test(`without a credential is ${guarded ? 401 : 200}`, async () => {
-      const answer = await send(row, { path: '' });
-      expect(answer.status).toBe(guarded ? 401 : 200);
-      if (guarded) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="sounds"');
+      const { headers } = await send(row, {}).expect(guarded ? 401 : 200);
+      if (guarded) expect(headers['www-authenticate']).toBe('Bearer realm="sounds"');
     });
 
     test.for(Object.entries(refused))('with a credential %s is 401', async ([, make], context) => {
-      const answer = await send(row, { token: await make(context) });
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="sounds", error="invalid_token"');
+      await send(row, { token: await make(context) })
+        .expect(401)
+        .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
     });
 
     test(`with an API key is ${row.guard === 'user' ? 'refused' : 'answered'}`, async (context) => {
       const token = needed(context, world.apiKey, remedies.apiKey);
-      const { status } = await send(row, { ...(await row.valid(world)), token });
-      expect(status).toBe(row.guard === 'user' ? 401 : row.status);
+      await send(row, { ...(await row.valid(world)), token }).expect(row.guard === 'user' ? 401 : row.status);
     });
   } else {
-    test('takes no notice of a credential', async (context) => {
+    test('ignores a credential', async (context) => {
       const request = needed(context, row.valid(world), remedies.idToken);
-      expect((await send(row, { ...(await request), token: 'rubbish' })).status).toBe(row.status);
+      await send(row, { ...(await request), token: 'rubbish' }).expect(row.status);
     });
   }
 
   if (row.invalid) {
-    test.for(row.invalid)('is 400 for $path $body', async (request) => {
-      const { status } = await send(row, { ...(guarded && { token: owner.access_token }), ...request });
-      expect(status).toBe(400);
+    test.for(row.invalid)('is 400 for $query $body', async (request) => {
+      await send(row, { ...(guarded && { token: owner.access_token }), ...request }).expect(400);
     });
   }
 
-  if (row.endpoint.includes('{')) {
-    test('is 404 for an id that is no uuid, and unless it is a removal, for one that names nothing', async () => {
-      const [method = '', path = ''] = row.endpoint.split(' ');
-      const statusOf = async (id: string) =>
-        (await call(world.url, method, path.replace(/\{\w+\}/, id), { token: owner.access_token })).status;
-      expect(await statusOf('not-a-uuid')).toBe(404);
-      expect(await statusOf(randomUUID())).toBe(method === 'DELETE' ? 200 : 404);
+  if (row.path.includes('{')) {
+    test('is 404 for a malformed id and, except for a removal, for an unknown one', async () => {
+      const token = owner.access_token;
+      await send(row, { token }, 'not-a-uuid').expect(404);
+      await send(row, { token }, randomUUID()).expect(row.method === 'delete' ? 200 : 404);
     });
   }
 });
@@ -230,20 +234,17 @@ describe.each(table)('$endpoint', (row) => {
 describe('data of another user', () => {
   test('is not in favorites, profile or customer record, and cannot be removed', async () => {
     const other = await world.signIn('other');
-    const as = (session: Session, method: string, path: string, body?: unknown) =>
-      call<{ data: { id?: string; sound_id?: string }[] }>(world.url, method, path, {
-        token: session.access_token,
-        ...(body !== undefined && { body }),
-      });
-    await as(owner, 'POST', '/favorites', { sound_id: world.soundId });
-    await as(other, 'DELETE', `/favorites/${world.soundId}`);
-    expect((await as(other, 'GET', '/favorites')).body.data).toEqual([]);
-    expect((await as(owner, 'GET', '/favorites')).body.data.map((item) => item.sound_id)).toContain(
-      world.soundId,
-    );
+    const { api, soundId: sound_id } = world;
+    const [mine, theirs] = [owner.access_token, other.access_token];
+    await api.post('/favorites').auth(mine, bearer).send({ sound_id }).expect(201);
+    await api.delete(`/favorites/${sound_id}`).auth(theirs, bearer).expect(200);
+    expect((await api.get('/favorites').auth(theirs, bearer)).body).toEqual({ data: [] });
+    const favorites = await api.get('/favorites').auth(mine, bearer);
+    expect(favorites.body.data).toContainEqual(expect.objectContaining({ sound_id }));
     for (const path of ['/me', '/me/customer']) {
-      expect((await as(other, 'GET', path)).body).toMatchObject({ data: { id: other.user.id } });
+      const { body } = await api.get(path).auth(theirs, bearer);
+      expect(body).toMatchObject({ data: { id: other.user.id } });
     }
-    await as(owner, 'DELETE', `/favorites/${world.soundId}`);
+    await api.delete(`/favorites/${sound_id}`).auth(mine, bearer);
   });
 });

@@ -1,22 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { bearer } from './support/api.ts';
 import { addCategory, addSounds } from './support/catalogue.ts';
 import { test } from './support/test.ts';
 import { activeInOrder, type Page, walk } from './support/walk.ts';
 
-/** How clients of other types hand a cursor back: same moment, other text. */
+/** How clients with other date types send a cursor back: the same moment, written differently. */
 const rewritings: Record<string, (cursor: string) => string> = {
-  'as it came': (cursor) => cursor,
+  unchanged: (cursor) => cursor,
   'with microseconds': (cursor) => cursor.replace('Z', '000Z'),
-  'with nanoseconds and a small error': (cursor) =>
+  'with nanoseconds and a rounding error': (cursor) =>
     cursor.replace(/\.(\d{3})Z$/, (_, ms: string) => `.${ms}000417Z`),
   'with an offset': (cursor) =>
     new Date(Date.parse(cursor) + 5.5 * 3_600_000).toISOString().replace('Z', '+05:30'),
-  'without zeros at the end': (cursor) => cursor.replace(/\.?0+Z$/, 'Z'),
+  'without trailing zeros': (cursor) => cursor.replace(/\.?0+Z$/, 'Z'),
   'in lower case': (cursor) => cursor.toLowerCase(),
 };
 
-describe('walking through GET /sounds', () => {
+describe('paging through GET /sounds', () => {
   const arbitrarySounds = fc.array(
     fc.record({
       sort_order: fc.integer({ min: -2, max: 2 }),
@@ -31,7 +32,7 @@ describe('walking through GET /sounds', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  test('brings every active sound exactly once, in order, whatever the page size and however the client writes cursors', async ({
+  test('returns every active sound exactly once, in order, for any page size and any spelling of the cursor', async ({
     api,
     sql,
     user,
@@ -47,10 +48,15 @@ describe('walking through GET /sounds', () => {
             sql,
             sounds.map((sound) => ({ ...sound, category })),
           );
-          const ids = await walk(api, user, `category=${category}`, {
-            limit,
-            rewrite: rewritings[rewriting],
-          });
+          const ids = await walk(
+            api,
+            user,
+            { category },
+            {
+              limit,
+              rewrite: rewritings[rewriting],
+            },
+          );
           expect(ids).toEqual(await activeInOrder(sql, category));
         },
       ),
@@ -58,7 +64,7 @@ describe('walking through GET /sounds', () => {
     );
   });
 
-  test('goes on from its place when the sound it stopped at is deactivated or deleted meanwhile', async ({
+  test('continues from its position when the last sound of a page is deactivated or deleted', async ({
     api,
     sql,
     user,
@@ -75,14 +81,19 @@ describe('walking through GET /sounds', () => {
             sounds.map((sound) => ({ ...sound, category })),
           );
           const expected = await activeInOrder(sql, category);
-          const ids = await walk(api, user, `category=${category}`, {
-            limit,
-            meanwhile: async ({ data }) => {
-              const anchor = data.at(-1)?.id ?? null;
-              if (change === 'delete') await sql`delete from public.sounds where id = ${anchor}`;
-              else await sql`update public.sounds set is_active = false where id = ${anchor}`;
+          const ids = await walk(
+            api,
+            user,
+            { category },
+            {
+              limit,
+              meanwhile: async ({ data }) => {
+                const anchor = data.at(-1)?.id ?? null;
+                if (change === 'delete') await sql`delete from public.sounds where id = ${anchor}`;
+                else await sql`update public.sounds set is_active = false where id = ${anchor}`;
+              },
             },
-          });
+          );
           expect(ids).toEqual(expected);
         },
       ),
@@ -90,7 +101,7 @@ describe('walking through GET /sounds', () => {
     );
   });
 
-  test('holds for the whole catalogue and for every filter', async ({ api, sql, user }) => {
+  test('returns every sound once, without filters and with each of them', async ({ api, sql, user }) => {
     const parent = await addCategory(sql);
     const child = await addCategory(sql, { parent });
     const ids = await addSounds(
@@ -103,45 +114,49 @@ describe('walking through GET /sounds', () => {
       })),
     );
     const mine = new Set(ids);
-    for (const [query, expected] of [
-      ['', ids],
-      [`category=${parent}&include_children=true`, ids],
-      [`search=${parent}`, ids],
-      [`search=${parent}&featured=true`, ids.filter((_, index) => index % 3 === 0)],
-      [`category=${child}&featured=false`, ids.filter((_, index) => index % 2 === 0 && index % 3 !== 0)],
+    for (const [filters, expected] of [
+      [{}, ids],
+      [{ category: parent, include_children: true }, ids],
+      [{ search: parent }, ids],
+      [{ search: parent, featured: true }, ids.filter((_, index) => index % 3 === 0)],
+      [{ category: child, featured: false }, ids.filter((_, index) => index % 2 === 0 && index % 3 !== 0)],
     ] as const) {
-      const seen = (await walk(api, user, query, { limit: query === '' ? 100 : 7 })).filter((id) =>
-        mine.has(id),
-      );
-      expect(seen.toSorted()).toEqual(expected.toSorted());
+      const isFiltered = Object.keys(filters).length > 0;
+      const seen = await walk(api, user, filters, { limit: isFiltered ? 7 : 100 });
+      expect(seen.filter((id) => mine.has(id)).toSorted()).toEqual(expected.toSorted());
     }
   });
 
-  test('a cursor may change its filters: it is a position in one order', async ({ api, sql, user }) => {
+  test('a cursor may be used with other filters: it is a position in the order of all sounds', async ({
+    api,
+    sql,
+    user,
+  }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, [
       { category, created_at: '2024-01-03T00:00:00Z', is_featured: true },
       { category, created_at: '2024-01-02T00:00:00Z' },
       { category, created_at: '2024-01-01T00:00:00Z', is_featured: true },
     ]);
-    const first = await api.get<Page>(`/sounds?category=${category}&limit=1`, { token: user.access_token });
-    const cursor = encodeURIComponent(first.body.next_cursor ?? '');
-    const rest = await api.get<Page>(`/sounds?category=${category}&featured=true&cursor=${cursor}`, {
-      token: user.access_token,
-    });
+    const first = await api.get('/sounds').query({ category, limit: 1 }).auth(user.access_token, bearer);
+    const rest: { body: Page } = await api
+      .get('/sounds')
+      .query({ category, featured: true, cursor: first.body.next_cursor })
+      .auth(user.access_token, bearer);
     expect(rest.body.data.map(({ id }) => id)).toEqual([ids[2]]);
   });
 
-  test('a cursor that names no sound means "older than"', async ({ api, sql, user }) => {
+  test('a cursor at whose moment there is no sound means "older than"', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const [, older] = await addSounds(sql, [
       { category, created_at: '1999-01-03T00:00:00Z' },
       { category, created_at: '1999-01-01T00:00:00Z' },
     ]);
     for (const cursor of ['1999-01-02T00:00:00Z', '1999-01-02T00:00:00+00:00', '1999-01-02T05:00:00 05:00']) {
-      const { body } = await api.get<Page>(`/sounds?category=${category}&cursor=${cursor}`, {
-        token: user.access_token,
-      });
+      const { body }: { body: Page } = await api
+        .get('/sounds')
+        .query(`category=${category}&cursor=${cursor}`)
+        .auth(user.access_token, bearer);
       expect(body.data.map(({ id }) => id)).toEqual([older]);
     }
   });

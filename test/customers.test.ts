@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { rest } from './support/rest.ts';
-import { newEmail, type Sql, test } from './support/test.ts';
+import { newEmail, type Sql, signUp, test } from './support/test.ts';
 
 /** Adds an account as Auth would. */
 async function addAccount(
@@ -120,7 +120,7 @@ describe('the customer of a new account', () => {
 
 describe('a user who leaves the gateway out', () => {
   test('reads and edits their own record, by the rules of the gateway', async ({ api }) => {
-    const { user, access_token } = await api.signUp();
+    const { user, access_token } = await signUp(api);
     const update = (changes: object) => rest(access_token, 'POST', 'rpc/update_customer', { changes });
     expect(
       await update({ full_name: 'Ada', country: 'GB', locale: 'en-GB', phone: '+441234567890' }),
@@ -171,8 +171,8 @@ describe('a user who leaves the gateway out', () => {
   });
 
   test('can neither read another record nor write a column that is not theirs', async ({ api, sql }) => {
-    const other = await api.signUp();
-    const { user, access_token } = await api.signUp();
+    const other = await signUp(api);
+    const { user, access_token } = await signUp(api);
     expect(await rest(access_token, 'GET', 'customers?select=id')).toEqual({
       status: 200,
       body: [{ id: user.id }],
@@ -200,7 +200,7 @@ describe('a user who leaves the gateway out', () => {
   });
 
   test('is noted as seen, which does not count as a change of the record', async ({ api, sql }) => {
-    const { user, access_token } = await api.signUp();
+    const { user, access_token } = await signUp(api);
     const before = await customerOf(sql, user.id);
     await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
     const after = await customerOf(sql, user.id);
@@ -211,7 +211,7 @@ describe('a user who leaves the gateway out', () => {
   });
 
   test('is noted as seen again when 15 minutes have passed', async ({ api, sql }) => {
-    const { user, access_token } = await api.signUp();
+    const { user, access_token } = await signUp(api);
     for (const [ago, isNoted] of [
       ['14 minutes', false],
       ['16 minutes', true],

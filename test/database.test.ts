@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { addSound } from './support/catalogue.ts';
 import { asApiKey, rest } from './support/rest.ts';
-import { test } from './support/test.ts';
+import { signUp, test } from './support/test.ts';
 
 describe('an API key', () => {
   test('has the documented form, is stored as a hash, and acts as its owner under row-level security', async ({
     api,
     sql,
   }) => {
-    const { user } = await api.signUp();
-    const other = await api.signUp();
+    const { user } = await signUp(api);
+    const other = await signUp(api);
     const id = await addSound(sql);
     const [issued] = await sql`select * from admin.create_api_key('Partner', ${user.email.toUpperCase()})`;
     const key: string = issued?.['api_key'];
@@ -34,7 +34,7 @@ describe('an API key', () => {
   });
 
   test('is noted as used at most once a minute', async ({ api, sql }) => {
-    const { user } = await api.signUp();
+    const { user } = await signUp(api);
     const [issued] = await sql`select * from admin.create_api_key('Partner', ${user.email})`;
     for (const [ago, isNoted] of [
       ['50 seconds', false],
@@ -52,7 +52,7 @@ describe('an API key', () => {
     api,
     sql,
   }) => {
-    const { user } = await api.signUp();
+    const { user } = await signUp(api);
     const issue = async (expires: string | null = null): Promise<string> => {
       const [row] =
         await sql`select api_key from admin.create_api_key('Partner', ${user.email}, ${expires}::timestamptz)`;
@@ -71,7 +71,7 @@ describe('an API key', () => {
   });
 
   test('runs only the operations on the list', async ({ api, sql }) => {
-    const { user } = await api.signUp();
+    const { user } = await signUp(api);
     const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
     expect((await asApiKey(row?.['api_key'], 'drop_everything')).status).toBe(400);
   });

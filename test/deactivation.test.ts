@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { newEmail, password, test } from './support/test.ts';
+import { bearer } from './support/api.ts';
+import { newEmail, password, signUp, test } from './support/test.ts';
 
-describe('an admin who sets is_active to false', () => {
-  test('ends the sessions and blocks sign-in and refresh at once; true lets the customer in again', async ({
+describe('deactivating a customer', () => {
+  test('ends their sessions and blocks sign-in and refresh at once, until they are activated again', async ({
     api,
     sql,
   }) => {
-    const { user, refresh_token, access_token } = await api.signUp();
-    const signIn = async () =>
-      (await api.post('/auth/signin', { body: { email: user.email, password } })).status;
+    const { user, refresh_token, access_token } = await signUp(api);
+    const signIn = () => api.post('/auth/signin').send({ email: user.email, password });
     const setActive = (is_active: boolean) =>
       sql`update public.customers set is_active = ${is_active} where id = ${user.id}`;
 
     await setActive(false);
-    expect(await signIn()).toBe(401);
-    expect((await api.post('/auth/refresh', { body: { refresh_token } })).status).toBe(401);
-    expect((await api.get('/home', { token: access_token })).status).toBe(200); // lives out its hour
+    await signIn().expect(401);
+    await api.post('/auth/refresh').send({ refresh_token }).expect(401);
+    await api.get('/home').auth(access_token, bearer).expect(200); // good until it expires
     await setActive(true);
-    expect(await signIn()).toBe(200);
+    await signIn().expect(200);
   });
 
   for (const [what, before, meanwhile, expected] of [
@@ -27,7 +27,7 @@ describe('an admin who sets is_active to false', () => {
     ['a ban changed meanwhile, leaves the later one', '2998-01-01', '2999-01-01', '2999-01-01'],
     ['a ban lifted meanwhile, leaves it lifted', '2999-01-01', null, null],
   ] as const) {
-    test(`and back, with ${what}`, async ({ sql }) => {
+    test(`and activating them again, with ${what}`, async ({ sql }) => {
       const id = randomUUID();
       await sql`insert into auth.users (id, email) values (${id}, ${newEmail()})`;
       const setActive = (is_active: boolean) =>
@@ -43,14 +43,13 @@ describe('an admin who sets is_active to false', () => {
     });
   }
 
-  test('keeps the customer out when somebody lifts the ban in the dashboard', async ({ api, sql }) => {
-    const { user } = await api.signUp();
-    const signIn = async () =>
-      (await api.post('/auth/signin', { body: { email: user.email, password } })).status;
+  test('keeps them out even when somebody lifts the ban in the dashboard', async ({ api, sql }) => {
+    const { user } = await signUp(api);
+    const signIn = () => api.post('/auth/signin').send({ email: user.email, password });
     await sql`update public.customers set is_active = false where id = ${user.id}`;
     await sql`update auth.users set banned_until = null where id = ${user.id}`;
-    expect(await signIn()).toBe(401);
+    await signIn().expect(401);
     await sql`update public.customers set is_active = true where id = ${user.id}`;
-    expect(await signIn()).toBe(200);
+    await signIn().expect(200);
   });
 });

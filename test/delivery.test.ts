@@ -7,8 +7,8 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../src/config.ts';
-import { call } from './support/api.ts';
 import { buildImage, type Image, runIn, sealImage, unsealImage } from './support/image.ts';
+import { call } from './support/old-api.ts';
 import { environment } from './support/server-process.ts';
 import { newEmail, password } from './support/test.ts';
 

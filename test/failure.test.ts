@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { type Api, apiAt, bearer } from './support/api.ts';
 import { addSounds } from './support/catalogue.ts';
 import { startFragileStack } from './support/fragile-stack.ts';
 import { environment, startListening } from './support/server-process.ts';
-import { type Api, apiOf, newEmail, password } from './support/test.ts';
+import { newEmail, password, signUp } from './support/test.ts';
 
 /** A gateway process of its own in front of a stack that can be broken; each test has both to itself. */
 async function startService({ onTestFinished }: TestContext) {
@@ -23,16 +24,16 @@ async function startService({ onTestFinished }: TestContext) {
     await server.exited;
     await stack.stop();
   });
-  return { stack, server, api: apiOf({ url: `${server.origin}/api/v1` }) };
+  return { stack, server, api: apiAt(`${server.origin}/api/v1`) };
 }
 
 type Ended = { status: number; startedMs: number; seconds: number; what: string };
 
 const pauseMs = 20;
 
-/** Clients that call until they are stopped. Every answer is checked as in all other tests. */
+/** Starts clients that send requests until they are stopped. Every answer is checked as in all other tests. */
 function startTraffic(
-  calls: Record<string, () => Promise<{ status: number }>>,
+  calls: Record<string, () => PromiseLike<{ status: number }>>,
   { onTestFinished }: TestContext,
 ) {
   const ended: Ended[] = [];
@@ -53,23 +54,23 @@ function startTraffic(
   return { ended, stop };
 }
 
-/** Everything that an app does, by a signed-in user. */
+/** Everything that an app does for a signed-in user. */
 async function appCalls(api: Api, databaseUrl: string) {
   const sql = postgres(databaseUrl, { max: 1 });
   const [sound] = await addSounds(sql, [{ title: 'A bowl' }, { title: 'Rain' }]);
   await sql.end();
   const email = newEmail();
-  const { access_token: token } = await api.signUp(email);
+  const { access_token: token } = await signUp(api, email);
   return {
     categories: () => api.get('/categories'),
-    sounds: () => api.get('/sounds', { token }),
-    sound: () => api.get(`/sounds/${sound}`, { token }),
-    play: () => api.post(`/sounds/${sound}/play`, { token }),
-    home: () => api.get('/home', { token }),
-    favorites: () => api.get('/favorites', { token }),
-    favorite: () => api.post('/favorites', { token, body: { sound_id: sound } }),
-    customer: () => api.get('/me/customer', { token }),
-    signIn: () => api.post('/auth/signin', { body: { email, password } }),
+    sounds: () => api.get('/sounds').auth(token, bearer),
+    sound: () => api.get(`/sounds/${sound}`).auth(token, bearer),
+    play: () => api.post(`/sounds/${sound}/play`).auth(token, bearer),
+    home: () => api.get('/home').auth(token, bearer),
+    favorites: () => api.get('/favorites').auth(token, bearer),
+    favorite: () => api.post('/favorites').auth(token, bearer).send({ sound_id: sound }),
+    customer: () => api.get('/me/customer').auth(token, bearer),
+    signIn: () => api.post('/auth/signin').send({ email, password }),
   };
 }
 

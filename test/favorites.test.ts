@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { bearer } from './support/api.ts';
 import { addCategory, addSound, addSounds } from './support/catalogue.ts';
-import { test } from './support/test.ts';
-
-type Favorites = { data: { sound_id: string; created_at: string; sounds: unknown }[] };
+import { signUp, test } from './support/test.ts';
 
 describe('favorites', () => {
   test('are added, listed newest first with a compact preview, and removed', async ({ api, sql }) => {
-    const { access_token: token } = await api.signUp();
+    const { access_token: token } = await signUp(api);
     const category = await addCategory(sql);
     const [first = '', second = ''] = await addSounds(sql, [
       { title: 'First', category, cover_image_path: 'a.jpg', duration_sec: 4.5 },
       { title: 'Second' },
     ]);
     for (const sound_id of [first, second]) {
-      const { status, body } = await api.post('/favorites', { token, body: { sound_id } });
-      expect(status).toBe(201);
+      const { body } = await api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(201);
       expect(body).toEqual({ data: { ok: true } });
     }
-    const list = await api.get<Favorites>('/favorites', { token });
+    const list = () => api.get('/favorites').auth(token, bearer).expect(200);
     const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(list.body).toEqual({
+    expect((await list()).body).toEqual({
       data: [
         {
           sound_id: second,
@@ -34,29 +32,25 @@ describe('favorites', () => {
         },
       ],
     });
-    expect((await api.send('DELETE', `/favorites/${second}`, { token })).body).toEqual({
-      data: { ok: true },
-    });
-    expect(
-      (await api.get<Favorites>('/favorites', { token })).body.data.map((item) => item.sound_id),
-    ).toEqual([first]);
+    const removed = await api.delete(`/favorites/${second}`).auth(token, bearer).expect(200);
+    expect(removed.body).toEqual({ data: { ok: true } });
+    expect((await list()).body).toMatchObject({ data: [{ sound_id: first }] });
   });
 
   test('added again change nothing, not even their time', async ({ api, sql }) => {
-    const { access_token: token } = await api.signUp();
+    const { access_token: token } = await signUp(api);
     const sound_id = await addSound(sql);
-    const add = () => api.post('/favorites', { token, body: { sound_id } });
+    const add = () => api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(201);
     await add();
-    const before = await api.get<Favorites>('/favorites', { token });
-    const again = await Promise.all([add(), add(), add()]);
-    expect(again.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect((await api.get<Favorites>('/favorites', { token })).body).toEqual(before.body);
+    const before = await api.get('/favorites').auth(token, bearer);
+    await Promise.all([add(), add(), add()]);
+    expect((await api.get('/favorites').auth(token, bearer)).body).toEqual(before.body);
   });
 
   test('of an unknown or inactive sound are 404 and nothing is written', async ({ api, sql }) => {
-    const { access_token: token, user } = await api.signUp();
+    const { access_token: token, user } = await signUp(api);
     for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })]) {
-      expect((await api.post('/favorites', { token, body: { sound_id } })).status).toBe(404);
+      await api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(404);
     }
     expect(await sql`select from public.favorites where user_id = ${user.id}`).toHaveLength(0);
   });
@@ -65,10 +59,10 @@ describe('favorites', () => {
     api,
     sql,
   }) => {
-    const { access_token: token } = await api.signUp();
+    const { access_token: token } = await signUp(api);
     const sound_id = await addSound(sql);
-    await api.post('/favorites', { token, body: { sound_id } });
-    const preview = async () => (await api.get<Favorites>('/favorites', { token })).body.data;
+    await api.post('/favorites').auth(token, bearer).send({ sound_id });
+    const preview = async () => (await api.get('/favorites').auth(token, bearer)).body.data;
     await sql`update public.sounds set is_active = false where id = ${sound_id}`;
     expect(await preview()).toMatchObject([{ sound_id, sounds: null }]);
     await sql`update public.sounds set is_active = true where id = ${sound_id}`;
@@ -76,33 +70,32 @@ describe('favorites', () => {
   });
 
   test('are those of the caller alone', async ({ api, sql }) => {
-    const [mine, other] = [await api.signUp(), await api.signUp()];
+    const [mine, other] = [await signUp(api), await signUp(api)];
     const sound_id = await addSound(sql);
-    await api.post('/favorites', { token: mine.access_token, body: { sound_id } });
-    expect((await api.get<Favorites>('/favorites', { token: other.access_token })).body.data).toEqual([]);
-    await api.send('DELETE', `/favorites/${sound_id}`, { token: other.access_token });
-    expect((await api.get<Favorites>('/favorites', { token: mine.access_token })).body.data).toHaveLength(1);
+    await api.post('/favorites').auth(mine.access_token, bearer).send({ sound_id });
+    expect((await api.get('/favorites').auth(other.access_token, bearer)).body.data).toEqual([]);
+    await api.delete(`/favorites/${sound_id}`).auth(other.access_token, bearer);
+    expect((await api.get('/favorites').auth(mine.access_token, bearer)).body.data).toHaveLength(1);
   });
 
-  test('are never cut: 1,500 of them come in one answer', async ({ api, sql }) => {
-    const { access_token: token, user } = await api.signUp();
+  test('are never truncated: 1,500 of them come in one answer', async ({ api, sql }) => {
+    const { access_token: token, user } = await signUp(api);
     const category = await addCategory(sql);
     await sql`
       with added as (
         insert into public.sounds (title, category) select 'Many', ${category} from generate_series(1, 1500) returning id
       )
       insert into public.favorites (user_id, sound_id) select ${user.id}, id from added`;
-    const { body } = await api.get<Favorites>('/favorites', { token });
+    const { body }: { body: { data: { sound_id: string }[] } } = await api
+      .get('/favorites')
+      .auth(token, bearer);
     expect(new Set(body.data.map((item) => item.sound_id)).size).toBe(1500);
   });
 
-  test('that are not there are removed without an error; a malformed id names nothing', async ({
-    api,
-    user,
-  }) => {
+  test('that do not exist are removed without an error; a malformed id is 404', async ({ api, user }) => {
     const token = user.access_token;
-    expect((await api.send('DELETE', `/favorites/${randomUUID()}`, { token })).status).toBe(200);
-    expect((await api.send('DELETE', '/favorites/not-a-uuid', { token })).status).toBe(404);
+    await api.delete(`/favorites/${randomUUID()}`).auth(token, bearer).expect(200);
+    await api.delete('/favorites/not-a-uuid').auth(token, bearer).expect(404);
   });
 
   test('need a sound_id that is a uuid', async ({ api, user }) => {
@@ -113,11 +106,7 @@ describe('favorites', () => {
       { sound_id: 5 },
       { sound_id: [randomUUID()] },
     ]) {
-      const answer = await api.post<{ error: { message: string } }>('/favorites', {
-        token: user.access_token,
-        body,
-      });
-      expect(answer.status).toBe(400);
+      const answer = await api.post('/favorites').auth(user.access_token, bearer).send(body).expect(400);
       expect(answer.body.error.message).toMatch(/^sound_id: /);
     }
   });

@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest';
+import { type Api, bearer } from './support/api.ts';
 import { addCategory, addSection, addSound, addSounds, newSlug } from './support/catalogue.ts';
-import { type Api, type Session, test } from './support/test.ts';
+import { type Session, test } from './support/test.ts';
 
 type Section = { slug: string; sounds: { id: string }[]; [field: string]: unknown };
+type Home = { sections: Section[] };
 
 async function sectionOf(api: Api, user: Session, slug: string) {
-  const { status, body } = await api.get<{ sections: Section[] }>('/home', { token: user.access_token });
-  expect(status).toBe(200);
+  const { body }: { body: Home } = await api.get('/home').auth(user.access_token, bearer).expect(200);
   return body.sections.find((section) => section.slug === slug);
 }
 
@@ -83,7 +84,7 @@ describe('GET /home', () => {
     expect(idsOf(await sectionOf(api, user, newestSection))).toEqual([newest]);
   });
 
-  test('a rule section shows 20 sounds unless item_limit says otherwise; a manual one is never cut', async ({
+  test('a rule section shows 20 sounds unless item_limit says otherwise; a manual one is never truncated', async ({
     api,
     sql,
     user,
@@ -113,7 +114,7 @@ describe('GET /home', () => {
     const late = await addSection(sql, { mode: 'manual', sort_order: 11 });
     const early = await addSection(sql, { mode: 'manual', sort_order: 10 });
     const hidden = await addSection(sql, { mode: 'manual', is_active: false });
-    const { body } = await api.get<{ sections: Section[] }>('/home', { token: user.access_token });
+    const { body }: { body: Home } = await api.get('/home').auth(user.access_token, bearer);
     const mine = body.sections.filter(({ slug }) => [late, early, hidden].includes(slug));
     expect(mine.map(({ slug, sounds }) => [slug, sounds])).toEqual([
       [early, []],

@@ -3,10 +3,9 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, inject } from 'vitest';
 import { AUDIO_RECIPES, makeAudio } from '../dev/seed/audio-recipes.ts';
 import { COVER_RECIPES, makeCover } from '../dev/seed/cover-recipes.ts';
+import { bearer } from './support/api.ts';
 import { addSound } from './support/catalogue.ts';
 import { test } from './support/test.ts';
-
-type Detail = { data: { audio_url: string; cover_image_url: string; duration_sec: number } };
 
 const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
@@ -25,7 +24,7 @@ async function store(bucket: string, path: string, contentType: string, content:
   expect(response.status).toBe(200);
 }
 
-/** What a player makes of these bytes: how long it plays, in seconds; it fails on the first thing it cannot decode. */
+/** Decodes audio as a player does; returns how long it plays, in seconds. Fails on the first decoding error. */
 function playedSeconds(bytes: Uint8Array, sampleRate = 8000): number {
   const args = '-v error -xerror -i pipe:0 -f s16le -ac 1 -ar'.split(' ');
   const { status, stdout, stderr } = spawnSync('ffmpeg', [...args, String(sampleRate), 'pipe:1'], {
@@ -50,7 +49,7 @@ describe('a new listener', () => {
 
   test('gets the cover as an image that a browser shows, signed and public', async ({ api, sql, user }) => {
     const id = await addSound(sql, { cover_image_path: coverPath });
-    const { body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     for (const url of [
       body.data.cover_image_url,
       `${inject('stack').apiUrl}/storage/v1/object/public/covers/${coverPath}`,
@@ -62,7 +61,7 @@ describe('a new listener', () => {
     }
   });
 
-  test('hears audio of exactly the stated duration, whole or from the middle', async ({
+  test('hears audio of exactly the stated duration, from the start or from the middle', async ({
     skip,
     api,
     sql,
@@ -70,7 +69,7 @@ describe('a new listener', () => {
   }) => {
     skip(!ffmpeg, 'Install ffmpeg to decode audio.');
     const id = await addSound(sql, { audio_path: audioPath, duration_sec: durationSec });
-    const { body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     const whole = await fetch(body.data.audio_url);
     expect(whole.headers.get('content-type')).toBe('audio/wav');
     const bytes = await whole.bytes();

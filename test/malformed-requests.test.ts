@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { type RequestListener, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
-import { readAnswer } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
+import { readAnswer, test, withSupabase } from './support/old-api.ts';
 import { environment, startListening } from './support/server-process.ts';
-import { test } from './support/test.ts';
 
 /** The head and body of the answer to bytes that no HTTP client would send. */
 function sendRaw(port: number, bytes: string): Promise<Response> {

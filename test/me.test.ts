@@ -1,24 +1,22 @@
 import { describe, expect } from 'vitest';
 import { countryCodes } from '../src/country.ts';
-import { type Api, newEmail, password, type Session, test } from './support/test.ts';
-
-type CustomerAnswer = { data: Record<string, unknown>; auth_via?: string };
-type Refusal = { error: { message: string } };
+import { type Api, bearer } from './support/api.ts';
+import { newEmail, password, type Session, signUp, test } from './support/test.ts';
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 async function signUpAda(api: Api): Promise<Session> {
-  const body = { email: newEmail(), password, full_name: 'Ada' };
-  return (await api.post<{ data: Session }>('/auth/signup', { body })).body.data;
+  const account = { email: newEmail(), password, full_name: 'Ada' };
+  return (await api.post('/auth/signup').send(account).expect(200)).body.data;
 }
 
-const patch = <T = CustomerAnswer>(api: Api, token: string, body: unknown) =>
-  api.send<T>('PATCH', '/me/customer', { token, body });
+const patch = (api: Api, token: string, body: object) =>
+  api.patch('/me/customer').auth(token, bearer).send(body);
 
 describe('GET /me', () => {
   test('is the profile, with the kind of credential', async ({ api }) => {
     const { user, access_token } = await signUpAda(api);
-    expect((await api.get('/me', { token: access_token })).body).toEqual({
+    expect((await api.get('/me').auth(access_token, bearer)).body).toEqual({
       data: { id: user.id, email: user.email, full_name: 'Ada', avatar_url: null },
       auth_via: 'jwt',
     });
@@ -30,20 +28,19 @@ describe('GET /me', () => {
   }) => {
     const { user, access_token: token } = await signUpAda(api);
     await sql`delete from public.customers where id = ${user.id}`;
-    expect((await api.get('/me', { token })).body).toEqual({
+    expect((await api.get('/me').auth(token, bearer)).body).toEqual({
       data: { id: user.id, email: user.email, full_name: null, avatar_url: null },
       auth_via: 'jwt',
     });
-    expect((await api.get('/me/customer', { token })).status).toBe(404);
-    expect((await patch(api, token, { full_name: 'Ada' })).status).toBe(404);
+    await api.get('/me/customer').auth(token, bearer).expect(404);
+    await patch(api, token, { full_name: 'Ada' }).expect(404);
   });
 });
 
 describe('GET /me/customer', () => {
   test('is the whole record, with the kind of credential', async ({ api }) => {
     const { user, access_token } = await signUpAda(api);
-    const { status, body } = await api.get<CustomerAnswer>('/me/customer', { token: access_token });
-    expect(status).toBe(200);
+    const { body } = await api.get('/me/customer').auth(access_token, bearer).expect(200);
     expect(body).toEqual({
       data: {
         id: user.id,
@@ -68,24 +65,23 @@ describe('GET /me/customer', () => {
   test('tells when the user was last here, at most every 15 minutes, without moving updated_at', async ({
     api,
   }) => {
-    const { access_token: token } = await api.signUp();
-    const record = async () => (await api.get<CustomerAnswer>('/me/customer', { token })).body.data;
+    const { access_token: token } = await signUp(api);
+    const record = async () => (await api.get('/me/customer').auth(token, bearer)).body.data;
     const first = await record();
-    await expect.poll(async () => (await record())['last_seen_at']).toEqual(dateTime);
+    await expect.poll(async () => (await record()).last_seen_at).toEqual(dateTime);
     const seen = await record();
-    expect(seen['updated_at']).toBe(first['updated_at']);
-    await api.get('/home', { token });
-    expect((await record())['last_seen_at']).toBe(seen['last_seen_at']);
+    expect(seen.updated_at).toBe(first.updated_at);
+    await api.get('/home').auth(token, bearer);
+    expect((await record()).last_seen_at).toBe(seen.last_seen_at);
   });
 });
 
 describe('PATCH /me/customer', () => {
   test('changes the fields it is given and no others, and returns the record', async ({ api }) => {
     const { access_token: token } = await signUpAda(api);
-    const before = (await api.get<CustomerAnswer>('/me/customer', { token })).body.data;
+    const before = (await api.get('/me/customer').auth(token, bearer)).body.data;
     const changes = { phone: '+49 (170) 123-45.67', locale: 'PT-br', country: 'de', marketing_opt_in: true };
-    const { status, body } = await patch(api, token, changes);
-    expect(status).toBe(200);
+    const { body } = await patch(api, token, changes).expect(200);
     expect(body).toEqual({
       data: {
         ...before,
@@ -97,7 +93,7 @@ describe('PATCH /me/customer', () => {
         updated_at: dateTime,
       },
     });
-    expect(String(body.data['updated_at']) > String(before['updated_at'])).toBe(true);
+    expect(body.data.updated_at > before.updated_at).toBe(true);
   });
 
   test('trims text, and null clears a field', async ({ api }) => {
@@ -113,10 +109,9 @@ describe('PATCH /me/customer', () => {
 
   test('with no fields changes nothing, not even updated_at', async ({ api }) => {
     const { access_token: token } = await signUpAda(api);
-    const before = (await api.get<CustomerAnswer>('/me/customer', { token })).body.data;
-    const { status, body } = await patch(api, token, {});
-    expect(status).toBe(200);
-    expect(body.data).toMatchObject({ updated_at: before['updated_at'], full_name: 'Ada' });
+    const before = (await api.get('/me/customer').auth(token, bearer)).body.data;
+    const { body } = await patch(api, token, {}).expect(200);
+    expect(body.data).toMatchObject({ updated_at: before.updated_at, full_name: 'Ada' });
   });
 
   for (const [field, value] of [
@@ -167,23 +162,26 @@ describe('PATCH /me/customer', () => {
       user,
     }) => {
       const version = () => sql`select xmin from public.customers where id = ${user.user.id}`;
-      // The visit is noted once, after the answer: that must not be taken for a write of this request.
-      await api.get('/me', { token: user.access_token });
+      // last_seen_at is written once, after an answer: that must not be taken for a write of this request.
+      await api.get('/me').auth(user.access_token, bearer);
       await expect
         .poll(() => sql`select from public.customers where id = ${user.user.id} and last_seen_at is not null`)
         .toHaveLength(1);
       const before = await version();
       const body = { full_name: 'Fine', country: 'FR', [field]: value };
-      const answer = await patch<Refusal>(api, user.access_token, body);
-      expect(answer.status).toBe(400);
+      const answer = await patch(api, user.access_token, body).expect(400);
       expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
       expect(await version()).toEqual(before);
     });
   }
 
   test('a field called __proto__ is an unknown field', async ({ api, user }) => {
-    const answer = await patch<Refusal>(api, user.access_token, '{"__proto__":{"full_name":"x"}}');
-    expect(answer.status).toBe(400);
+    const answer = await api
+      .patch('/me/customer')
+      .auth(user.access_token, bearer)
+      .type('json')
+      .send('{"__proto__":{"full_name":"x"}}')
+      .expect(400);
     expect(answer.body.error.message).toMatch(/^__proto__: /);
   });
 
@@ -196,17 +194,16 @@ describe('PATCH /me/customer', () => {
       { locale: 'it' },
       { marketing_opt_in: true },
     ];
-    const answers = await Promise.all(changes.map((body) => patch(api, token, body)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    const { body } = await api.get<CustomerAnswer>('/me/customer', { token });
+    await Promise.all(changes.map((body) => patch(api, token, body).expect(200)));
+    const { body } = await api.get('/me/customer').auth(token, bearer);
     expect(body.data).toMatchObject(Object.assign({}, ...changes));
   });
 
   test('is the caller’s record alone', async ({ api, user }) => {
     const other = await signUpAda(api);
     await patch(api, user.access_token, { full_name: 'Mine' });
-    const { body } = await api.get<CustomerAnswer>('/me/customer', { token: other.access_token });
-    expect(body.data['full_name']).toBe('Ada');
+    const { body } = await api.get('/me/customer').auth(other.access_token, bearer);
+    expect(body.data.full_name).toBe('Ada');
   });
 
   test('accepts exactly the countries that the database accepts', async ({ sql }) => {

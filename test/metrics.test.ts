@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
+import request from 'supertest';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../src/app.ts';
+import { apiAt, bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { type Gateway, startGateway } from './support/gateway.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
-import { apiOf, newEmail, password, test } from './support/test.ts';
+import { newEmail, password, signUp, test } from './support/test.ts';
 
-/** Counting ends a moment after the answer. */
+/** Waits: a request is counted a moment after its answer. */
 const untilCounted = (gateway: Gateway, name: string, values: Record<string, number>) =>
   expect.poll(async () => valuesOf(await scrape(gateway), name)).toEqual(values);
 
@@ -23,31 +25,31 @@ describe('metrics', () => {
     user,
   }) => {
     const gateway = await measured();
-    const api = apiOf(gateway);
+    const api = apiAt(gateway.url);
     const token = user.access_token;
-    await api.get('/home', { token });
-    await api.get('/home', { token });
+    await api.get('/home').auth(token, bearer);
+    await api.get('/home').auth(token, bearer);
     await api.get('/home');
-    await api.post('/auth/signin', { body: { email: newEmail(), password } });
+    await api.post('/auth/signin').send({ email: newEmail(), password });
     await untilCounted(gateway, requestsOf, { 'getHome 200': 2, 'getHome 401': 1, 'signIn 401': 1 });
     // Two homes, and one note of when the user was last seen.
     await untilCounted(gateway, upstreamCalls, { 'data ok': 3, 'auth refused': 1 });
     await gateway.close();
   });
 
-  test('count what is no endpoint as one operation, whatever its address, and probes not at all', async () => {
+  test('count unknown paths and methods as one operation, and probes not at all', async () => {
     const gateway = await measured();
-    const api = apiOf(gateway);
+    const api = apiAt(gateway.url);
     for (let count = 0; count < 20; count++) await api.get(`/nope/${count}`);
-    await api.send('PUT', '/sounds');
+    await api.put('/sounds');
     for (const probe of ['/healthz', '/readyz']) {
-      await (await fetch(new URL(probe, gateway.url))).text();
+      await request(`http://127.0.0.1:${gateway.port}`).get(probe).expect(200);
     }
     await untilCounted(gateway, requestsOf, { 'none 404': 20, 'none 405': 1 });
     await gateway.close();
   });
 
-  test('count a client that went away apart from every status', async ({ user }) => {
+  test('count aborted requests apart from every status', async ({ user }) => {
     const leaving = new AbortController();
     const unanswered: ServerResponse[] = [];
     await withSupabase(
@@ -65,10 +67,10 @@ describe('metrics', () => {
     );
   });
 
-  test('tell a Supabase that fails from one that does not answer', async () => {
+  test('distinguish a Supabase that fails from one that does not answer', async () => {
     const failing = async (env: Record<string, string>) => {
       const gateway = await measured(env);
-      await apiOf(gateway).get('/categories');
+      await apiAt(gateway.url).get('/categories');
       const outcomes = valuesOf(await scrape(gateway), upstreamCalls);
       await gateway.close();
       return outcomes;
@@ -84,13 +86,13 @@ describe('metrics', () => {
     );
   });
 
-  test('count decisions of rate limits by what was counted', async ({ user }) => {
+  test('count the decisions of each rate limit', async ({ user }) => {
     const gateway = await measured({ RATE_LIMIT_PER_MINUTE: '2' });
-    const api = apiOf(gateway);
-    for (let count = 0; count < 3; count++) await api.get('/home', { token: user.access_token });
+    const api = apiAt(gateway.url);
+    for (let count = 0; count < 3; count++) await api.get('/home').auth(user.access_token, bearer);
     await api.get('/categories');
-    await api.signUp();
-    await api.post('/auth/signin', { body: { email: newEmail(), password } });
+    await signUp(api);
+    await api.post('/auth/signin').send({ email: newEmail(), password });
     expect(valuesOf(await scrape(gateway), decisions)).toEqual({
       'user allowed': 2,
       'user limited': 1,
@@ -101,9 +103,9 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('count reads that were answered by the run of another', async ({ user }) => {
+  test('count reads that shared the call of another', async ({ user }) => {
     const gateway = await measured();
-    const read = () => apiOf(gateway).get('/home', { token: user.access_token });
+    const read = () => apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
     await Promise.all(Array.from({ length: 20 }, read));
     const collapsed = async () => valuesOf(await scrape(gateway), 'sounds_collapsed_reads_total')[''];
     expect(await collapsed()).toBeGreaterThan(0);
@@ -113,11 +115,11 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('hold the event-loop lag, and no more series than operations, statuses and buckets allow', async () => {
+  test('include the event-loop lag, and a bounded number of series', async () => {
     const gateway = await measured();
-    const api = apiOf(gateway);
+    const api = apiAt(gateway.url);
     for (const { method, path } of endpoints) {
-      await api.send(method.toUpperCase(), path.replace(/\{\w+\}/, 'x'), { token: 'x' });
+      await api[method](path.replace(/\{\w+\}/, 'x')).auth('x', bearer);
     }
     const samples = await scrape(gateway);
     expect(valuesOf(samples, 'nodejs_eventloop_lag_p99_seconds')['']).toBeGreaterThan(0);
@@ -125,14 +127,11 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('are served at their own port and address alone', async () => {
+  test('are served on their own port and path alone', async () => {
     const gateway = await measured();
     const { port } = new URL(gateway.metricsUrl ?? '');
-    for (const address of [`http://127.0.0.1:${gateway.port}/metrics`, `http://127.0.0.1:${port}/healthz`]) {
-      const response = await fetch(address);
-      await response.text();
-      expect(response.status).toBe(404);
-    }
+    await request(`http://127.0.0.1:${gateway.port}`).get('/metrics').expect(404);
+    await request(`http://127.0.0.1:${port}`).get('/healthz').expect(404);
     await gateway.close();
   });
 });
@@ -151,7 +150,7 @@ describe('metrics with Redis', () => {
       expect
         .poll(
           async () => {
-            await apiOf(gateway).get('/home', { token: user.access_token });
+            await apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
             return valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');
           },
           { timeout: 5000 },

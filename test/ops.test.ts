@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
+import { apiAt } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Sample, scrape } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
-import { apiOf, newEmail, password, test } from './support/test.ts';
+import { newEmail, password, test } from './support/test.ts';
 
 type Rule = { alert: string; expr: string; annotations: { summary: string; description: string } };
 type Panel = {
@@ -52,7 +53,7 @@ function namesIn(expr: string) {
 async function exposed(): Promise<Map<string, Set<string>>> {
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });
-  await apiOf(gateway).post('/auth/signin', { body: { email: newEmail(), password } });
+  await apiAt(gateway.url).post('/auth/signin').send({ email: newEmail(), password });
   let samples: Sample[] = [];
   await expect
     .poll(async () => {

@@ -1,9 +1,9 @@
 import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
 import { prettyOptions } from '../src/http/logger.ts';
-import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, newEmail, password, test } from './support/test.ts';
+import { apiOf, test, withSupabase } from './support/old-api.ts';
+import { newEmail, password } from './support/test.ts';
 
 /** The lines of these requests, once all of them have ended. */
 async function linesOf(logged: string[], requestIds: string[]) {

@@ -1,14 +1,14 @@
 import { type AddressInfo, createServer } from 'node:net';
+import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from './support/api.ts';
+import { apiAt } from './support/api.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
 describe('the server process', () => {
   test('listens, answers, and ends with code 0 on SIGTERM and on SIGINT', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { child, origin, output, exited } = await startListening(environment());
-      const response = await fetch(`${origin}/api/v1/categories`);
-      expect((await readAnswer(response)).status).toBe(200);
+      await apiAt(`${origin}/api/v1`).get('/categories').expect(200);
       child.kill(signal);
       expect(await exited).toEqual([0, null]);
       expect(output.stderr).toBe('');
@@ -20,9 +20,10 @@ describe('the server process', () => {
     await expect.poll(() => output.stdout).toContain('Serving metrics');
     const line = output.stdout.split('\n').find((text) => text.includes('Serving metrics')) ?? '';
     const { address } = JSON.parse(line) as { address: { port: number } };
-    const response = await fetch(`http://127.0.0.1:${address.port}/metrics`);
-    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await response.text()).toContain('sounds_http_request_duration_seconds');
+    await request(`http://127.0.0.1:${address.port}`)
+      .get('/metrics')
+      .expect('Content-Type', /^text\/plain; version=0\.0\.4/)
+      .expect(/sounds_http_request_duration_seconds/);
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
 
@@ -33,7 +34,7 @@ describe('the server process', () => {
     expect(unmeasured.output.stdout).not.toContain('metrics');
   });
 
-  test('that cannot be configured says why in one line for each variable, without a stack, and ends with code 1', async () => {
+  test('that cannot be configured says why in one line for each variable, without a stack trace, and ends with code 1', async () => {
     const { output, exited } = startServer({ ...environment(), SUPABASE_URL: '', PORT: 'x' });
     expect(await exited).toEqual([1, null]);
     expect(output.stderr.trim().split('\n')).toEqual([
@@ -43,7 +44,7 @@ describe('the server process', () => {
     ]);
   });
 
-  test('that refuses every request, since it trusts no proxy, says so', async () => {
+  test('that refuses every request because it trusts no proxy says so', async () => {
     const { child, output, exited } = await startListening({ ...environment(), REQUIRE_HTTPS: 'true' });
     await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
     child.kill('SIGTERM');

@@ -1,19 +1,19 @@
 import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
+import { type Api, apiAt, bearer } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
-import { type Api, apiOf, type Session, test } from './support/test.ts';
+import { type Session, test } from './support/test.ts';
 
 const remaining = async (api: Api, { access_token }: Session) => {
-  const { status, headers } = await api.get('/home', { token: access_token });
-  expect(status).toBe(200);
-  return Number(headers.get('x-ratelimit-remaining'));
+  const { headers } = await api.get('/home').auth(access_token, bearer).expect(200);
+  return Number(headers['x-ratelimit-remaining']);
 };
 
 const limited = (REDIS_URL: string) =>
   startGateway({ REDIS_URL, RATE_LIMIT_PER_MINUTE: '1000', LOG_LEVEL: 'debug' });
 
-/** Resolves when what one gateway counts shows at the other. */
+/** Waits until one gateway shows what the other has counted. */
 async function untilShared(one: Api, other: Api, user: Session) {
   await expect
     .poll(async () => (await remaining(one, user)) - (await remaining(other, user)), { timeout: 5000 })
@@ -28,29 +28,28 @@ describe('rate limits with Redis', () => {
   test('are one budget for all gateways', async ({ user }) => {
     const redis = await startRedis();
     const [first, second] = [await limited(redis.url), await limited(redis.url)];
-    await untilShared(apiOf(first), apiOf(second), user);
-    const before = await remaining(apiOf(first), user);
+    await untilShared(apiAt(first.url), apiAt(second.url), user);
+    const before = await remaining(apiAt(first.url), user);
     for (let count = 1; count <= 5; count++) {
-      expect(await remaining(apiOf(second), user)).toBe(before - 2 * count + 1);
-      expect(await remaining(apiOf(first), user)).toBe(before - 2 * count);
+      expect(await remaining(apiAt(second.url), user)).toBe(before - 2 * count + 1);
+      expect(await remaining(apiAt(first.url), user)).toBe(before - 2 * count);
     }
     await Promise.all([first.close(), second.close()]);
     await redis.stop();
   });
 
-  test('survive a Redis that is killed in the middle of traffic, and are shared again when it returns', async ({
+  test('survive a Redis that is killed under load, and are shared again when it returns', async ({
     user,
   }) => {
     const redis = await startRedis();
     const gateways = [await limited(redis.url), await limited(redis.url)] as const;
-    const [first, second] = [apiOf(gateways[0]), apiOf(gateways[1])];
+    const [first, second] = [apiAt(gateways[0].url), apiAt(gateways[1].url)];
     await untilShared(first, second, user);
 
     const traffic = { on: true, requests: 0 };
     const clients = [first, second, first, second].map(async (api) => {
       while (traffic.on) {
-        const { status } = await api.get('/nope', { token: user.access_token });
-        expect(status).toBe(404);
+        await api.get('/nope').auth(user.access_token, bearer).expect(404);
         traffic.requests += 1;
       }
     });
@@ -73,25 +72,27 @@ describe('rate limits with Redis', () => {
     await again.stop();
   });
 
-  test('do not wait for a Redis that is not there at the start, and use it once it is', async ({ user }) => {
+  test('do not wait for a Redis that is missing at the start, and use it once it is there', async ({
+    user,
+  }) => {
     const gone = await startRedis();
     await gone.stop();
     const [first, second] = [await limited(gone.url), await limited(gone.url)];
-    await remaining(apiOf(first), user);
+    await remaining(apiAt(first.url), user);
     const redis = await startRedis(gone.port);
-    await untilShared(apiOf(first), apiOf(second), user);
+    await untilShared(apiAt(first.url), apiAt(second.url), user);
     await Promise.all([first.close(), second.close()]);
     await redis.stop();
   });
 
-  test('are shared in the end though Redis fails while they are set up', async ({ user }) => {
+  test('are shared even if Redis fails at first while the store is set up', async ({ user }) => {
     const redis = await startRedis();
     const admin = new Redis(redis.url);
     await admin.acl('SETUSER', 'default', '-script');
     const gateways = [await limited(redis.url), await limited(redis.url)] as const;
     for (const { logged } of gateways)
       await expect.poll(() => logged.join('')).toContain('could not be set up');
-    const [first, second] = [apiOf(gateways[0]), apiOf(gateways[1])];
+    const [first, second] = [apiAt(gateways[0].url), apiAt(gateways[1].url)];
     await remaining(first, user);
     await admin.acl('SETUSER', 'default', '+script');
     await untilShared(first, second, user);
@@ -100,18 +101,18 @@ describe('rate limits with Redis', () => {
     await redis.stop();
   });
 
-  test('do not wait for a Redis that does not answer, but for the request that finds it so', async ({
+  test('do not wait for a Redis that does not answer, except for the first request that notices', async ({
     user,
   }) => {
     const redis = await startRedis();
     const gateway = await limited(redis.url);
-    await remaining(apiOf(gateway), user);
+    await remaining(apiAt(gateway.url), user);
     redis.signal('SIGSTOP');
     const inVain = () => gateway.logged.filter((line) => line.includes('counted in this process'));
     const triesToUseIt = () => gateway.logged.filter((line) => line.includes('could not be set up'));
-    for (let count = 0; count < 20; count++) await remaining(apiOf(gateway), user);
+    for (let count = 0; count < 20; count++) await remaining(apiAt(gateway.url), user);
     await expect.poll(() => triesToUseIt().length, { timeout: 10_000 }).toBe(2);
-    await remaining(apiOf(gateway), user);
+    await remaining(apiAt(gateway.url), user);
     expect(inVain()).toHaveLength(1); // the request that found Redis frozen
     const longestMs = Math.max(...gateway.logged.map((line) => JSON.parse(line).durationMs ?? 0));
     expect(longestMs).toBeLessThan(1000);

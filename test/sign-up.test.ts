@@ -4,21 +4,20 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { startApi } from '../dev/api.ts';
+import { type Api, apiAt, bearer } from './support/api.ts';
 import { alone } from './support/fixture.ts';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, newEmail, password, type Session, test } from './support/test.ts';
+import { newEmail, password, signUp, test } from './support/test.ts';
 
-type Answer = { data: Session & { needs_email_confirmation?: true } };
-
-/** The same service in front of an Auth that asks for confirmation; it needs the embedded stack. */
-const confirming = test.extend<{ $file: { confirmingApi: ReturnType<typeof apiOf> } }>({
+/** A gateway in front of a Supabase Auth that requires confirmed e-mail addresses; it needs the embedded stack. */
+const confirming = test.extend<{ $file: { confirmingApi: Api } }>({
   confirmingApi: [
     alone(async (use) => {
       const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-confirming-'));
       const { databaseUrl } = inject('stack');
       const supabase = await startApi({ databaseUrl, storageDir, port: 0, emailConfirmations: true });
       const gateway = await startGateway({ SUPABASE_URL: supabase.url });
-      await use(apiOf(gateway));
+      await use(apiAt(gateway.url));
       await gateway.close();
       await supabase.stop();
       await rm(storageDir, { recursive: true });
@@ -30,9 +29,8 @@ const confirming = test.extend<{ $file: { confirmingApi: ReturnType<typeof apiOf
 describe('POST /auth/signup', () => {
   test('gives a session with exactly the fields of the contract', async ({ api }) => {
     const email = newEmail();
-    const { status, body, headers } = await api.post<Answer>('/auth/signup', { body: { email, password } });
-    expect(status).toBe(200);
-    expect(headers.get('cache-control')).toBe('no-store');
+    const { body, headers } = await api.post('/auth/signup').send({ email, password }).expect(200);
+    expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       data: {
         access_token: expect.any(String),
@@ -45,21 +43,21 @@ describe('POST /auth/signup', () => {
     });
   });
 
-  test('makes the customer, with the name given', async ({ api, sql }) => {
+  test('creates the customer, with the given name', async ({ api, sql }) => {
     const body = { email: newEmail(), password, full_name: '  Ada Lovelace  ' };
-    const { data } = (await api.post<Answer>('/auth/signup', { body })).body;
+    const { data } = (await api.post('/auth/signup').send(body).expect(200)).body;
     expect(
       await sql`select email, full_name, source from public.customers where id = ${data.user.id}`,
     ).toEqual([{ email: body.email, full_name: 'Ada Lovelace', source: 'email' }]);
   });
 
-  test('an address that has an account is refused with a text that does not say so', async ({ api }) => {
-    const { user } = await api.signUp();
-    const answer = await api.post<{ error: { message: string } }>('/auth/signup', {
-      body: { email: user.email.toUpperCase(), password },
-    });
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.message).not.toMatch(/exist|already|taken|registered/i);
+  test('an address that has an account is refused with a message that does not say so', async ({ api }) => {
+    const { user } = await signUp(api);
+    const { body } = await api
+      .post('/auth/signup')
+      .send({ email: user.email.toUpperCase(), password })
+      .expect(400);
+    expect(body.error.message).not.toMatch(/exist|already|taken|registered/i);
   });
 
   for (const [what, body, field] of [
@@ -77,48 +75,41 @@ describe('POST /auth/signup', () => {
     ['a name that is null', { email: newEmail(), password, full_name: null }, 'full_name'],
   ] as const) {
     test(`${what} is refused, naming the field`, async ({ api }) => {
-      const answer = await api.post<{ error: { message: string } }>('/auth/signup', { body });
-      expect(answer.status).toBe(400);
+      const answer = await api.post('/auth/signup').send(body).expect(400);
       expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
     });
   }
 
-  test('a password of 6 characters and one of 72 bytes are accepted and then work, spaces included', async ({
+  test('passwords of 6 characters and of 72 bytes are accepted and work for signing in, spaces included', async ({
     api,
   }) => {
     for (const secret of [' 1234 ', 'é'.repeat(36)]) {
       const body = { email: newEmail(), password: secret };
-      expect((await api.post('/auth/signup', { body })).status).toBe(200);
-      expect((await api.post('/auth/signin', { body })).status).toBe(200);
+      await api.post('/auth/signup').send(body).expect(200);
+      await api.post('/auth/signin').send(body).expect(200);
     }
   });
 
-  test('a token that comes along is ignored', async ({ api }) => {
-    const answer = await api.post('/auth/signup', {
-      token: 'rubbish',
-      body: { email: newEmail(), password },
-    });
-    expect(answer.status).toBe(200);
+  test('an access token in the request is ignored', async ({ api }) => {
+    const account = { email: newEmail(), password };
+    await api.post('/auth/signup').auth('rubbish', bearer).send(account).expect(200);
   });
 });
 
 describe.runIf(inject('stack').embedded)('POST /auth/signup where e-mail addresses must be confirmed', () => {
-  confirming('no tokens are given, and signing in says what is missing', async ({ confirmingApi }) => {
+  confirming('no tokens are issued, and signing in asks for the confirmation', async ({ confirmingApi }) => {
     const body = { email: newEmail(), password };
-    const answer = await confirmingApi.post<Answer>('/auth/signup', { body });
-    expect(answer.status).toBe(200);
+    const answer = await confirmingApi.post('/auth/signup').send(body).expect(200);
     expect(answer.body).toEqual({
       data: { needs_email_confirmation: true, user: { id: expect.any(String), email: body.email } },
     });
-    const signIn = await confirmingApi.post<{ error: { message: string } }>('/auth/signin', { body });
-    expect(signIn.status).toBe(401);
+    const signIn = await confirmingApi.post('/auth/signin').send(body).expect(401);
     expect(signIn.body.error.message).toBe('Confirm your e-mail address first.');
   });
 
-  confirming('a known address cannot be told from a new one', async ({ confirmingApi, api }) => {
-    const { user } = await api.signUp();
-    const known = await confirmingApi.post<Answer>('/auth/signup', { body: { email: user.email, password } });
-    expect(known.status).toBe(200);
+  confirming('a known address gets the same answer as a new one', async ({ confirmingApi, api }) => {
+    const { user } = await signUp(api);
+    const known = await confirmingApi.post('/auth/signup').send({ email: user.email, password }).expect(200);
     expect(known.body).toEqual({
       data: { needs_email_confirmation: true, user: { id: expect.any(String), email: user.email } },
     });

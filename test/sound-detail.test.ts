@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
+import { bearer } from './support/api.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
 import { test } from './support/test.ts';
-
-type Detail = { data: { id: string; audio_url: string | null; cover_image_url: string | null } };
 
 /** Puts a file into Storage as an admin would; returns its path in the bucket. */
 async function upload(bucket: string, path: string, type: string, content: string) {
@@ -26,12 +25,12 @@ describe('GET /sounds/{id}', () => {
     const cover_image_path = await upload('covers', `${name}.jpg`, 'image/jpeg', 'the cover');
     const id = await addSound(sql, { category, audio_path, cover_image_path });
 
-    const { status, body, headers } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
-    expect(status).toBe(200);
-    expect(headers.get('cache-control')).toBe('no-store');
-    const list = await api.get<{ data: object[] }>(`/sounds?category=${category}`, {
-      token: user.access_token,
-    });
+    const { body } = await api
+      .get(`/sounds/${id}`)
+      .auth(user.access_token, bearer)
+      .expect(200)
+      .expect('Cache-Control', 'no-store');
+    const list = await api.get('/sounds').query({ category }).auth(user.access_token, bearer);
     expect(body.data).toEqual({
       ...list.body.data[0],
       cover_image_url: expect.any(String),
@@ -42,9 +41,9 @@ describe('GET /sounds/{id}', () => {
       [body.data.audio_url, 'the audio'],
       [body.data.cover_image_url, 'the cover'],
     ] as const) {
-      const claims = decodeJwt(new URL(url ?? '').searchParams.get('token') ?? '');
+      const claims = decodeJwt(new URL(url).searchParams.get('token') ?? '');
       expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
-      expect(await (await fetch(url ?? '')).text()).toBe(content);
+      expect(await (await fetch(url)).text()).toBe(content);
     }
   });
 
@@ -55,37 +54,32 @@ describe('GET /sounds/{id}', () => {
     user,
   }) => {
     const id = await addSound(sql, { audio_path: 'not/there.wav', cover_image_path: 'not-there.jpg' });
-    const { status, body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
-    expect(status).toBe(200);
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer).expect(200);
     expect(body.data).toMatchObject({ audio_url: null, cover_image_url: null, audio_url_expires_in: 300 });
     expect(gateway.logged.some((line) => line.includes('not/there.wav'))).toBe(true);
   });
 
   test('a sound without files has null addresses', async ({ api, sql, user }) => {
     const id = await addSound(sql);
-    const { body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     expect(body.data).toMatchObject({ audio_url: null, cover_image_url: null });
   });
 
-  test('unknown, inactive and malformed ids are one and the same 404', async ({ api, sql, user }) => {
+  test('unknown, inactive and malformed ids are 404 alike', async ({ api, sql, user }) => {
     const inactive = await addSound(sql, { is_active: false });
     for (const id of [randomUUID(), inactive, 'not-a-uuid', '%00', '%zz', '1', `${inactive}0`, '💥']) {
       for (const [method, path] of [
-        ['GET', `/sounds/${id}`],
-        ['POST', `/sounds/${id}/play`],
+        ['get', `/sounds/${id}`],
+        ['post', `/sounds/${id}/play`],
       ] as const) {
-        expect((await api.send(method, path, { token: user.access_token })).status, path).toBe(404);
+        expect((await api[method](path).auth(user.access_token, bearer)).status, path).toBe(404);
       }
     }
   });
 
-  test('an id is found whatever its case, and comes back as Postgres writes it', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('an id is found in upper case too, and returned in lower case', async ({ api, sql, user }) => {
     const id = await addSound(sql);
-    const { body } = await api.get<Detail>(`/sounds/${id.toUpperCase()}`, { token: user.access_token });
+    const { body } = await api.get(`/sounds/${id.toUpperCase()}`).auth(user.access_token, bearer);
     expect(body.data.id).toBe(id);
   });
 });
@@ -94,9 +88,9 @@ describe('an audio address', () => {
   test('serves parts of the file to players that seek', async ({ api, sql, user }) => {
     const audio_path = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', '0123456789');
     const id = await addSound(sql, { audio_path });
-    const { body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     const part = async (range: string) => {
-      const response = await fetch(body.data.audio_url ?? '', { headers: { Range: range } });
+      const response = await fetch(body.data.audio_url, { headers: { Range: range } });
       return [response.status, response.headers.get('content-range'), await response.text()];
     };
     expect(await part('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234']);
@@ -124,7 +118,7 @@ describe('an audio address', () => {
     await expect.poll(async () => (await fetch(url)).status, { timeout: 6000 }).toBe(400);
   });
 
-  test('cannot be made up: without its token, with another file or a changed token it serves nothing', async ({
+  test('cannot be forged: without its token, for another file or with a changed token it serves nothing', async ({
     api,
     sql,
     user,
@@ -132,8 +126,8 @@ describe('an audio address', () => {
     const audio_path = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
     const other = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', 'other audio');
     const id = await addSound(sql, { audio_path });
-    const { body } = await api.get<Detail>(`/sounds/${id}`, { token: user.access_token });
-    const url = body.data.audio_url ?? '';
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
+    const url: string = body.data.audio_url;
     for (const forged of [url.split('?')[0] ?? '', url.replace(audio_path, other), `${url}x`]) {
       expect((await fetch(forged)).status, forged).toBe(400);
     }

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { type Api, bearer } from './support/api.ts';
 import { addCategory, addSound, addSounds, newSlug } from './support/catalogue.ts';
-import { test } from './support/test.ts';
+import { type Session, test } from './support/test.ts';
 
 type Item = { id: string; title: string; [field: string]: unknown };
 type Page = { data: Item[]; next_cursor: string | null };
+
+async function list(api: Api, user: Session, query: object): Promise<Page> {
+  const { body } = await api.get('/sounds').query(query).auth(user.access_token, bearer).expect(200);
+  return body;
+}
+
+const idsOf = ({ data }: Page) => data.map(({ id }) => id);
 
 describe('GET /sounds', () => {
   test('a list item has exactly the fields of a Sound, covers as a storage-relative path', async ({
@@ -22,11 +30,7 @@ describe('GET /sounds', () => {
       duration_sec: 12.5,
       created_at: '2024-05-01T10:00:00Z',
     });
-    const { status, body } = await api.get<Page>(`/sounds?category=${category}`, {
-      token: user.access_token,
-    });
-    expect(status).toBe(200);
-    expect(body).toEqual({
+    expect(await list(api, user, { category })).toEqual({
       data: [
         {
           id,
@@ -50,10 +54,8 @@ describe('GET /sounds', () => {
   test('a sound needs only a title, and is then listed', async ({ api, sql, user }) => {
     const title = `Only a title ${randomUUID()}`;
     await sql`insert into public.sounds (title) values (${title})`;
-    const { body } = await api.get<Page>(`/sounds?search=${encodeURIComponent(title)}`, {
-      token: user.access_token,
-    });
-    expect(body.data).toMatchObject([{ title, is_featured: false, cover_image_url: null, category: null }]);
+    const { data } = await list(api, user, { search: title });
+    expect(data).toMatchObject([{ title, is_featured: false, cover_image_url: null, category: null }]);
   });
 
   test('the order is sort_order, then newest first', async ({ api, sql, user }) => {
@@ -64,15 +66,15 @@ describe('GET /sounds', () => {
       { category, sort_order: 1, created_at: '2024-01-03T00:00:00Z' },
       { category, sort_order: -5, created_at: '2024-01-02T00:00:00Z' },
     ]);
-    const { body } = await api.get<Page>(`/sounds?category=${category}`, { token: user.access_token });
-    expect(body.data.map(({ id }) => id)).toEqual([ids[3], ids[2], ids[1], ids[0]]);
+    const page = await list(api, user, { category });
+    expect(idsOf(page)).toEqual([ids[3], ids[2], ids[1], ids[0]]);
   });
 
   test('inactive sounds are never listed', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     await addSounds(sql, [{ category, is_active: false }]);
-    const { body } = await api.get<Page>(`/sounds?category=${category}`, { token: user.access_token });
-    expect(body.data).toEqual([]);
+    const page = await list(api, user, { category });
+    expect(page.data).toEqual([]);
     expect(await sql`select from public.sounds where category = ${category}`).toHaveLength(1);
   });
 
@@ -83,21 +85,18 @@ describe('GET /sounds', () => {
       { category: parent, created_at: '2024-01-02T00:00:00Z' },
       { category: child, created_at: '2024-01-01T00:00:00Z' },
     ]);
-    const idsOf = async (query: string) => {
-      const { body } = await api.get<Page>(`/sounds?${query}`, { token: user.access_token });
-      return body.data.map(({ id }) => id);
-    };
-    expect(await idsOf(`category=${parent}`)).toEqual([ofParent]);
-    expect(await idsOf(`category=${parent}&include_children=false`)).toEqual([ofParent]);
-    expect(await idsOf(`category=${parent}&include_children=true`)).toEqual([ofParent, ofChild]);
-    expect(await idsOf(`category=${child}&include_children=true`)).toEqual([ofChild]);
+    const found = async (query: object) => idsOf(await list(api, user, query));
+    expect(await found({ category: parent })).toEqual([ofParent]);
+    expect(await found({ category: parent, include_children: false })).toEqual([ofParent]);
+    expect(await found({ category: parent, include_children: true })).toEqual([ofParent, ofChild]);
+    expect(await found({ category: child, include_children: true })).toEqual([ofChild]);
   });
 
   test('an inactive category hides itself, not its sounds', async ({ api, sql, user }) => {
     const category = await addCategory(sql, { is_active: false });
     const id = await addSound(sql, { category });
-    const { body } = await api.get<Page>(`/sounds?category=${category}`, { token: user.access_token });
-    expect(body.data.map((sound) => sound.id)).toEqual([id]);
+    const page = await list(api, user, { category });
+    expect(idsOf(page)).toEqual([id]);
   });
 
   test('featured=true lists only featured sounds, featured=false only the others', async ({
@@ -110,17 +109,11 @@ describe('GET /sounds', () => {
       { category, is_featured: true },
       { category, is_featured: false },
     ]);
-    for (const [value, id] of [
-      ['true', featured],
-      ['false', other],
-    ]) {
-      const path = `/sounds?category=${category}&featured=${value}`;
-      const { body } = await api.get<Page>(path, { token: user.access_token });
-      expect(body.data.map((sound) => sound.id)).toEqual([id]);
-    }
+    expect(idsOf(await list(api, user, { category, featured: true }))).toEqual([featured]);
+    expect(idsOf(await list(api, user, { category, featured: false }))).toEqual([other]);
   });
 
-  test('search is a case-insensitive part of the title, in which % _ and \\ are ordinary', async ({
+  test('search finds a part of the title whatever its case, and takes % _ and \\ literally', async ({
     api,
     sql,
     user,
@@ -132,9 +125,8 @@ describe('GET /sounds', () => {
       { category, title: 'Other' },
     ]);
     const titlesOf = async (search: string) => {
-      const path = `/sounds?category=${category}&search=${encodeURIComponent(search)}`;
-      const { body } = await api.get<Page>(path, { token: user.access_token });
-      return body.data.map(({ title }) => title);
+      const { data } = await list(api, user, { category, search });
+      return data.map(({ title }) => title);
     };
     expect(await titlesOf('äolian HARP')).toEqual(['ÄOLIAN Harp 100% pure_tone']);
     expect(await titlesOf('100% pure_')).toEqual(['ÄOLIAN Harp 100% pure_tone']);
@@ -145,47 +137,38 @@ describe('GET /sounds', () => {
     expect(await titlesOf('   ')).toHaveLength(3);
   });
 
-  test('limit is 50 unless given, and the cursor leads to the rest', async ({ api, sql, user }) => {
+  test('limit is 50 by default, and the cursor leads to the rest', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, Array(51).fill({ category }));
-    const first = await api.get<Page>(`/sounds?category=${category}`, { token: user.access_token });
-    expect(first.body.data).toHaveLength(50);
-    const cursor = encodeURIComponent(first.body.next_cursor ?? '');
-    const rest = await api.get<Page>(`/sounds?category=${category}&cursor=${cursor}`, {
-      token: user.access_token,
-    });
-    expect(rest.body.next_cursor).toBeNull();
-    const seen = [...first.body.data, ...rest.body.data].map(({ id }) => id);
-    expect(seen.sort()).toEqual(ids.sort());
+    const first = await list(api, user, { category });
+    expect(first.data).toHaveLength(50);
+    const rest = await list(api, user, { category, cursor: first.next_cursor });
+    expect(rest.next_cursor).toBeNull();
+    expect([...idsOf(first), ...idsOf(rest)].toSorted()).toEqual(ids.toSorted());
   });
 
   test('the last page has no cursor, also when it is full', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     await addSounds(sql, Array(3).fill({ category }));
-    const { body } = await api.get<Page>(`/sounds?category=${category}&limit=3`, {
-      token: user.access_token,
-    });
-    expect(body.data).toHaveLength(3);
-    expect(body.next_cursor).toBeNull();
+    const page = await list(api, user, { category, limit: 3 });
+    expect(page.data).toHaveLength(3);
+    expect(page.next_cursor).toBeNull();
   });
 
-  test('search finds a title whichever way the accents of either were typed', async ({ api, sql, user }) => {
+  test('search finds accented titles in either Unicode normal form', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const id = await addSound(sql, { title: 'Cafe\u0301 at dawn', category });
     const renamed = await addSound(sql, { title: 'Something else', category });
     await sql`update public.sounds set title = ${'Cafe\u0301 at night'} where id = ${renamed}`;
     for (const search of ['caf\u00e9', 'cafe\u0301']) {
-      const path = `/sounds?category=${category}&search=${encodeURIComponent(search)}`;
-      const { body } = await api.get<Page>(path, { token: user.access_token });
-      expect(body.data.map((sound) => sound.id).toSorted()).toEqual([id, renamed].toSorted());
+      const page = await list(api, user, { category, search });
+      expect(idsOf(page).toSorted()).toEqual([id, renamed].toSorted());
     }
   });
 
   test('an unknown category, a blank search and unknown parameters are no errors', async ({ api, user }) => {
-    const path = `/sounds?category=${newSlug()}&search=%20&include_children=true&nonsense=1&nonsense=2`;
-    const { status, body } = await api.get<Page>(path, { token: user.access_token });
-    expect(status).toBe(200);
-    expect(body).toEqual({ data: [], next_cursor: null });
+    const query = { category: newSlug(), search: ' ', include_children: true, nonsense: [1, 2] };
+    expect(await list(api, user, query)).toEqual({ data: [], next_cursor: null });
   });
 
   for (const query of [
@@ -214,30 +197,23 @@ describe('GET /sounds', () => {
     `${'a&'.repeat(1000)}limit=0`,
   ]) {
     test(`?${query.slice(-60)} is refused, naming the parameter`, async ({ api, user }) => {
-      const { status, body } = await api.get<{ error: { message: string } }>(`/sounds?${query}`, {
-        token: user.access_token,
-      });
-      expect(status).toBe(400);
+      const { body } = await api.get(`/sounds?${query}`).auth(user.access_token, bearer).expect(400);
       expect(body.error.message).toMatch(new RegExp(`^${/(\w+)=[^=]*$/.exec(query)?.[1]}: `));
     });
   }
 
-  test('a copy can be kept and checked: its ETag gives 304, also with Cache-Control: no-cache', async ({
+  test('a cached page can be revalidated: its ETag gives 304, also with Cache-Control: no-cache', async ({
     api,
     sql,
     user,
   }) => {
     const category = await addCategory(sql);
-    const path = `/sounds?category=${category}`;
-    const { headers } = await api.get(path, { token: user.access_token });
-    expect(headers.get('cache-control')).toBe('private, no-cache');
-    const etag = headers.get('etag') ?? '';
-    const again = {
-      token: user.access_token,
-      headers: { 'If-None-Match': etag, 'Cache-Control': 'no-cache' },
-    };
-    expect((await api.get(path, again)).status).toBe(304);
+    const request = () => api.get('/sounds').query({ category }).auth(user.access_token, bearer);
+    const first = await request().expect(200).expect('Cache-Control', 'private, no-cache');
+    const again = () =>
+      request().set({ 'If-None-Match': first.get('ETag') ?? '', 'Cache-Control': 'no-cache' });
+    await again().expect(304);
     await addSound(sql, { category });
-    expect((await api.get(path, again)).status).toBe(200);
+    await again().expect(200);
   });
 });

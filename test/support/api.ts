@@ -1,11 +1,10 @@
+import request, { type Response, type Test } from 'supertest';
 import { expect } from 'vitest';
 import { departures } from './document.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 
-/** An answer of the gateway; its body is what a client would read. */
-export type Answer<T> = { status: number; headers: Headers; body: T };
-
-type Options = { token?: string; body?: unknown; headers?: Record<string, string> };
+/** For `.auth(token, bearer)`, with an access token or an API key. */
+export const bearer = { type: 'bearer' } as const;
 
 const codeOfStatus: Record<number, string> = {
   400: 'invalid_request',
@@ -16,53 +15,42 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
-/**
- * What every answer owes its client, whatever it says: id, rate-limit headers, JSON, the error envelope. This alone is
- * for answers that the document leaves out, as those to plain HTTP; others are read with readAnswer.
- */
-export async function readUndocumented<T>(response: Response): Promise<Answer<T>> {
-  const { status, headers } = response;
-  expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/);
+/** What every answer carries, documented or not: a request id, the rate-limit headers, and JSON or nothing. */
+export function expectCommonParts({ status, headers, text, body }: Response) {
+  expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
   for (const name of ['limit', 'remaining', 'reset']) {
-    expect(headers.get(`x-ratelimit-${name}`), `X-RateLimit-${name} of a ${status}`).toMatch(/^\d+$/);
+    expect(headers[`x-ratelimit-${name}`], `X-RateLimit-${name} of a ${status}`).toMatch(/^\d+$/);
   }
-  const text = await response.text();
-  if (text === '') return { status, headers, body: undefined as T };
-  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-  const body = JSON.parse(text);
+  if (!text) return;
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
   if (status >= 400) {
     expect(body).toEqual({ error: { code: codeOfStatus[status], message: expect.stringMatching(/\.$/) } });
   }
-  return { status, headers, body };
 }
 
-/** Reads an answer, which must be one that the document allows if it comes from an endpoint. */
-export async function readAnswer<T>(response: Response, method = 'GET'): Promise<Answer<T>> {
-  const answer = await readUndocumented<T>(response);
-  const path = URL.canParse(response.url) && new URL(response.url).pathname.split('/api/v1', 2)[1];
-  if (path) expect(departures(method, path, answer)).toEqual([]);
-  return answer;
+function expectDocumented({ request: { method, url }, status, headers, text, body }: Response) {
+  const path = new URL(url).pathname.split('/api/v1', 2)[1];
+  if (path) {
+    expect(departures(method, path, { status, headers, body: text ? body : undefined })).toEqual([]);
+  }
 }
 
-/** Calls the gateway as an app would. */
-export async function call<T = unknown>(
-  url: string,
-  method: string,
-  path: string,
-  { token, body, headers = {} }: Options = {},
-): Promise<Answer<T>> {
-  noteSecret(token);
-  noteSecretsOf(body);
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const answer = await readAnswer<T>(response, method);
-  noteSecretsOf((answer.body as { data?: unknown } | undefined)?.data);
-  return answer;
+function noteSecretsIn({ request, body }: Response) {
+  noteSecret(request.get('Authorization')?.replace(/^bearer +/i, ''));
+  noteSecretsOf(request.toJSON().data);
+  noteSecretsOf(body.data);
 }
+
+/** A plugin for superagent: checks the answer and notes the secrets that were exchanged. */
+export function checked(test: Test) {
+  test.expect(noteSecretsIn).expect(expectCommonParts).expect(expectDocumented);
+}
+
+/**
+ * A client of a gateway. Beyond what a test expects, every answer must have the parts that all answers have and agree
+ * with the OpenAPI document, and every credential is noted, so that the gateway's log can be searched for it.
+ * @param url of the gateway, with the version prefix
+ */
+export const apiAt = (url: string) => request.agent(url).use(checked);
+
+export type Api = ReturnType<typeof apiAt>;

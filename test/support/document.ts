@@ -39,13 +39,13 @@ function templateOf(path: string): string | undefined {
  * In what an answer departs from the document: a status, field or value that it does not have, or a header that it
  * promises.
  * @param path below the server's address, without a query
- * @param body undefined when the answer has none
+ * @param answer its headers by lower-case name; its body, undefined when it has none
  * @returns sentences; none when answer and document agree, or the document has no such operation
  */
 export function departures(
   method: string,
   path: string,
-  answer: { status: number; headers: Headers; body: unknown },
+  answer: { status: number; headers: Record<string, string>; body: unknown },
 ): string[] {
   const template = templateOf(path);
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
@@ -55,7 +55,7 @@ export function departures(
   const { part: response, at } = lookUp(pointer('paths', template, verb, 'responses', `${answer.status}`));
   if (response === undefined) return [`${name}: no such status`];
   const missing = Object.keys(response['headers'] ?? {})
-    .filter((header) => !answer.headers.has(header))
+    .filter((header) => !(header.toLowerCase() in answer.headers))
     .map((header) => `${name}: lacks the header ${header}`);
 
   const bodyExpected = response['content'] !== undefined && method !== 'HEAD';

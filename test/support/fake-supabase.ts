@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Api, apiAt } from './api.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { type Api, apiOf } from './test.ts';
 
 /** Runs `check` against a gateway whose Supabase behaves as given: how it fails cannot be asked of a real one. */
 export async function withSupabase(
@@ -16,7 +16,7 @@ export async function withSupabase(
     SUPABASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
   });
   try {
-    await check(apiOf(gateway), gateway);
+    await check(apiAt(gateway.url), gateway);
   } finally {
     await gateway.close();
     upstream.closeAllConnections();

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import request from 'supertest';
 import type { Gateway } from './gateway.ts';
 
 /** One line of what Prometheus scrapes. */
@@ -6,9 +6,10 @@ export type Sample = { name: string; labels: Record<string, string>; value: numb
 
 /** Scrapes a gateway as Prometheus does. */
 export async function scrape({ metricsUrl }: Gateway): Promise<Sample[]> {
-  const response = await fetch(metricsUrl ?? '');
-  expect(response.status).toBe(200);
-  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const { text } = await request(metricsUrl ?? '')
+    .get('')
+    .expect(200);
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
     const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
     const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text]);

@@ -2,16 +2,16 @@ import { SignJWT } from 'jose';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { makeIdToken } from '../../dev/identity-provider.ts';
-import { call } from './api.ts';
+import { type Api, apiAt, bearer } from './api.ts';
 import { addSound } from './catalogue.ts';
 import { startGateway } from './gateway.ts';
-import { newEmail, password, type Session } from './test.ts';
+import { newEmail, password, type Session, signUp } from './test.ts';
 
 type Account = { email: string; password: string };
 
 /** What the contract suite needs of a service, wherever that runs. What cannot be had there is null. */
 export type World = {
-  url: string;
+  api: Api;
   soundId: string;
   /** The owner's. */
   account: Account;
@@ -24,9 +24,10 @@ export type World = {
   close: () => Promise<void>;
 };
 
-const signInAt =
-  (url: string, accounts: { owner: Account; other: Account }) => async (who: 'owner' | 'other') => {
-    const { body } = await call<{ data: Session }>(url, 'POST', '/auth/signin', { body: accounts[who] });
+const signInWith =
+  (api: Api, accounts: { owner: Account; other: Account }) =>
+  async (who: 'owner' | 'other'): Promise<Session> => {
+    const { body } = await api.post('/auth/signin').send(accounts[who]).expect(200);
     return body.data;
   };
 
@@ -44,27 +45,26 @@ function forgeWith(secret: string | undefined): World['forge'] {
       .sign(new TextEncoder().encode(secret));
 }
 
-async function signUpAt(url: string): Promise<Account> {
-  const account = { email: newEmail(), password };
-  const { status } = await call(url, 'POST', '/auth/signup', { body: account });
-  if (status !== 200)
-    throw new Error(`Signing up at ${url} gave ${status}. Does TEST_BASE_URL end in /api/v1?`);
-  return account;
+async function makeAccount(api: Api): Promise<Account> {
+  const { user } = await signUp(api);
+  return { email: user.email, password };
 }
 
 /** The service at TEST_BASE_URL, with what the environment gives of it; the accounts must be able to sign in. */
 async function remoteWorld(url: string): Promise<World> {
+  if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
+  const api = apiAt(url);
   const { env } = process;
   const account = async (prefix: string) => {
     const [email, secret] = [env[`${prefix}_EMAIL`], env[`${prefix}_PASSWORD`]];
-    return email && secret ? { email, password: secret } : await signUpAt(url);
+    return email && secret ? { email, password: secret } : await makeAccount(api);
   };
   const [owner, other] = [await account('TEST'), await account('TEST_OTHER')];
-  const signIn = signInAt(url, { owner, other });
-  const token = (await signIn('owner')).access_token;
-  const list = await call<{ data: { id: string }[] }>(url, 'GET', '/sounds?limit=1', { token });
+  const signIn = signInWith(api, { owner, other });
+  const { access_token } = await signIn('owner');
+  const list = await api.get('/sounds').query({ limit: 1 }).auth(access_token, bearer).expect(200);
   return {
-    url,
+    api,
     soundId: list.body.data[0]?.id ?? '',
     account: owner,
     signIn,
@@ -80,7 +80,8 @@ async function remoteWorld(url: string): Promise<World> {
 async function localWorld(): Promise<World> {
   const { databaseUrl, embedded, jwtSecret } = inject('stack');
   const gateway = await startGateway();
-  const [owner, other] = [await signUpAt(gateway.url), await signUpAt(gateway.url)];
+  const api = apiAt(gateway.url);
+  const [owner, other] = [await makeAccount(api), await makeAccount(api)];
   const sql = postgres(databaseUrl, { max: 1 });
   const issue = async (): Promise<string> => {
     const [row] = await sql`select api_key from admin.create_api_key('Contract suite', ${owner.email})`;
@@ -91,10 +92,10 @@ async function localWorld(): Promise<World> {
   const soundId = await addSound(sql);
   await sql.end();
   return {
-    url: gateway.url,
+    api,
     soundId,
     account: owner,
-    signIn: signInAt(gateway.url, { owner, other }),
+    signIn: signInWith(api, { owner, other }),
     // A real project trusts Google and Apple alone.
     idToken: embedded ? (provider) => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,

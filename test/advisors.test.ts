@@ -5,7 +5,7 @@ import { startScratchDatabase } from '../dev/scratch-database.ts';
 
 type Finding = { name: string; detail: string };
 
-/** What the advisors say, but for indexes that nobody used: those of a new database have had no chance. */
+/** The findings of the advisors. Unused indexes are left out: in a new database none has been used yet. */
 async function advise(databaseUrl: string): Promise<Finding[]> {
   const options = ['--type', 'all', '--level', 'info', '--fail-on', 'none'];
   const printed = await supabase(['db', 'advisors', `--remote=${databaseUrl}`, ...options]);
@@ -13,7 +13,7 @@ async function advise(databaseUrl: string): Promise<Finding[]> {
   return findings.filter(({ name }) => name !== 'unused_index');
 }
 
-test('the advisors of Supabase find nothing to say about the schemas, and would say it in every one of ours', async () => {
+test('the Supabase advisors report nothing, and would report problems in each of our schemas', async () => {
   // Other tests make tables in the database of all tests.
   const database = await startScratchDatabase();
   onTestFinished(database.stop);

@@ -13,7 +13,7 @@ async function upload(path: string, contentType: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** A sound that nothing is wrong with, but for what the row says. */
+/** Adds a sound with stored files and no problems but those that the row causes; returns its id. */
 async function addSoundWithFiles(sql: Sql, row: SoundRow = {}): Promise<string> {
   const name = newSlug('file');
   await upload(`audio/${name}.mp3`, 'audio/mpeg');
@@ -33,7 +33,7 @@ describe('admin.catalogue_problems', () => {
     return rows.map((row) => row['problem']);
   };
 
-  test('names what is wrong with an active sound until that is mended, and nothing else', async ({ sql }) => {
+  test('reports each problem of an active sound until it is fixed, and no others', async ({ sql }) => {
     const name = newSlug('mended');
     const change = (id: string, fields: object) =>
       sql`update public.sounds set ${sql(fields)} where id = ${id}`;
@@ -72,7 +72,7 @@ describe('admin.catalogue_problems', () => {
     }
   });
 
-  test('names a stored file of another kind than its name says', async ({ sql }) => {
+  test('reports a stored file whose content type does not match its extension', async ({ sql }) => {
     const id = await addSoundWithFiles(sql);
     const setType = (type: string) => sql`
       update storage.objects set metadata = metadata || jsonb_build_object('mimetype', ${type}::text)
@@ -83,7 +83,9 @@ describe('admin.catalogue_problems', () => {
     expect(await problemsOf(sql, id)).toEqual([]);
   });
 
-  test('names stored files that no sound can name, but not the ones that keep folders', async ({ sql }) => {
+  test('reports stored files whose names cannot be entered, but not the placeholders of empty folders', async ({
+    sql,
+  }) => {
     const folder = newSlug('folder');
     await upload(`audio/${folder}/My Song.mp3`, 'audio/mpeg');
     await upload(`audio/${folder}/song`, 'audio/mpeg');
@@ -114,7 +116,7 @@ describe('admin.catalogue_problems', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('names categories that lead nowhere', async ({ sql }) => {
+  test('reports categories that cannot be reached or have no sounds', async ({ sql }) => {
     const parent = await addCategory(sql, { is_active: false });
     const child = await addCategory(sql, { parent });
     const [row] = await sql`select id from public.categories where slug = ${child}`;
@@ -131,7 +133,7 @@ describe('admin.catalogue_problems', () => {
     expect(await problemsOf(sql, top?.['id']), 'sounds of sub-intentions count').toEqual([]);
   });
 
-  test('names home sections that show nothing, or not what was picked', async ({ sql }) => {
+  test('reports home sections that are empty or ignore their picks', async ({ sql }) => {
     const category = await addCategory(sql);
     const hidden = await addSound(sql, { is_active: false });
     const pick = (section: string, sound: string) =>

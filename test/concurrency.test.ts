@@ -4,7 +4,7 @@ import { addCategory, addSound, addSounds } from './support/catalogue.ts';
 import { type Session, type Sql, test } from './support/test.ts';
 import { activeInOrder, walk } from './support/walk.ts';
 
-/** Connections of their own, all open before the test goes on. */
+/** Opens connections beside the shared ones; they end with the test. */
 async function connect(count: number): Promise<Sql[]> {
   const { databaseUrl } = inject('stack');
   const connections = Array.from({ length: count }, () => postgres(databaseUrl, { max: 1, onnotice() {} }));
@@ -15,7 +15,9 @@ async function connect(count: number): Promise<Sql[]> {
   return connections;
 }
 
-test('2,000 plays of one sound over 50 connections count 2,000, each its own number', async ({ sql }) => {
+test('2,000 plays of one sound over 50 connections are all counted, and each returns its own number', async ({
+  sql,
+}) => {
   const id = await addSound(sql);
   const connections = await connect(50);
   const counts = await Promise.all(
@@ -32,7 +34,7 @@ test('2,000 plays of one sound over 50 connections count 2,000, each its own num
   expect(await sql`select plays from public.play_counts where sound_id = ${id}`).toEqual([{ plays: '2000' }]);
 });
 
-/** As the data API does it for the user. */
+/** Adds a favorite as the data API does for the user; returns whether the sound was there. */
 const addFavorite = (connection: Sql, { user }: Session, sound: string): Promise<boolean> =>
   connection.begin(async (transaction) => {
     const claims = JSON.stringify({ sub: user.id, role: 'authenticated' });
@@ -41,10 +43,7 @@ const addFavorite = (connection: Sql, { user }: Session, sound: string): Promise
     return row?.['added'];
   });
 
-test('a favorite of a sound that is deactivated and activated meanwhile is added or not, and never fails', async ({
-  sql,
-  user,
-}) => {
+test('adding a favorite while its sound is deactivated and activated never fails', async ({ sql, user }) => {
   const id = await addSound(sql);
   const connections = await connect(3);
   const traffic = { on: true };
@@ -64,7 +63,7 @@ test('a favorite of a sound that is deactivated and activated meanwhile is added
   expect(new Set(answers.flat())).toEqual(new Set([true, false]));
 });
 
-test('a favorite added over 20 connections at once is one row, and nobody is told of a failure', async ({
+test('adding a favorite over 20 connections at once makes one row, without an error', async ({
   sql,
   user,
 }) => {
@@ -77,8 +76,8 @@ test('a favorite added over 20 connections at once is one row, and nobody is tol
   ]);
 });
 
-describe('a walk through GET /sounds', () => {
-  test('while sounds are deactivated, deleted and added, brings every other one once and in order', async ({
+describe('paging through GET /sounds', () => {
+  test('while sounds are deactivated, deleted and added returns every other one once and in order', async ({
     api,
     sql,
     user,
@@ -117,7 +116,7 @@ describe('a walk through GET /sounds', () => {
   });
 });
 
-test('imports of the same moments over 10 connections all succeed, and every created_at is another', async ({
+test('imports with equal created_at over 10 connections all succeed, and every created_at is made unique', async ({
   sql,
 }) => {
   const category = await addCategory(sql);

@@ -10,7 +10,7 @@ const required = {
   SUPABASE_SECRET_KEY: 'sb_secret_x',
 };
 
-test('address and keys of the project are all that must be set', () => {
+test('only the address and the keys of the project are required', () => {
   expect(loadConfig(required)).toEqual({
     port: 3000,
     logLevel: 'info',
@@ -30,7 +30,7 @@ test('address and keys of the project are all that must be set', () => {
   });
 });
 
-test('an empty variable is an absent one', () => {
+test('an empty variable counts as unset', () => {
   expect(loadConfig({ ...required, PORT: '', TRUST_PROXY: ' ', SUPABASE_JWT_SECRET: '' })).toEqual(
     loadConfig(required),
   );
@@ -85,7 +85,7 @@ test('all problems are reported at once, each naming its variable, and no value 
   }
 });
 
-test('the secret that everybody knows is taken for a local stack only', () => {
+test('the well-known local JWT secret is accepted for a local Supabase only', () => {
   const SUPABASE_JWT_SECRET = LOCAL_KEYS.jwtSecret;
   const local = { ...required, SUPABASE_URL: 'http://127.0.0.1:54321', SUPABASE_JWT_SECRET };
   expect(loadConfig(local).secrets.supabaseJwtSecret).toBe(SUPABASE_JWT_SECRET);
@@ -93,14 +93,14 @@ test('the secret that everybody knows is taken for a local stack only', () => {
   expect(() => loadConfig(hosted)).toThrow(/^SUPABASE_JWT_SECRET must be taken out/);
 });
 
-test('an origin without a scheme is a problem of CORS_ORIGINS, not a defect', () => {
+test('an origin without a scheme is reported as a problem of CORS_ORIGINS', () => {
   for (const CORS_ORIGINS of ['foo', '*', 'https://a.example,app.example'])
     expect(() => loadConfig({ ...required, CORS_ORIGINS })).toThrow(
       /^CORS_ORIGINS must be a comma-separated list/,
     );
 });
 
-test('keys in the wrong places are told apart, in their new form and in the old', () => {
+test('swapped keys are reported, in the new format and in the old', () => {
   const jwt = (role: string) =>
     `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
   for (const [publishable, secret] of [

@@ -5,12 +5,12 @@ import { addSound, addSounds } from './support/catalogue.ts';
 import { alone } from './support/fixture.ts';
 import { test as base, type Sql } from './support/test.ts';
 
-const test = base.extend<{ $file: { alone: Sql } }>({
-  /** A database without other tests: its catalogue may be emptied, and nobody waits for its locks. */
-  alone: [
+const test = base.extend<{ $file: { scratch: Sql } }>({
+  /** A database of this file's own, whose catalogue may be emptied and locked. */
+  scratch: [
     alone(async (use) => {
       const { databaseUrl, stop } = await startScratchDatabase();
-      // An import that takes much longer than it may is ended, so that the test says so soon.
+      // Ends an import that takes far too long, so that the test fails soon.
       const connection = { statement_timeout: 15_000 };
       const sql = postgres(databaseUrl, { max: 1, connection, onnotice() {} });
       await use(sql);
@@ -23,7 +23,7 @@ const test = base.extend<{ $file: { alone: Sql } }>({
 
 const MOMENT = '2001-02-03T04:05:06Z';
 
-/** Imports 5,000 sounds in one statement, which take turns at so many moments a minute apart; returns milliseconds. */
+/** Imports 5,000 sounds in one statement, with so many distinct moments a minute apart; returns milliseconds. */
 async function importTime(sql: Sql, moments: number, table = 'public.sounds'): Promise<number> {
   const started = performance.now();
   await sql`
@@ -39,7 +39,7 @@ async function plainImportTime(sql: Sql): Promise<number> {
   return importTime(sql, 5000, 'plain_sounds');
 }
 
-describe('importing 5,000 sounds costs a small multiple of an import without triggers', () => {
+describe('importing 5,000 sounds takes at most a small multiple of an import without triggers', () => {
   for (const [size, rows] of [
     ['an empty', 0],
     ['a small', 40],
@@ -50,9 +50,9 @@ describe('importing 5,000 sounds costs a small multiple of an import without tri
       [2, 20],
       [50, 60],
     ] as const) {
-      // Another program may hold up one of the two imports that are compared, but hardly three times.
-      test(`into ${size} catalogue, with ${moments} different created_at`, { retry: 2 }, async ({
-        alone: sql,
+      // Other programs may slow down one of the two imports that are compared, but hardly three times.
+      test(`into ${size} catalogue, with ${moments} distinct created_at`, { retry: 2 }, async ({
+        scratch: sql,
       }) => {
         await sql`truncate public.sounds cascade`;
         await sql`truncate private.former_positions`;
@@ -80,7 +80,7 @@ describe('importing 5,000 sounds costs a small multiple of an import without tri
 });
 
 describe('created_at of a sound', () => {
-  test('of a deleted sound is not given to another', async ({ sql }) => {
+  test('of a deleted sound is not reused', async ({ sql }) => {
     const created_at = '2003-02-03T04:05:06Z';
     const gone = await addSound(sql, { created_at });
     await sql`delete from public.sounds where id = ${gone}`;
@@ -89,7 +89,7 @@ describe('created_at of a sound', () => {
     expect(row?.['created_at'].toISOString()).toBe('2003-02-03T04:05:06.001Z');
   });
 
-  test('of sounds that were truncated is not given to others', async ({ alone: sql }) => {
+  test('of truncated sounds is not reused', async ({ scratch: sql }) => {
     await sql`truncate public.sounds cascade`;
     const created_at = '2005-02-03T04:05:06Z';
     await addSounds(sql, [{ created_at }, { created_at }]);
@@ -100,7 +100,7 @@ describe('created_at of a sound', () => {
     ]);
   });
 
-  test('moved by an admin onto a taken moment lands next to it', async ({ sql }) => {
+  test('set to a taken moment by an admin becomes the next free millisecond', async ({ sql }) => {
     const [, moved] = await addSounds(sql, [
       { created_at: '2004-02-03T04:05:06Z' },
       { created_at: '2004-02-03T04:05:07Z' },

@@ -84,7 +84,7 @@ describe('the customer of a new account', () => {
     });
   });
 
-  test('is never changed before it was made', async ({ sql }) => {
+  test('never has an updated_at before its created_at', async ({ sql }) => {
     // Auth sends the time by its own clock, which may be ahead of the database's.
     const id = await addAccount(sql, {});
     const [ahead] = await sql`
@@ -96,13 +96,15 @@ describe('the customer of a new account', () => {
     }
   });
 
-  test('goes with the account', async ({ sql }) => {
+  test('is deleted with the account', async ({ sql }) => {
     const id = await addAccount(sql, {});
     await sql`delete from auth.users where id = ${id}`;
     expect(await customerOf(sql, id)).toBeUndefined();
   });
 
-  test('follows its e-mail address and provider, but keeps the name the customer chose', async ({ sql }) => {
+  test('follows changes of the e-mail address and provider of the account, but keeps the name the customer chose', async ({
+    sql,
+  }) => {
     const id = await addAccount(sql, { full_name: 'First' });
     await sql`update public.customers set full_name = 'Chosen' where id = ${id}`;
     const email = newEmail();
@@ -118,8 +120,8 @@ describe('the customer of a new account', () => {
   });
 });
 
-describe('a user who leaves the gateway out', () => {
-  test('reads and edits their own record, by the rules of the gateway', async ({ api }) => {
+describe('a user who bypasses the gateway', () => {
+  test('can read and edit their own record, by the same rules as in the gateway', async ({ api }) => {
     const { user, access_token } = await signUp(api);
     const update = (changes: object) => rest(access_token, 'POST', 'rpc/update_customer', { changes });
     expect(

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest';
 import { rest } from './support/rest.ts';
 import { test } from './support/test.ts';
 
-describe('what the doctor asks of the database', () => {
-  test('is for the secret key alone', async ({ user }) => {
+describe('the database functions of the doctor', () => {
+  test('are callable with the secret key alone', async ({ user }) => {
     const account = user.user.id;
     for (const [name, args] of [
       ['doctor_report', {}],
@@ -19,7 +19,10 @@ describe('what the doctor asks of the database', () => {
     }
   });
 
-  test('says and does nothing about accounts that are not its own, whoever asks', async ({ sql, user }) => {
+  test('neither reveal nor change anything of accounts that the doctor did not make', async ({
+    sql,
+    user,
+  }) => {
     const account = user.user.id;
     const [issued] =
       await sql`select api_key, key_prefix from admin.create_api_key('Real', ${user.user.email})`;

@@ -19,7 +19,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     return { code, ...output };
   }
 
-  test('says so in plain lines and with exit code 0 or 1, and tells no secret', async ({ patient }) => {
+  test('reports in plain lines and with exit code 0 or 1, and prints no secret', async ({ patient }) => {
     const right = await run(patient.environment);
     expect(right.code).toBe(0);
     expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
@@ -42,7 +42,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     expect(await patient.left()).toEqual(nothing);
   });
 
-  test('says so to machines with --json', async ({ patient }) => {
+  test('reports as JSON with --json', async ({ patient }) => {
     const { code, stdout } = await run(
       { ...patient.environment, SUPABASE_SECRET_KEY: 'sb_secret_x' },
       '--json',
@@ -57,7 +57,9 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     });
   });
 
-  test('explains a configuration and arguments that it cannot use, without a stack', async ({ patient }) => {
+  test('explains an unusable configuration and unknown arguments, without a stack trace', async ({
+    patient,
+  }) => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
     expect(unset.stderr).toContain('SUPABASE_URL must be');

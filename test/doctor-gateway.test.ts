@@ -3,11 +3,11 @@ import { freePort } from '../dev/free-port.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Patient, problemsIn, test } from './support/patient.ts';
 
-describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', () => {
+describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
   const gatewayOf = ({ environment }: Patient, env: Record<string, string> = {}) =>
     startGateway({ ...environment, ...env });
 
-  test('finds nothing to fix in one that is right', async ({ patient }) => {
+  test('finds nothing to fix in a correct one', async ({ patient }) => {
     const gateway = await gatewayOf(patient);
     const results = await patient.diagnose({}, gateway.url);
     await gateway.close();
@@ -30,7 +30,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', () =
       /greater than the number of proxies/,
     ],
     ['cannot reach Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, 'Gateway', /Read its log/],
-  ])('tells when it %s', async ([, env, check, remedy], { patient }) => {
+  ])('reports when it %s', async ([, env, check, remedy], { patient }) => {
     const gateway = await gatewayOf(patient, env);
     const results = await patient.diagnose({}, gateway.url);
     await gateway.close();
@@ -38,22 +38,22 @@ describe.runIf(inject('stack').embedded)('npm run doctor, with a gateway,', () =
     expect(results[check]?.remedy).toMatch(remedy);
   });
 
-  test('tells when it takes a proxy for the client, or answers over plain http', async ({ patient }) => {
+  test('reports when it takes a proxy for the client, or answers over plain HTTP', async ({ patient }) => {
     const gateway = await gatewayOf(patient);
-    // Reached under an address from outside, it sees one from inside.
+    // Reached at a public address, it sees a private one.
     const results = await patient.diagnose({}, gateway.url.replace('127.0.0.1', '0.0.0.0'));
     await gateway.close();
     expect(problemsIn(results)).toEqual(['Gateway https', 'Gateway proxies']);
     expect(results['Gateway proxies']?.detail).toContain('It takes a proxy for the client (127.0.0.1)');
   });
 
-  test('tells when nothing answers', async ({ patient }) => {
+  test('reports when nothing answers', async ({ patient }) => {
     const results = await patient.diagnose({}, `http://127.0.0.1:${await freePort()}`);
     expect(problemsIn(results)).toEqual(['Gateway']);
     expect(results['Gateway']?.detail).toContain('ECONNREFUSED');
   });
 
-  test('takes a used-up limit for no fault of the proxies', async ({ patient }) => {
+  test('does not blame the proxies when the rate limit is used up', async ({ patient }) => {
     const gateway = await gatewayOf(patient, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' });
     const results = await patient.diagnose({}, gateway.url);
     await gateway.close();

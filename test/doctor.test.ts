@@ -12,7 +12,7 @@ type Act = (patient: Patient) => Promise<unknown>;
 const sqlIn = (remedy = '') => remedy.replace(/^Run in the SQL editor: /, '');
 
 describe.runIf(inject('stack').embedded)('npm run doctor', () => {
-  test('finds nothing to fix in a deployment that is right', async ({ patient }) => {
+  test('finds nothing to fix in a correct deployment', async ({ patient }) => {
     const results = await patient.diagnose();
     expect(problemsIn(results)).toEqual([]);
     const notChecked = Object.values(results).filter(({ status }) => status === 'not checked');
@@ -26,7 +26,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     expect(Object.keys(results)).toEqual(checks.map(({ name }) => name));
   });
 
-  describe('names the one thing that is wrong, and its remedy, when', () => {
+  describe('reports the one problem and its remedy when', () => {
     test.for<[string, Record<string, string>, string, RegExp]>([
       [
         'the publishable key is another project’s',
@@ -74,7 +74,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       });
     });
 
-    test('something else answers there, or the clocks differ', async ({ patient }) => {
+    test('another server answers at the address, or the clocks differ', async ({ patient }) => {
       let [status, date] = [404, new Date()];
       const server = createServer((_req, res) => {
         res.writeHead(status, { Date: date.toUTCString() }).end();
@@ -132,7 +132,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       expect(problemsIn(await patient.diagnose())).toEqual([]);
     });
 
-    test('the last migration is missing, which says what else is', async ({ patient }) => {
+    test('the migration with the function of the report is missing', async ({ patient }) => {
       await patient.sql`alter function public.doctor_report rename to hidden`;
       const status = async () => (await patient.diagnose())['Migrations']?.status;
       await expect.poll(status).toBe('problem');
@@ -160,7 +160,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         'drop trigger sounds_service_set_ban_aside on auth.users',
         'Triggers on auth.users',
       ],
-    ])('%s, and its SQL mends it', async ([, damage, check], { patient }) => {
+    ])('%s, and its SQL fixes it', async ([, damage, check], { patient }) => {
       const triggers = () =>
         patient.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;
       const before = await triggers();
@@ -172,7 +172,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       expect(await triggers()).toEqual(before);
     });
 
-    test('Auth does not believe whose address the gateway forwards', async ({ patient }) => {
+    test('Auth ignores the client address that the gateway forwards', async ({ patient }) => {
       await patient.superuser.unsafe(`
         create function public.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
         create trigger forget_address before update on auth.sessions for each row execute function public.forget_address()`);
@@ -199,7 +199,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     });
   });
 
-  test('finds a Redis that answers', async ({ patient, skip }) => {
+  test('accepts a Redis that answers', async ({ patient, skip }) => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to have the doctor find it.');
     const redis = await startRedis();
     const results = await patient.diagnose({ REDIS_URL: redis.url });

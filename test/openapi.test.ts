@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { clientTypes, documentText } from '../dev/openapi.ts';
 import { endpoints } from '../src/app.ts';
 
-test('openapi.json is what the declarations make; if not, run: npm run openapi', async () => {
+test('openapi.json is up to date with the endpoints; if not, run: npm run openapi', async () => {
   expect(await readFile('openapi.json', 'utf8')).toBe(documentText());
 });
 
-test('the types of the client are made of openapi.json; if not, run: npm run openapi', async () => {
+test('the generated client types are up to date with openapi.json; if not, run: npm run openapi', async () => {
   expect(await readFile('test/support/client.types.ts', 'utf8')).toBe(await clientTypes());
 });
 

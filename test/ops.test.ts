@@ -29,10 +29,10 @@ const alerts = rules.map(({ alert, expr, annotations }) => ({
   text: annotations.summary.replaceAll('$labels.', ''),
 }));
 
-/** What Prometheus adds by itself. */
+/** The metric and labels that Prometheus itself adds. */
 const ofPrometheus = { up: ['job', 'instance'], labels: ['job', 'instance'] };
 
-/** What an expression asks for: each metric with the labels that it is selected by, and the labels of groups. */
+/** The metrics of an expression, each with the labels of its selector, and the labels that it groups by. */
 function namesIn(expr: string) {
   const selectors: { metric: string; labels: string[] }[] = [];
   const groups: string[] = [];
@@ -49,7 +49,7 @@ function namesIn(expr: string) {
   return { selectors, groups };
 }
 
-/** Every metric that a gateway exposes after some traffic of each kind, with its labels. */
+/** Every metric that a gateway exposes after some traffic, with its labels. */
 async function exposed(): Promise<Map<string, Set<string>>> {
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });
@@ -76,7 +76,7 @@ describe('alert rules and dashboard', () => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.'),
   );
 
-  test('ask only for metrics and labels that the gateway exposes', async () => {
+  test('use only metrics and labels that the gateway exposes', async () => {
     const metrics = await exposed();
     expect(queries.length).toBeGreaterThan(15);
     expect(alerts.length).toBeGreaterThan(8);
@@ -97,7 +97,7 @@ describe('alert rules and dashboard', () => {
 });
 
 describe('the dashboard', () => {
-  test('can be imported anywhere: every panel takes its data from the variable', () => {
+  test('can be imported anywhere: every panel reads from the data source variable', () => {
     const shown = dashboard.panels.filter(({ type }) => type !== 'row');
     expect(shown.map(({ datasource }) => datasource?.uid)).toEqual(shown.map(() => '$' + '{datasource}'));
   });

@@ -4,7 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startScratchDatabase } from '../dev/scratch-database.ts';
 import { installPgtap, runPgtap } from './support/pgtap.ts';
 
-// What `supabase test db` runs on a real stack, each line of it a test here. Without pgTAP in the stack of all tests.
+// Runs the files of `supabase test db`, with a test for each assertion, in a database of its own: pgTAP does not belong
+// into the one of the other tests.
 
 const database = await startScratchDatabase();
 afterAll(database.stop);
@@ -12,12 +13,12 @@ await installPgtap(database.databaseUrl);
 
 const files = globSync('supabase/tests/**/*.test.sql').sort();
 
-test('there are tests of the database', () => expect(files).not.toEqual([]));
+test('there are pgTAP files', () => expect(files).not.toEqual([]));
 
 describe.each(files.map((file) => [basename(file, '.test.sql'), file]))('%s', async (_, file) => {
   const run = await runPgtap(database.databaseUrl, file).catch((error: Error) => ({ error }));
 
-  test('runs to its end and makes as many assertions as it planned', () => {
+  test('runs to completion with as many assertions as planned', () => {
     if ('error' in run) throw run.error;
     expect(run.tests.length).toBe(run.planned);
   });

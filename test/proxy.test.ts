@@ -14,7 +14,7 @@ async function send(url: string, method: 'GET' | 'POST', headers: Record<string,
   return { status: statusCode, text: await body.text() };
 }
 
-/** Stands for a gateway of which only what reaches it matters. */
+/** Starts a server in place of a gateway; it records the requests that reach it. */
 async function startStub(behave: RequestListener) {
   const seen: IncomingMessage[] = [];
   const server = createServer((req, res) => {
@@ -48,7 +48,7 @@ async function withStubs(
 describe('the proxy of compose.yaml', () => {
   test.beforeEach(({ skip }) => skip(!canRunCaddy, 'Install caddy to try the proxy.'));
 
-  test('spreads requests, and tells gateways the address and scheme of the client, whatever that claims', async () => {
+  test('distributes requests, and forwards the real address and scheme of the client whatever the client claims', async () => {
     await withStubs(
       (_req, res) => res.end('x'),
       async (url, seen) => {
@@ -63,7 +63,7 @@ describe('the proxy of compose.yaml', () => {
     );
   });
 
-  test('never sends a POST twice, and says in the documented shape that there is no answer', async () => {
+  test('never retries a POST, and answers in the error envelope when no gateway does', async () => {
     await withStubs(
       (req) => req.socket.destroy(),
       async (url, seen) => {

@@ -33,12 +33,12 @@ test('the cover that the README names is in the seed', () => {
   expect(Object.keys(COVER_RECIPES)).toContain(path);
 });
 
-test('the endpoint table of the README lists exactly the endpoints there are', () => {
+test('the endpoint table of the README lists exactly the existing endpoints', () => {
   const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
   expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
 });
 
-test('the guide for operators names only variables, alerts and metrics that there are', () => {
+test('every variable, alert and metric that the guide for operators names exists', () => {
   const example = readFileSync('.env.example', 'utf8');
   const variables = [...operators.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name]) => name ?? '');
   expect(variables.length).toBeGreaterThan(5);

@@ -7,7 +7,7 @@ describe('npm run seed', () => {
     return { code: await command.exited, ...command.said };
   }
 
-  test('says in a sentence what it needs when it is told no address', async () => {
+  test('says in one sentence what to set when the address is missing', async () => {
     const { code, stdout, stderr } = await seed('', '');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
@@ -15,7 +15,7 @@ describe('npm run seed', () => {
     );
   });
 
-  test('says when nothing answers at the address, or it is none', async () => {
+  test('says when nothing answers at the address, or it is invalid', async () => {
     const [port] = await freePorts(1);
     for (const address of [`http://127.0.0.1:${port}`, 'nonsense']) {
       const { code, stderr } = await seed(address, 'sb_secret_x');
@@ -24,7 +24,7 @@ describe('npm run seed', () => {
     }
   });
 
-  test('says what Storage has against the key', async () => {
+  test('reports why Storage refuses the key', async () => {
     const { code, stderr } = await seed(inject('stack').apiUrl, 'sb_secret_x');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^cannot list \S+ in Storage: [^\n]+\n$/);

@@ -22,7 +22,7 @@ describe('the seeded catalogue', () => {
     expect(sounds.filter((row) => isActive(row) && row['is_featured']).length).toBeGreaterThanOrEqual(5);
   });
 
-  it('shows every kind of row an app meets: hidden ones, both modes, every rule, equal sort orders', () => {
+  it('has every kind of row that an app meets: hidden ones, both modes, every rule, equal sort orders', () => {
     for (const rows of [categories, sounds, sections]) expect(rows.some((row) => !isActive(row))).toBe(true);
     expect(new Set(sections.map((row) => row['rule_type'] ?? row['mode']))).toEqual(
       new Set(['manual', 'featured', 'category', 'newest']),
@@ -31,14 +31,14 @@ describe('the seeded catalogue', () => {
     expect(new Set(sounds.map((row) => row['sort_order'])).size).toBeLessThan(sounds.length);
   });
 
-  it('gives every sound its own id, title and moment of creation, all in the past', () => {
+  it('gives every sound a unique id, title and created_at, all in the past', () => {
     for (const column of ['id', 'title', 'created_at']) {
       expect(new Set(sounds.map((row) => row[column])).size, column).toBe(sounds.length);
     }
     for (const row of sounds) expect(Date.parse(String(row['created_at']))).toBeLessThan(Date.now());
   });
 
-  it('names only intentions and sounds that exist', () => {
+  it('refers only to intentions and sounds that exist', () => {
     const slugs = new Set(categories.map((row) => row['slug']));
     const named = [
       ...sounds.map((row) => row['category']),
@@ -49,13 +49,13 @@ describe('the seeded catalogue', () => {
     for (const pick of rowsOf('home_section_sounds')) expect(ids.has(pick['sound_id'] ?? null)).toBe(true);
   });
 
-  it('has a recipe for every file it names, and names every file there is a recipe for', () => {
+  it('has exactly one recipe for each file that it refers to', () => {
     const pathsIn = (column: string) => sounds.flatMap((row) => row[column] ?? []).sort();
     expect(pathsIn('audio_path')).toEqual(Object.keys(AUDIO_RECIPES).sort());
     expect(pathsIn('cover_image_path')).toEqual(Object.keys(COVER_RECIPES).sort());
   });
 
-  it('tunes every bowl to the note it names', () => {
+  it('gives every bowl the frequency of its note', () => {
     for (const row of sounds.filter((sound) => sound['bowl_note'])) {
       expect(row['frequency_hz'], String(row['title'])).toBeCloseTo(noteHz(String(row['bowl_note'])), 1);
     }
@@ -63,30 +63,27 @@ describe('the seeded catalogue', () => {
 });
 
 describe('the audio files', () => {
-  it.each(Object.keys(AUDIO_RECIPES))(
-    '%s is a sound WAV file of the duration that the catalogue states',
-    (path) => {
-      const { channels, sampleRate, declaredBytes, samples } = wavOf(path);
-      const row = sounds.find((sound) => sound['audio_path'] === path);
-      expect(declaredBytes).toBe(samples.byteLength);
-      expect(samples.length / channels / sampleRate).toBe(row?.['duration_sec']);
-      let peak = 0;
-      for (const sample of samples) peak = Math.max(peak, Math.abs(sample) / 32_768);
-      expect(peak).toBeGreaterThan(0.1);
-      expect(peak).toBeLessThan(0.71);
-      for (const end of [samples.subarray(0, channels), samples.subarray(-channels)]) {
-        for (const sample of end) expect(Math.abs(sample)).toBeLessThan(64);
-      }
-    },
-  );
+  it.each(Object.keys(AUDIO_RECIPES))('%s is a valid WAV file of the duration in the catalogue', (path) => {
+    const { channels, sampleRate, declaredBytes, samples } = wavOf(path);
+    const row = sounds.find((sound) => sound['audio_path'] === path);
+    expect(declaredBytes).toBe(samples.byteLength);
+    expect(samples.length / channels / sampleRate).toBe(row?.['duration_sec']);
+    let peak = 0;
+    for (const sample of samples) peak = Math.max(peak, Math.abs(sample) / 32_768);
+    expect(peak).toBeGreaterThan(0.1);
+    expect(peak).toBeLessThan(0.71);
+    for (const end of [samples.subarray(0, channels), samples.subarray(-channels)]) {
+      for (const sample of end) expect(Math.abs(sample)).toBeLessThan(64);
+    }
+  });
 
-  it.each(bowls.map((row) => [row['title'], row]))('%s sounds the frequency it states', (_title, row) => {
+  it.each(bowls.map((row) => [row['title'], row]))('%s has the frequency in the catalogue', (_title, row) => {
     const { samples, sampleRate } = wavOf(String(row['audio_path']));
     const stated = Number(row['frequency_hz']);
     expect(Math.abs(strongestHz(samples, sampleRate) - stated) / stated).toBeLessThan(0.01);
   });
 
-  it('are the same bytes every time', () => {
+  it('are generated deterministically', () => {
     for (const path of [
       'bowls/c4-singing-bowl.wav',
       'rain/steady-rain.wav',
@@ -98,7 +95,7 @@ describe('the audio files', () => {
 });
 
 describe('the covers', () => {
-  it('are JPEG files of 800 x 800 pixels below 60 kB, each its own picture', async () => {
+  it('are JPEG files of 800 x 800 pixels below 60 kB, all different', async () => {
     const pictures = new Set<string>();
     for (const path of Object.keys(COVER_RECIPES)) {
       const file = await makeCover(path);
@@ -109,7 +106,7 @@ describe('the covers', () => {
     expect(pictures.size).toBe(Object.keys(COVER_RECIPES).length);
   });
 
-  it('are the same bytes every time', async () => {
+  it('are generated deterministically', async () => {
     const path = 'rain/steady-rain.jpg';
     expect((await makeCover(path)).equals(await makeCover(path))).toBe(true);
   });

@@ -7,11 +7,11 @@ import { addSound } from './support/catalogue.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test } from './support/test.ts';
 
-/** Of each client between its requests: the machine has other tests to run. */
+/** The pause of each client between its requests, which leaves time for other tests. */
 const pauseMs = 20;
 
 describe('on SIGTERM', () => {
-  test('no request is lost: restarts under load on keep-alive connections fail nothing and count exactly', async ({
+  test('no request is lost or counted twice when gateways restart under load on keep-alive connections', async ({
     sql,
     user,
   }) => {
@@ -73,7 +73,7 @@ describe('on SIGTERM', () => {
     }
   });
 
-  test('a connection that is kept alive is told to go by readiness and by its answers', async () => {
+  test('readiness turns 503, and answers on keep-alive connections ask to close them', async () => {
     const { child, exited, origin } = await startListening(environment());
     const socket = connect(Number(new URL(origin).port), '127.0.0.1');
     let received = '';
@@ -94,7 +94,7 @@ describe('on SIGTERM', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('a request that outlasts SHUTDOWN_GRACE_SECONDS is cut off, and the exit code says so', async () => {
+  test('a request that outlasts SHUTDOWN_GRACE_SECONDS is cut off, and the exit code is 1', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

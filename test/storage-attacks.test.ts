@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, inject } from 'vitest';
 import { type Session, test } from './support/test.ts';
 
-// What a user's token and the publishable key open at Storage itself: nothing. Only the service signs addresses.
+// Attacks on Storage itself with a user's access token and the publishable key: only the service may sign addresses.
 
 type Body = string | object;
 
@@ -40,7 +40,7 @@ const callers = [
 ] as const;
 
 for (const [who, tokenOf] of callers) {
-  test(`${who} lists, downloads and signs no recording, though it exists`, async ({ user }) => {
+  test(`${who} cannot list, download or sign a recording that exists`, async ({ user }) => {
     const { audio } = await uploadFiles();
     for (const [method, path, body] of [
       ['GET', 'bucket'],
@@ -70,7 +70,7 @@ for (const [who, tokenOf] of callers) {
     expect((await storage('service', 'GET', `object/authenticated/audio/${audio}`)).text).toBe('original');
   });
 
-  test(`${who} uploads, replaces, moves, copies and deletes nothing`, async ({ sql, user }) => {
+  test(`${who} cannot upload, replace, move, copy or delete anything`, async ({ sql, user }) => {
     const { audio, cover } = await uploadFiles();
     const mine = `attacks/${randomUUID()}`;
     for (const [method, path, body, type] of [

@@ -9,13 +9,13 @@ const binary = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
 
-/** False only where pages cannot be tried. CI counts that as an error. */
+/** False where no browser is installed, which is an error in CI. */
 export const canRunBrowser = binary !== undefined;
 if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
 
 export type View = { width: number; colorScheme: 'light' | 'dark' };
 
-/** What the browser complained about, and every address that it asked for. */
+/** The errors and warnings on the console, and every address that was requested. */
 export type Record = { complaints: string[]; requests: URL[] };
 
 /** Opens a page in a browser of its own, and closes that afterwards. */

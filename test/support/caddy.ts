@@ -7,12 +7,12 @@ import { connect } from 'node:tls';
 import { expect } from 'vitest';
 import { freePort } from '../../dev/free-port.ts';
 
-/** False only where the tests of the proxy cannot run. CI counts that as an error. */
+/** False where Caddy is not installed, which is an error in CI. */
 export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;
 if (!canRunCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
 
-/** False before it has made its certificate and taken it into use. */
-const endsTls = (port: number) =>
+/** Whether TLS handshakes succeed: not before Caddy has made its certificate. */
+const acceptsTls = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect({ port, servername: 'localhost', rejectUnauthorized: false });
     socket
@@ -39,7 +39,7 @@ export async function startCaddy(gatewayPorts: readonly [number, number]) {
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
-  await expect.poll(() => endsTls(port)).toBe(true);
+  await expect.poll(() => acceptsTls(port)).toBe(true);
   return {
     url: `https://localhost:${port}/api/v1`,
     stop: async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Api, apiAt } from './api.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
-/** Runs `check` against a gateway whose Supabase behaves as given: how it fails cannot be asked of a real one. */
+/** Runs `check` against a gateway in front of a server that behaves as given, for failures that a real Supabase cannot be made to have. */
 export async function withSupabase(
   behave: RequestListener,
   check: (api: Api, gateway: Gateway) => Promise<void>,

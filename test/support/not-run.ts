@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Says at the end of a run what was skipped and why, which the usual output counts but does not explain. */
+/** Prints at the end of a run which tests were skipped and why; the default reporter only counts them. */
 export default class NotRun implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]) {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);

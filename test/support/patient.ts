@@ -12,10 +12,10 @@ import { examine } from '../../src/doctor/examine.ts';
 import { createVisit } from '../../src/doctor/visit.ts';
 import { alone } from './fixture.ts';
 
-/** A Supabase for the doctor, of the file's own: it is broken on purpose. */
+/** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
 export type Patient = {
   apiUrl: string;
-  /** That of a gateway in front of it. */
+  /** The configuration of a gateway in front of it. */
   environment: {
     SUPABASE_URL: string;
     SUPABASE_PUBLISHABLE_KEY: string;
@@ -24,15 +24,15 @@ export type Patient = {
   };
   /** As `postgres`, the role of the SQL editor. */
   sql: postgres.Sql;
-  /** As nobody on a hosted project, to break what administrators cannot. */
+  /** Has rights that nobody has on a hosted project, to break what administrators cannot. */
   superuser: postgres.Sql;
-  /** What the doctor finds, by the name of the check. */
+  /** Runs the doctor; returns its results by the name of the check. */
   diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Record<string, Result>>;
-  /** How much of what the doctor made is there. */
+  /** Counts what the doctor has made and not removed. */
   left: () => Promise<unknown>;
 };
 
-/** What must be there when the doctor has gone. */
+/** What `left` must return once the doctor has ended. */
 export const nothing = { users: 0, keys: 0, files: 0 };
 
 export const problemsIn = (results: Record<string, Result>) =>

@@ -5,12 +5,12 @@ import { freePort } from '../../dev/free-port.ts';
 /** The Redis server on this machine, if there is one. */
 const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 
-/** False only where the tests of shared limits cannot run. CI counts that as an error. */
+/** False where no Redis is installed, which is an error in CI. */
 export const canRunRedis = binary !== undefined;
 if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
 
-/** A Redis of its own for a test, which keeps nothing on disk. */
+/** Starts a Redis for a test, without persistence. */
 export async function startRedis(port?: number) {
   const chosen = port ?? (await freePort());
   const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];

@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 type RestAnswer<T = unknown> = { status: number; body: T };
 
 /**
- * Calls the data API of Supabase itself, as somebody does who leaves the gateway out.
+ * Calls the data API of Supabase itself, bypassing the gateway.
  * @param token of a user; null for the bare publishable key, 'service' for the secret key
  */
 export async function rest<T = unknown>(

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 const fields = ['email', 'password', 'refresh_token', 'access_token', 'id_token', 'nonce'] as const;
 
-/** Every credential and address that was sent to a gateway or came from one, by test file: files share a worker. */
+/** Every credential and e-mail address that was exchanged with a gateway, by test file: files share a worker. */
 const usedIn = new Map<string, Set<string>>();
 
 function used(): Set<string> {
@@ -12,7 +12,7 @@ function used(): Set<string> {
   return secrets;
 }
 
-/** Shorter ones may stand in a log by chance. */
+/** Shorter ones may be in a log by chance. */
 const shortest = 8;
 
 export function noteSecret(value: unknown) {
@@ -25,7 +25,7 @@ export function noteSecretsOf(body: unknown) {
   for (const field of fields) noteSecret((body as Record<string, unknown>)[field]);
 }
 
-/** No test needs to think of it: each gateway's log is searched when the gateway is closed. */
+/** Called for every gateway when it is closed. */
 export function expectNoSecretIn(log: string) {
   for (const secret of used()) expect(log.includes(secret), `the log holds the secret ${secret}`).toBe(false);
 }

@@ -9,7 +9,7 @@ import { newEmail, password, type Session, signUp } from './test.ts';
 
 type Account = { email: string; password: string };
 
-/** What the contract suite needs of a service, wherever that runs. What cannot be had there is null. */
+/** What the contract suite needs of a deployment; null where the deployment cannot provide it. */
 export type World = {
   api: Api;
   soundId: string;
@@ -19,7 +19,7 @@ export type World = {
   idToken: ((provider: 'google' | 'apple') => Promise<string>) | null;
   apiKey: string | null;
   revokedApiKey: string | null;
-  /** A token like the owner's in all but these claims. */
+  /** Makes an access token with these claims, signed as the project signs. */
   forge: ((claims: object) => Promise<string>) | null;
   close: () => Promise<void>;
 };
@@ -50,7 +50,7 @@ async function makeAccount(api: Api): Promise<Account> {
   return { email: user.email, password };
 }
 
-/** The service at TEST_BASE_URL, with what the environment gives of it; the accounts must be able to sign in. */
+/** The deployment at TEST_BASE_URL, with accounts and keys from the environment; the accounts must be able to sign in. */
 async function remoteWorld(url: string): Promise<World> {
   if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
   const api = apiAt(url);
@@ -76,7 +76,7 @@ async function remoteWorld(url: string): Promise<World> {
   };
 }
 
-/** A gateway of our own in front of the stack of this run. */
+/** A gateway in front of the Supabase of this test run. */
 async function localWorld(): Promise<World> {
   const { databaseUrl, embedded, jwtSecret } = inject('stack');
   const gateway = await startGateway();

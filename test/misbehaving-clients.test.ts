@@ -9,7 +9,7 @@ import { test as base } from './support/test.ts';
 
 type Server = Awaited<ReturnType<typeof startListening>>;
 
-/** A gateway process, whose open files can be counted. */
+/** A gateway in its own process, so that its open files can be counted. */
 const test = base.extend<{ $file: { server: Server } }>({
   server: [
     alone(async (use) => {
@@ -36,7 +36,7 @@ const categories = async ({ origin }: Server) =>
   (await fetch(`${origin}/api/v1/categories`, { signal: AbortSignal.timeout(5000) })).status;
 
 describe('the gateway survives', () => {
-  test('500 clients that never finish their headers: others are served, and they are told 408', async ({
+  test('500 clients that never finish their headers: others are served, and these get 408', async ({
     server,
   }) => {
     const sockets = await openSockets(500, portOf(server));
@@ -54,7 +54,7 @@ describe('the gateway survives', () => {
   const countable = process.platform === 'linux';
   const why = countable ? '' : ' (not run: open files are counted in /proc, which only Linux has)';
   test.runIf(countable)(
-    `clients that go away in the middle of their request, and keeps nothing open${why}`,
+    `clients that disconnect during their request, and leaks no connections${why}`,
     async ({ server, user }) => {
       const before = openFiles(server);
       for (const socket of await openSockets(300, portOf(server))) {

@@ -4,7 +4,7 @@ import { addCategory, addSounds } from './support/catalogue.ts';
 import type { paths } from './support/client.types.ts';
 import { newEmail, password, test } from './support/test.ts';
 
-/** Sends the newest access token along, as docs/apps.md asks apps to. */
+/** Sends the current access token with every request, as docs/apps.md asks apps to. */
 function withTokens(session: { access_token: string }): Middleware {
   return {
     onRequest: ({ request }) => {
@@ -14,7 +14,7 @@ function withTokens(session: { access_token: string }): Middleware {
   };
 }
 
-// Nothing in here is cast: what the document says is enough for a typed client.
+// No casts here: the OpenAPI document alone must be enough for a typed client.
 describe('a client generated from openapi.json', () => {
   test('signs up, refreshes, pages, favorites and plays', async ({ gateway, sql }) => {
     const category = await addCategory(sql);
@@ -55,7 +55,7 @@ describe('a client generated from openapi.json', () => {
     expect(played.data?.data).toEqual({ id, play_count: 1 });
   });
 
-  test('gets errors with a code of the documented ones', async ({ gateway }) => {
+  test('gets errors with documented codes', async ({ gateway }) => {
     const client = createClient<paths>({ baseUrl: gateway.url });
     const { error, response } = await client.GET('/me');
     const code: 'unauthorized' | undefined =

@@ -48,7 +48,7 @@ describe('an API key', () => {
     }
   });
 
-  test('is refused once revoked, expired, or when its owner is locked out; revoking cannot be undone', async ({
+  test('is refused once revoked or expired or when its owner is deactivated; revoking cannot be undone', async ({
     api,
     sql,
   }) => {
@@ -70,13 +70,13 @@ describe('an API key', () => {
     expect(await statusOf(`sk_live_${'0'.repeat(49)}`)).toBe(401);
   });
 
-  test('runs only the operations on the list', async ({ api, sql }) => {
+  test('runs only the operations that are allowed', async ({ api, sql }) => {
     const { user } = await signUp(api);
     const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
     expect((await asApiKey(row?.['api_key'], 'drop_everything')).status).toBe(400);
   });
 
-  test('needs an owner that exists, and revoking needs a key that exists', async ({ sql }) => {
+  test('can be issued only to an existing account, and revoked only if it exists', async ({ sql }) => {
     await expect(sql`select admin.create_api_key('x', 'nobody@example.com')`).rejects.toThrow(
       'must have an account first',
     );

@@ -5,7 +5,7 @@ import { COLLECTOR_FAVORITES, load } from '../bench/load.ts';
 import { SMALL_TABLES, type Statement, statements } from '../bench/statements.ts';
 import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
 
-// What `npm run bench:scale` measures at full size, looked at here in a catalogue that is just large enough to matter.
+// The queries of `npm run bench:scale`, here in a catalogue just large enough for the planner to prefer indexes.
 
 const SIZE = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const plansOf = ({ caller, sql }: Pick<Statement, 'caller' | 'sql'>) => explainer.plans(caller, sql);
 
-describe('reads what it needs by an index, and no table from end to end:', () => {
+describe('uses an index and scans no large table:', () => {
   for (const [position, { name }] of statements('', '').entries()) {
     test(name, async () => {
       const statement = statements(cursor, sound)[position] as Statement;
@@ -43,25 +43,25 @@ describe('reads what it needs by an index, and no table from end to end:', () =>
   }
 });
 
-test('a page far into the list is read from where it begins: no row is read and then thrown away', async () => {
+test('a page far into the list is read from its cursor on, without reading and discarding earlier rows', async () => {
   const [first, far] = statements(cursor, sound) as [Statement, Statement];
   for (const statement of [first, far]) {
     const plans = (await plansOf(statement)).join('\n');
     expect(plans).toMatch(/Scan Backward using sounds_list .* rows=51 /);
-    // But for the one row by which it is seen that there is a next page.
+    // One more row than the page shows whether there is a next page.
     expect(plans).not.toMatch(/Rows Removed by Filter: (?![01]$)\d/m);
   }
   expect((await plansOf(far)).join('\n')).toContain('Index Cond: (ROW(list_rank, created_at) < ROW(');
 });
 
-test('favorites of a collector are read once each, however many others have', async () => {
+test('listing favorites reads only those of the caller, however many there are in all', async () => {
   const favorites = statements(cursor, sound).find(({ name }) => name === 'GET /favorites') as Statement;
   const plans = (await plansOf(favorites)).join('\n');
   expect(plans).toMatch(new RegExp(`using favorites_\\w+ .* rows=${COLLECTOR_FAVORITES} loops=1`));
   expect(plans).not.toMatch(/Rows Removed by Filter: [1-9]/);
 });
 
-test('a scan of a large table would be seen', async () => {
+test('these tests would notice a scan of a large table', async () => {
   const caller = { role: 'service_role' } as const;
   const plans = await plansOf({
     caller,

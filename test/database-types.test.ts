@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import { databaseTypes } from '../dev/types.ts';
 
-test('src/supabase/database.types.ts is what the CLI makes of the migrations; if not, run: npm run types', async () => {
+test('src/supabase/database.types.ts is up to date with the migrations; if not, run: npm run types', async () => {
   expect(await databaseTypes(inject('stack').databaseUrl)).toBe(
     await readFile('src/supabase/database.types.ts', 'utf8'),
   );

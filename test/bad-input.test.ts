@@ -144,8 +144,8 @@ describe('generated requests', () => {
         fc.boolean(),
         async ({ method, path, guard, body: takesBody }, id, query, body, withToken) => {
           const search = query.map(([name, value]) => `${name}=${escapePart(value)}`).join('&');
-          // The token is kept out of sign-out: it would end the session that the rest of the run needs.
           const request = api[method](`${path.replace(/\{\w+\}/, escapePart(id))}?${search}`);
+          // Not for sign-out: that would end the session that later requests need.
           if (withToken && guard !== 'user') request.auth(user.access_token, bearer);
           if (takesBody) request.type('json').send(body);
           expect((await request).status).toBeLessThan(500);

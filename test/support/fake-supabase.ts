@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { type Api, apiAt } from './api.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
-/** Runs `check` against a gateway in front of a server that behaves as given, for failures that a real Supabase cannot be made to have. */
+/**
+ * Runs `check` against a gateway whose Supabase is a server that behaves as given: a real one cannot be made to fail in
+ * every way.
+ */
 export async function withSupabase(
   behave: RequestListener,
   check: (api: Api, gateway: Gateway) => Promise<void>,

@@ -26,7 +26,7 @@ export async function signUp(api: Api, email = newEmail()): Promise<Session> {
   return body.data;
 }
 
-/** vitest's test with what a test of the service needs; one of each for a file. */
+/** vitest's test with the fixtures of this service, one of each for a file. */
 export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session } }>({
   gateway: [
     alone(async (use) => {

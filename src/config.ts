@@ -20,6 +20,8 @@ export type Config = Readonly<{
     anonymousPerMinute: number;
     signUpsPerHour: number;
   }>;
+  /** How many calls that hash a password Auth is sent at the same time. */
+  passwordCallsAtOnce: number;
   /** Identity providers whose ID tokens are exchanged. */
   idTokenProviders: readonly IdTokenProvider[];
   /** Web origins that may call from a browser; empty switches CORS off. */
@@ -110,6 +112,7 @@ const Variables = z.object({
   API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(60),
   ANONYMOUS_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(300),
   SIGN_UP_LIMIT_PER_HOUR: wholeNumber(1, 1_000_000).default(30),
+  PASSWORD_CALLS_AT_ONCE: wholeNumber(1, 1_000).default(16),
   TRUST_PROXY: z
     .string()
     .transform((value) => (/^\d{1,2}$/.test(value) ? Number(value) : value.split(/\s*,\s*/)))
@@ -185,6 +188,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       anonymousPerMinute: data.ANONYMOUS_RATE_LIMIT_PER_MINUTE,
       signUpsPerHour: data.SIGN_UP_LIMIT_PER_HOUR,
     },
+    passwordCallsAtOnce: data.PASSWORD_CALLS_AT_ONCE,
     idTokenProviders: data.ID_TOKEN_PROVIDERS,
     corsOrigins: data.CORS_ORIGINS,
     supabase: {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './http/errors.ts';
+import type { ExtraLimit } from './http/rate-limit.ts';
 
 /** What the path of every endpoint begins with. */
 export const apiBase = '/api/v1';
@@ -46,8 +47,8 @@ type Declaration<
   body?: B;
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
-  /** Counted besides the general limit of the caller. */
-  extraLimit?: 'failedSignIns' | 'signUps';
+  /** Limits that count besides the general one of the caller. */
+  extraLimits?: readonly ExtraLimit[];
   /** Of success; 200 unless said. */
   status?: 201;
   response: R;

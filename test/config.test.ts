@@ -19,6 +19,7 @@ test('only the address and the keys of the project are required', () => {
     metricsPort: null,
     shutdownGraceSeconds: 20,
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
+    passwordCallsAtOnce: 16,
     idTokenProviders: ['google', 'apple'],
     corsOrigins: [],
     supabase: {

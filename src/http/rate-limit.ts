@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Request, Response } from 'express';
-import { ipKeyGenerator, type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import type { Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator, MemoryStore, type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -17,6 +17,17 @@ declare module 'express-serve-static-core' {
     signUpLimit?: RateLimitInfo;
   }
 }
+
+type LimitName = keyof Request & `${string}Limit`;
+
+/** Limits that count besides the general one, on the endpoints that name them. */
+export type ExtraLimit = 'failedSignIns' | 'signUps';
+
+type ExtraLimiter = Readonly<{
+  count: RequestHandler;
+  /** Takes back what was counted of a request that Auth did not refuse; absent where every request counts. */
+  forgive?: (req: Request) => void;
+}>;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -48,36 +59,57 @@ export function createRateLimits(
   log: Logger,
   metrics: Metrics | null,
 ) {
-  function storeOf(name: string) {
-    if (redis === null) return {};
+  function storeOf(name: LimitName) {
+    if (redis === null) return new MemoryStore();
     const store = new FallbackStore(redis, name, log);
     if (name === 'rateLimit') metrics?.watchSharing(() => store.isShared);
-    return { store };
+    return store;
   }
 
   /** A limiter that refuses with the error envelope. The X-RateLimit trio is for the general one to set. */
-  const limiter = (name: keyof Request & `${string}Limit`, options: Partial<Options>) =>
-    rateLimit({
+  function limiter(name: LimitName, options: Partial<Options>): RequestHandler {
+    return rateLimit({
       requestPropertyName: name,
       windowMs: minuteMs,
       standardHeaders: false,
       legacyHeaders: false,
-      ...storeOf(name),
-      handler: (req, _res, next) => {
-        const waitMs = (req[name]?.resetTime?.getTime() ?? 0) - Date.now();
-        next(
-          new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
-            headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-          }),
-        );
-      },
+      store: options.store ?? storeOf(name),
+      handler: (req, _res, next) => next(tooManyRequests(req[name])),
       ...options,
     });
+  }
+
+  /**
+   * A limiter of what Auth refuses. While a request is under way it counts: guesses at the same time are guesses, too.
+   * `forgive` takes that back. It does not wait for the response to finish, as the library's own skipSuccessfulRequests
+   * does, because the response to a client that went away never will.
+   */
+  function failureLimiter(name: LimitName, options: Partial<Options>): ExtraLimiter {
+    const store = storeOf(name);
+    return {
+      count: limiter(name, { ...options, store }),
+      forgive: (req) => {
+        const counted = req[name];
+        if (counted?.resetTime && counted.resetTime.getTime() > Date.now()) void store.decrement(counted.key);
+      },
+    };
+  }
 
   const limitOf = {
     jwt: rateLimits.userPerMinute,
     api_key: rateLimits.apiKeyPerMinute,
     none: rateLimits.anonymousPerMinute,
+  };
+
+  const extra: Record<ExtraLimit, ExtraLimiter> = {
+    failedSignIns: failureLimiter('signInLimit', { keyGenerator: accountOf, limit: failedSignInsPerMinute }),
+    signUps: {
+      count: limiter('signUpLimit', {
+        keyGenerator: addressOf,
+        limit: rateLimits.signUpsPerHour,
+        windowMs: hourMs,
+      }),
+    },
   };
 
   return {
@@ -101,20 +133,16 @@ export function createRateLimits(
       legacyHeaders: true,
     }),
 
-    /** Only failures count in the end, but while they are under way all do: guesses at the same time are guesses, too. */
-    failedSignIns: limiter('signInLimit', {
-      keyGenerator: accountOf,
-      limit: failedSignInsPerMinute,
-      skipSuccessfulRequests: true,
-      requestWasSuccessful: (_req, { statusCode }) => statusCode !== 401,
-    }),
-
-    signUps: limiter('signUpLimit', {
-      keyGenerator: addressOf,
-      limit: rateLimits.signUpsPerHour,
-      windowMs: hourMs,
-    }),
+    /** Those that an endpoint names in its declaration. */
+    extra,
   };
+}
+
+function tooManyRequests(counted: RateLimitInfo | undefined) {
+  const waitMs = (counted?.resetTime?.getTime() ?? 0) - Date.now();
+  return new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+  });
 }
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -11,6 +11,8 @@ import { validate } from './validate.ts';
 
 type Collapse = ReturnType<typeof createCollapser<SharedAnswer>>;
 
+const isUnauthorized = (error: unknown) => error instanceof ApiError && error.code === 'unauthorized';
+
 /** Notes the name of the endpoint for logs and metrics. */
 const named =
   (operation: string): RequestHandler =>
@@ -25,17 +27,33 @@ const named =
  */
 function checkKeyOfFaultyRequest({ data }: Context): ErrorRequestHandler {
   return async (error, _req, { locals: { caller } }, next) => {
-    if (caller?.via === 'api_key' && !(error instanceof ApiError && error.code === 'unauthorized'))
-      await data.call(caller, 'get_customer');
+    if (caller?.via === 'api_key' && !isUnauthorized(error)) await data.call(caller, 'get_customer');
     next(error);
   };
 }
 
 /** Runs the handler of an endpoint and sends what it returns. */
-function answer(endpoint: Endpoint, context: Context, collapse: Collapse): RequestHandler {
+function answer(
+  endpoint: Endpoint,
+  context: Context,
+  limits: RateLimits,
+  collapse: Collapse,
+): RequestHandler {
+  const extraLimits = (endpoint.extraLimits ?? []).map((name) => limits.extra[name]);
+
   return async (req, res) => {
     const { caller, input } = res.locals;
-    const handle = () => endpoint.handle({ ...input, caller, context, req });
+    const handle = async () => {
+      let wasRefused = false;
+      try {
+        return await endpoint.handle({ ...input, caller, context, req });
+      } catch (error) {
+        wasRefused = isUnauthorized(error);
+        throw error;
+      } finally {
+        if (!wasRefused) for (const { forgive } of extraLimits) forgive?.(req);
+      }
+    };
     if (endpoint.cache === 'no-store') {
       const payload = await handle();
       res
@@ -88,8 +106,8 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
       startRequestContext,
       validate(endpoint),
       checkKeyOfFaultyRequest(context),
-      ...(endpoint.extraLimit ? [limits[endpoint.extraLimit]] : []),
-      answer(endpoint, context, collapse),
+      ...(endpoint.extraLimits ?? []).map((name) => limits.extra[name].count),
+      answer(endpoint, context, limits, collapse),
     );
     const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
     methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);

@@ -137,7 +137,7 @@ export const authEndpoints = [
         .optional()
         .meta({ examples: ['Ada Lovelace'] }),
     }),
-    extraLimit: 'signUps',
+    extraLimits: ['signUps'],
     response: z.object({ data: SignedUp }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
@@ -159,7 +159,7 @@ export const authEndpoints = [
       'a minute for one account are 429.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }),
-    extraLimit: 'failedSignIns',
+    extraLimits: ['failedSignIns'],
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

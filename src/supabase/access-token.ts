@@ -7,6 +7,12 @@ import { ApiError, serverError } from '../http/errors.ts';
 import { uuid } from '../http/validate.ts';
 import type { Fetch } from './fetch.ts';
 
+/**
+ * How soon, in milliseconds, the key set is fetched again for a token of a key that it lacks: a new signing key is known
+ * after that long, and tokens with made-up key ids cannot make us ask more often.
+ */
+const keySetAgeMs = 5_000;
+
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /**
@@ -19,6 +25,7 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     // A key set out of reach says nothing about the token: that must not sign the user out.
+    cooldownDuration: keySetAgeMs,
     [customFetch]: async (url: string) => {
       const response = await fetch(url).catch((error: unknown) => {
         throw serverError(error);
@@ -40,7 +47,9 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
         ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
         : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
     const userId = uuid.safeParse(payload.sub);
-    if (!userId.success || payload['role'] !== 'authenticated') {
+    // The service knows no accounts without an identity.
+    const isUser = payload['role'] === 'authenticated' && payload['is_anonymous'] !== true;
+    if (!userId.success || !isUser) {
       throw new errors.JWTClaimValidationFailed('not the token of a user', payload);
     }
     return { via: 'jwt', userId: userId.data, token, claims: payload };

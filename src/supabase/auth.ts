@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Config, IdTokenProvider } from '../config.ts';
 import { ApiError, serverError, unauthorized } from '../http/errors.ts';
 import type { Fetch } from './fetch.ts';
+import { createPasswordLine } from './password-line.ts';
 
 // Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
 // refreshes on one client can return another user's session, a refresh against a 503 blocks for half a minute, any 2xx
@@ -44,7 +46,25 @@ const tooManyRequests = (cause: unknown) =>
  * The calls to Supabase Auth. Each resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on. 5xx, 409 and silence are server_error: they say nothing about the credential.
  */
-export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
+export function createAuth({ supabase, secrets, passwordCallsAtOnce }: Config, fetch: Fetch) {
+  const inPasswordLine = createPasswordLine(passwordCallsAtOnce);
+  const inFlight = new Map<string, Promise<unknown>>();
+
+  /**
+   * Equal calls in flight share one: a double tap must not race itself for the rotation of a token or the making of an
+   * account, where Auth answers the loser with an error.
+   * @param sent everything that the client sent, so that nobody gets the session of another
+   */
+  function share<T>(path: string, sent: object, call: () => Promise<T>): Promise<T> {
+    const key = createHash('sha256')
+      .update(JSON.stringify([path, sent]))
+      .digest('base64');
+    const shared =
+      (inFlight.get(key) as Promise<T> | undefined) ?? call().finally(() => inFlight.delete(key));
+    inFlight.set(key, shared);
+    return shared;
+  }
+
   async function post(path: string, { ip }: Client, init: { body?: unknown; bearer?: string }) {
     const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
       method: 'POST',
@@ -90,7 +110,8 @@ export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
     client: Client,
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const answer = await post('signup', client, { body }).catch((thrown) =>
+    const call = () => inPasswordLine(() => post('signup', client, { body }));
+    const answer = await share('signup', body, call).catch((thrown) =>
       refused(thrown, ({ code }) => {
         const message = signUpRefusals[code];
         return message === undefined ? undefined : new ApiError('invalid_request', message);
@@ -101,9 +122,12 @@ export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
 
   /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
   async function signIn(credentials: { email: string; password: string }, client: Client) {
-    const answer = await post('token?grant_type=password', client, { body: credentials }).catch((thrown) =>
+    const call = () => post('token?grant_type=password', client, { body: credentials });
+    const answer = await inPasswordLine(call).catch((thrown) =>
       refused(thrown, ({ code }) => {
         if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
+        if (code === 'email_provider_disabled')
+          return unauthorized('Signing in with an e-mail address is switched off.');
         if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
           return unauthorized('The e-mail address or the password is wrong.');
         }
@@ -119,7 +143,8 @@ export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
     client: Client,
   ) {
     const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
-    const answer = await post('token?grant_type=id_token', client, { body }).catch((thrown) =>
+    const call = () => post('token?grant_type=id_token', client, { body });
+    const answer = await share('id_token', body, call).catch((thrown) =>
       refused(thrown, ({ status, code }) => {
         if (code === 'provider_email_needs_verification')
           return unauthorized('Confirm your e-mail address first.');
@@ -129,14 +154,13 @@ export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
     return expect(Tokens, answer);
   }
 
-  // Two requests that refresh with one token at the same moment would otherwise race for the rotation.
-  const refreshing = new Map<string, Promise<Tokens>>();
-
-  async function rotate(refreshToken: string, client: Client) {
+  /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
+  async function refresh(refreshToken: string, client: Client) {
     const body = { refresh_token: refreshToken };
+    const call = () => post('token?grant_type=refresh_token', client, { body });
     // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
     // is wrong, and must not sign everybody out.
-    const answer = await post('token?grant_type=refresh_token', client, { body }).catch((thrown) =>
+    const answer = await share('refresh', body, call).catch((thrown) =>
       refused(thrown, ({ status }) =>
         status === 400 || status === 403
           ? unauthorized('The refresh token is invalid or was already used. Sign in again.')
@@ -144,15 +168,6 @@ export function createAuth({ supabase, secrets }: Config, fetch: Fetch) {
       ),
     );
     return expect(Tokens, answer);
-  }
-
-  /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
-  function refresh(refreshToken: string, client: Client): Promise<Tokens> {
-    const shared =
-      refreshing.get(refreshToken) ??
-      rotate(refreshToken, client).finally(() => refreshing.delete(refreshToken));
-    refreshing.set(refreshToken, shared);
-    return shared;
   }
 
   /** Ends the session of an access token and no other; a session that has already ended is success. */

@@ -8,6 +8,12 @@ import { requestContext } from '../http/request-context.ts';
  */
 const deadlineMs: Record<Service, number> = { auth: 11_000, data: 5_000, storage: 5_000, keys: 5_000 };
 
+/** What is left of the deadline of the current request, in milliseconds; all of it outside of a request. */
+export function timeLeftMs(service: Service): number {
+  const { startedAt = performance.now() } = requestContext.getStore() ?? {};
+  return Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
+}
+
 /** More calls at once than this are refused instead of queued: nobody would wait for the last of them. */
 const maxCallsInFlight = 4_096;
 
@@ -21,11 +27,10 @@ function serviceOf(path: string): Service {
  * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline and the id of the current
  * request, metrics. It runs on undici's `request`, because Node's own fetch takes four times as much processor time.
  * It rejects when there is no whole answer in time, and for a 200 without a body, which postgrest-js takes for null.
- * @param connections how many calls may be under way; others wait in line under their own deadline
  */
-export function createFetch(metrics: Metrics | null, connections = 128) {
+export function createFetch(metrics: Metrics | null) {
   const agent = new Agent({
-    connections,
+    connections: 128,
     keepAliveTimeout: 30_000,
     connect: { timeout: 5_000 },
     allowH2: false, // one call a connection: none fails with another
@@ -33,17 +38,16 @@ export function createFetch(metrics: Metrics | null, connections = 128) {
   let inFlight = 0;
 
   async function call(url: string, service: Service, init: RequestInit): Promise<Response> {
-    const { id, startedAt = performance.now() } = requestContext.getStore() ?? {};
+    const { id } = requestContext.getStore() ?? {};
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
     headers.set('User-Agent', 'sounds-service');
     if (id !== undefined) headers.set('X-Request-Id', id);
-    const leftMs = Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
     const answer = await request(url, {
       dispatcher: agent,
       method: init.method === 'POST' ? 'POST' : 'GET',
       headers,
       body: typeof init.body === 'string' ? init.body : null,
-      signal: AbortSignal.timeout(leftMs),
+      signal: AbortSignal.timeout(timeLeftMs(service)),
     });
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');

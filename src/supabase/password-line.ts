@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import PQueue from 'p-queue';
+import { serverError } from '../http/errors.ts';
+import { timeLeftMs } from './fetch.ts';
+
+/** A call that got an answer took less than this, or it says nothing about the next one, in milliseconds. */
+const longestToBelieveMs = 5_000;
+
+/**
+ * The line for calls that hash a password. Auth hashes with bcrypt and gives up on a request after 10 s: a burst that is let
+ * through together fails together. So few are under way at a time. The others wait in line under their own deadline, and
+ * one that has less time left than the last call took fails without having burdened Auth.
+ * @param atOnce how many calls may be under way
+ */
+export function createPasswordLine(atOnce: number) {
+  const line = new PQueue({ concurrency: atOnce });
+  let lastTookMs = 0;
+
+  /** @throws ApiError server_error when the call cannot be answered in time */
+  return async <T>(call: () => Promise<T>): Promise<T> => {
+    const signal = AbortSignal.timeout(timeLeftMs('auth'));
+    return await line.add(
+      // Bound to the request that waits: the line goes on in the context of the one that has just been served.
+      AsyncLocalStorage.bind(async () => {
+        if (timeLeftMs('auth') < Math.min(lastTookMs, longestToBelieveMs))
+          throw serverError(new Error('Too many calls that hash a password wait in line'));
+        const started = performance.now();
+        const answer = await call();
+        lastTookMs = performance.now() - started;
+        return answer;
+      }),
+      { signal },
+    );
+  };
+}

@@ -1,0 +1,74 @@
+import type { RequestListener } from 'node:http';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { expect } from 'vitest';
+import { bearer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { test } from './support/test.ts';
+
+/** A signing key of a project, with the key set entry that it publishes. */
+async function signingKey(kid: string) {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  return {
+    published: { ...(await exportJWK(publicKey)), kid, alg: 'ES256' },
+    sign: (claims: object = {}) =>
+      new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated', ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .setAudience('authenticated')
+        .setExpirationTime('1h')
+        .sign(privateKey),
+  };
+}
+
+/** A Supabase that publishes these keys and has no sounds. */
+function publishing(keys: object[]) {
+  const seen = { fetches: 0 };
+  const behave: RequestListener = (req, res) => {
+    res.setHeader('Content-Type', 'application/json');
+    if (req.url?.endsWith('/jwks.json')) {
+      seen.fetches++;
+      res.end(JSON.stringify({ keys }));
+    } else res.end(req.url?.includes('list_categories') ? '[]' : '{"data":[],"next_cursor":null}');
+  };
+  return { seen, behave };
+}
+
+test('a token of a new signing key is accepted after 5 seconds at most, and made-up keys are not looked up more often', async () => {
+  const [old, next, madeUp] = [await signingKey('old'), await signingKey('new'), await signingKey('made-up')];
+  const keys = [old.published];
+  const { seen, behave } = publishing(keys);
+  await withSupabase(behave, async (api) => {
+    await api
+      .get('/sounds')
+      .auth(await old.sign(), bearer)
+      .expect(200);
+    const started = performance.now();
+    keys.push(next.published);
+    const token = await next.sign();
+    await expect.poll(async () => (await api.get('/sounds').auth(token, bearer)).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(8_000); // and what a busy machine adds
+    const before = seen.fetches;
+    for (let count = 0; count < 50; count++) {
+      await api
+        .get('/sounds')
+        .auth(await madeUp.sign({ count }), bearer)
+        .expect(401);
+    }
+    expect(seen.fetches).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+test('an anonymous user of Supabase is nobody here: 401 on guarded endpoints and on /categories', async () => {
+  const key = await signingKey('the-key');
+  await withSupabase(publishing([key.published]).behave, async (api) => {
+    for (const path of ['/sounds', '/home', '/me', '/categories']) {
+      await api
+        .get(path)
+        .auth(await key.sign({ is_anonymous: true }), bearer)
+        .expect(401);
+    }
+    await api
+      .get('/categories')
+      .auth(await key.sign({ is_anonymous: false }), bearer)
+      .expect(200);
+  });
+});

@@ -7,8 +7,8 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../src/config.ts';
+import { apiAt, bearer } from './support/api.ts';
 import { buildImage, type Image, runIn, sealImage, unsealImage } from './support/image.ts';
-import { call } from './support/old-api.ts';
 import { environment } from './support/server-process.ts';
 import { newEmail, password } from './support/test.ts';
 
@@ -94,10 +94,9 @@ describe('the image', () => {
     for (const path of ['/docs', '/docs/start.js', '/docs/scalar.js'])
       expect((await fetch(url + path)).status, path).toBe(200);
     const account = { email: newEmail(), password };
-    const { body } = await call<{ data: { access_token: string } }>(url, 'POST', '/auth/signup', {
-      body: account,
-    });
-    const me = await call<{ data: { email: string } }>(url, 'GET', '/me', { token: body.data.access_token });
+    const api = apiAt(url);
+    const { access_token } = (await api.post('/auth/signup').send(account).expect(200)).body.data;
+    const me = await api.get('/me').auth(access_token, bearer).expect(200);
     expect(me.body.data.email).toBe(account.email);
 
     const doctor = runIn(image, ['node', 'src/doctor/main.ts'], environment());

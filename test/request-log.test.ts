@@ -1,9 +1,10 @@
 import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
 import { prettyOptions } from '../src/http/logger.ts';
+import { apiAt, bearer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
-import { apiOf, test, withSupabase } from './support/old-api.ts';
-import { newEmail, password } from './support/test.ts';
+import { newEmail, password, test } from './support/test.ts';
 
 /** The lines of these requests, once all of them have ended. */
 async function linesOf(logged: string[], requestIds: string[]) {
@@ -13,8 +14,6 @@ async function linesOf(logged: string[], requestIds: string[]) {
   return lines();
 }
 
-const withId = (id: string) => ({ headers: { 'X-Request-Id': id } });
-
 describe('the log', () => {
   test('has one line for each request: id, operation, status, duration, caller and what is left of the limit', async ({
     api,
@@ -22,9 +21,9 @@ describe('the log', () => {
     user,
   }) => {
     const token = user.access_token;
-    await api.get('/sounds?search=private', { token, ...withId('log-1') });
-    await api.post('/auth/signin', { body: { email: newEmail(), password }, ...withId('log-2') });
-    await api.get('/nope/sk_live_x?q=private', withId('log-3'));
+    await api.get('/sounds?search=private').auth(token, bearer).set('X-Request-Id', 'log-1');
+    await api.post('/auth/signin').set('X-Request-Id', 'log-2').send({ email: newEmail(), password });
+    await api.get('/nope/sk_live_x?q=private').set('X-Request-Id', 'log-3');
     const [list, signIn, unknown] = await linesOf(gateway.logged, ['log-1', 'log-2', 'log-3']);
     expect(list).toMatchObject({
       level: 30,
@@ -44,15 +43,15 @@ describe('the log', () => {
 
   test('hides what may be a credential in an unknown address', async ({ api, gateway, user }) => {
     const token = user.access_token;
-    await api.get(`/nope/${token}/x`, withId('log-4'));
-    await api.get(`/nope/${user.user.email}`, withId('log-5'));
+    await api.get(`/nope/${token}/x`).set('X-Request-Id', 'log-4');
+    await api.get(`/nope/${user.user.email}`).set('X-Request-Id', 'log-5');
     const lines = await linesOf(gateway.logged, ['log-4', 'log-5']);
     expect(lines.map(({ path }) => path)).toEqual(['/api/v1/nope/…/x', '/api/v1/nope/…']);
   });
 
   test('tells of a failure what the client is not told, down to its cause', async ({ user }) => {
     const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
-    await apiOf(gateway).get('/sounds', { token: user.access_token, ...withId('log-6') });
+    await apiAt(gateway.url).get('/sounds').auth(user.access_token, bearer).set('X-Request-Id', 'log-6');
     const [line] = await linesOf(gateway.logged, ['log-6']);
     expect(line).toMatchObject({ level: 50, operation: 'listSounds', status: 500 });
     expect(line.err.message).toContain('No answer from /rest/v1/rpc/list_sounds');
@@ -64,7 +63,7 @@ describe('the log', () => {
     const gateway = await startGateway();
     for (const path of ['/healthz', '/readyz', '/readyz?x=1'])
       expect((await fetch(`http://127.0.0.1:${gateway.port}${path}`)).status).toBe(200);
-    await apiOf(gateway).get('/nope', withId('log-7'));
+    await apiAt(gateway.url).get('/nope').set('X-Request-Id', 'log-7');
     await linesOf(gateway.logged, ['log-7']);
     expect(gateway.logged).toHaveLength(1);
     await gateway.close();
@@ -79,9 +78,9 @@ test('the id of a request goes with every call to Supabase that it causes', asyn
       res.writeHead(500).end();
     },
     async (api) => {
-      await api.get('/categories', withId('trace-1'));
-      await api.post('/auth/signin', { body: { email: newEmail(), password }, ...withId('trace-2') });
-      await api.get('/home', { token: user.access_token, ...withId('trace-3') });
+      await api.get('/categories').set('X-Request-Id', 'trace-1');
+      await api.post('/auth/signin').set('X-Request-Id', 'trace-2').send({ email: newEmail(), password });
+      await api.get('/home').auth(user.access_token, bearer).set('X-Request-Id', 'trace-3');
     },
   );
   expect(seen).toEqual(['trace-1', 'trace-2', 'trace-3']);

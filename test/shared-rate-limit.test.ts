@@ -111,7 +111,7 @@ describe('rate limits with Redis', () => {
     const inVain = () => gateway.logged.filter((line) => line.includes('counted in this process'));
     const triesToUseIt = () => gateway.logged.filter((line) => line.includes('could not be set up'));
     for (let count = 0; count < 20; count++) await remaining(apiAt(gateway.url), user);
-    await expect.poll(() => triesToUseIt().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => triesToUseIt().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
     await remaining(apiAt(gateway.url), user);
     expect(inVain()).toHaveLength(1); // the request that found Redis frozen
     const longestMs = Math.max(...gateway.logged.map((line) => JSON.parse(line).durationMs ?? 0));

@@ -172,6 +172,7 @@ grant execute on function private.customer_json to authenticated;
 
 create function public.get_customer() returns jsonb
 language sql stable set search_path = '' as $$
+  select private.require_account();
   select private.customer_json(customer) from public.customers as customer where id = (select auth.uid())
 $$;
 comment on function public.get_customer is 'The caller''s customer record, or null.';
@@ -179,6 +180,7 @@ grant execute on function public.get_customer to authenticated;
 
 create function public.update_customer(changes jsonb) returns jsonb
 language sql volatile set search_path = '' as $$
+  select private.require_account();
   update public.customers as customer set
     full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
     avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,

@@ -25,6 +25,7 @@ grant select on public.favorites to service_role;
 
 create function public.list_favorites() returns jsonb
 language sql stable set search_path = '' as $$
+  select private.require_account();
   select coalesce(
     jsonb_agg(
       jsonb_build_object(
@@ -43,9 +44,10 @@ $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
 grant execute on function public.list_favorites to authenticated;
 
--- One statement, so that the policy sees the sound as this sees it, whatever an admin does meanwhile.
+-- One statement adds it, so that the policy sees the sound as this sees it, whatever an admin does meanwhile.
 create function public.add_favorite(liked_sound uuid) returns boolean
 language sql volatile set search_path = '' as $$
+  select private.require_account();
   with sound as (
     select id from public.sounds where id = liked_sound and is_active
   ), added as (
@@ -60,6 +62,7 @@ grant execute on function public.add_favorite to authenticated;
 
 create function public.remove_favorite(disliked_sound uuid) returns void
 language sql volatile set search_path = '' as $$
+  select private.require_account();
   delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound
 $$;
 comment on function public.remove_favorite is 'Removes a favorite of the caller, if there is one.';

@@ -66,10 +66,10 @@ select bag_eq(
     ('admin.create_api_key'), ('admin.revoke_api_key'),
     ('private.apply_activation'), ('private.assign_created_at'), ('private.create_customer'),
     ('private.doctor_issue_key'), ('private.doctor_report'), ('private.doctor_revoke_key'),
-    ('private.doctor_session_addresses'), ('private.is_category_active'), ('private.is_doctors_account'),
-    ('private.keep_all_positions'), ('private.keep_former_position'),
+    ('private.doctor_session_addresses'), ('private.forget_account'), ('private.is_category_active'),
+    ('private.is_doctors_account'), ('private.keep_all_positions'), ('private.keep_former_position'),
     ('private.list_categories'), ('private.list_home_sections'), ('private.list_sounds'),
-    ('private.mirror_account'), ('private.owner_of_live_key'), ('private.set_ban_aside'),
+    ('private.mirror_account'), ('private.owner_of_live_key'), ('private.require_account'), ('private.set_ban_aside'),
     ('private.sounds_in_list_order'), ('private.sounds_of_section'), ('private.touch_last_seen') $$,
   'functions that run with the rights of their owner are exactly the listed ones'
 );
@@ -157,6 +157,7 @@ select bag_eq(
     ('private.list_home_sections', 'authenticated, service_role'),
     ('private.list_sounds', 'authenticated, service_role'),
     ('private.owner_of_live_key', 'service_role'),
+    ('private.require_account', 'authenticated'),
     ('private.sound_json', 'authenticated'),
     ('private.sound_preview_json', 'authenticated'),
     ('private.touch_last_seen', 'authenticated'),

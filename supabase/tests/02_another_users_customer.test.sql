@@ -40,7 +40,7 @@ select lives_ok('select public.touch_last_seen()', 'another user is seen');
 
 set local request.jwt.claims to '{"role": "authenticated"}';
 select is_empty('select * from public.customers', 'a token without a subject sees no customer');
-select is(public.get_customer(), null, 'a token without a subject has no record');
+select throws_ok('select public.get_customer()', 'PT401', null, 'a token without a subject has no account');
 
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(

@@ -1,0 +1,106 @@
+-- What is left of a deleted account: Alice's is deleted, Bob's lives on.
+begin;
+select plan(20);
+
+insert into auth.users (id, email, raw_user_meta_data) values
+  ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
+  ('b0000000-0000-4000-8000-000000000000', 'bob@tests.example.com', '{"full_name": "Bob"}');
+insert into auth.sessions (id, user_id)
+  select gen_random_uuid(), id from auth.users where email like '%@tests.example.com';
+insert into auth.identities (id, provider, provider_id, user_id, identity_data)
+  select gen_random_uuid(), 'email', id::text, id, jsonb_build_object('sub', id, 'email', email)
+  from auth.users where email like '%@tests.example.com';
+insert into auth.audit_log_entries (id, payload)
+  select gen_random_uuid(), payload.*
+  from auth.users as account, lateral (values
+    (json_build_object('action', 'login', 'actor_id', account.id, 'actor_username', account.email)),
+    (json_build_object(
+      'action', 'user_deleted', 'actor_username', 'service_role',
+      'traits', json_build_object('user_id', account.id, 'user_email', account.email)))
+  ) as payload
+  where account.email like '%@tests.example.com';
+insert into public.sounds (id, title) values ('50000000-0000-4000-8000-000000000001', 'Liked by both');
+insert into public.favorites (user_id, sound_id)
+  select id, '50000000-0000-4000-8000-000000000001' from auth.users where email like '%@tests.example.com';
+select admin.create_api_key('Key of ' || email, email) from auth.users where email like '%@tests.example.com';
+update auth.users set banned_until = '2999-01-01' where email like '%@tests.example.com';
+update public.customers set is_active = false where email like '%@tests.example.com';
+select public.count_play('50000000-0000-4000-8000-000000000001');
+
+create temporary view traces as
+  select 'auth.users' as place, id as account from auth.users
+  union all select 'auth.sessions', user_id from auth.sessions
+  union all select 'auth.identities', user_id from auth.identities
+  union all select 'auth.audit_log_entries',
+    coalesce(payload ->> 'actor_id', payload -> 'traits' ->> 'user_id')::uuid from auth.audit_log_entries
+  union all select 'public.customers', id from public.customers
+  union all select 'public.favorites', user_id from public.favorites
+  union all select 'private.api_keys', owner_id from private.api_keys
+  union all select 'private.set_aside_bans', customer_id from private.set_aside_bans;
+
+update public.customers set is_active = true where email = 'bob@tests.example.com';
+insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000');
+create temporary table places on commit drop as
+  select distinct place from traces where account = 'a0000000-0000-4000-8000-000000000000';
+select set_eq(
+  'table places',
+  array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
+    'private.api_keys', 'private.set_aside_bans'],
+  'a deactivated customer has something everywhere but in sessions, which ended'
+);
+insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');
+
+delete from auth.users where id = 'a0000000-0000-4000-8000-000000000000';
+
+select is_empty(
+  $$ select place from traces where account = 'a0000000-0000-4000-8000-000000000000' $$,
+  'deleting an account leaves nothing of it'
+);
+select set_eq(
+  $$ select distinct place from traces where account = 'b0000000-0000-4000-8000-000000000000' $$,
+  array['auth.users', 'auth.sessions', 'auth.identities', 'auth.audit_log_entries', 'public.customers',
+    'public.favorites', 'private.api_keys'],
+  'another account keeps all it has'
+);
+select is(
+  (select plays from public.play_counts where sound_id = '50000000-0000-4000-8000-000000000001'), 1::bigint,
+  'what was played stays counted'
+);
+
+create temporary table own_data (call text) on commit drop;
+insert into own_data values
+  ('select public.get_customer()'),
+  ($$ select public.update_customer('{"full_name": "Ghost"}') $$),
+  ('select public.list_favorites()'),
+  ($$ select public.add_favorite('50000000-0000-4000-8000-000000000001') $$),
+  ($$ select public.remove_favorite('50000000-0000-4000-8000-000000000001') $$);
+grant select on own_data to authenticated;
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(
+  call, 'PT401', 'The account of this token no longer exists.', 'refused to a deleted account: ' || call
+) from own_data;
+select lives_ok('select public.touch_last_seen()', 'a deleted account is not seen, and that fails nothing');
+select is_empty('select * from public.customers', 'a deleted account sees no customer');
+select lives_ok('select public.list_sounds()', 'the catalogue does not ask for the account');
+
+-- Neither deleted nor soft-deleted, but without the row that belongs to it.
+reset role;
+delete from public.customers where id = 'b0000000-0000-4000-8000-000000000000';
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select is(public.get_customer(), null, 'a living account without a customer record has no record');
+select is(public.update_customer('{"full_name": "Bob"}'), null, 'and none to change');
+select is(
+  public.list_favorites() -> 0 ->> 'sound_id', '50000000-0000-4000-8000-000000000001',
+  'a living account without a customer record has its favorites'
+);
+
+reset role;
+update auth.users set deleted_at = now() where id = 'b0000000-0000-4000-8000-000000000000';
+set local role authenticated;
+select throws_ok(call, 'PT401', null, 'refused to a soft-deleted account: ' || call) from own_data;
+
+select * from finish();
+rollback;

@@ -2,15 +2,18 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
-import { App, InMemoryEmailDriver, setExperimental } from '@supabase/lite';
+import { App, setExperimental } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { Hono } from 'hono';
 import postgres from 'postgres';
 import { requireApiKey, resolveKey } from './api/access.ts';
 import { authRoutes } from './api/auth.ts';
+import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
+import type { PasswordRules } from './api/auth-password.ts';
 import { fullTokens, signedInUser } from './api/auth-session.ts';
+import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
 import { restToken } from './api/rest-tokens.ts';
@@ -25,7 +28,7 @@ export interface Api {
   stop(): Promise<void>;
 }
 
-export interface ApiOptions {
+export interface ApiOptions extends PasswordRules {
   /** A database that `prepareDatabase` has seen. */
   databaseUrl: string;
   /** Where the bytes of storage objects are kept. */
@@ -34,6 +37,12 @@ export interface ApiOptions {
   port: number;
   /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
   emailConfirmations?: boolean;
+  /** The least time between two mails of one kind to one address; 1, as in `supabase start`, unless said otherwise. */
+  mailGapSeconds?: number;
+  /** For the whole project; any number unless said otherwise. */
+  mailsPerHour?: number;
+  /** Told of each mail, in one line with the address and the code. */
+  log?: (line: string) => void;
 }
 
 // Lite's files are served from where the package has them: dist/static/…
@@ -46,13 +55,15 @@ const KEEP_ALIVE_MS = 120_000;
  * @throws an Error of one sentence when the port is in use
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
-  const auth = authApp(options, () => url);
+  const mailbox = new Mailbox({ perHour: options.mailsPerHour ?? Infinity, log: options.log ?? (() => {}) });
+  const auth = authApp(options, mailbox, () => url);
   const data = await dataApp(options);
   const closeAll = () => Promise.all([auth.close(), data.connection.close()]);
 
   const running = new Set<Promise<Response>>();
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
+    .get('/api/v1/search', mailbox.search)
     .all('*', (c) => {
       const app = c.req.path.startsWith('/auth/v1') ? auth.app : data;
       const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
@@ -88,7 +99,8 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 }
 
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */
-function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: () => string) {
+function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
+  const { databaseUrl, emailConfirmations = false, mailGapSeconds = 1 } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions('Z'),
@@ -104,10 +116,15 @@ function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: (
       jwt_secret: LOCAL_KEYS.jwtSecret,
       enable_refresh_token_rotation: true,
       minimum_password_length: 6,
-      email: { enable_signup: true, enable_confirmations: emailConfirmations },
+      email: {
+        enable_signup: true,
+        enable_confirmations: emailConfirmations,
+        max_frequency: `${mailGapSeconds}s`,
+        template: { confirmation: template('confirmation'), recovery: template('recovery') },
+      },
     },
     options: {
-      drivers: { email: new InMemoryEmailDriver() },
+      drivers: { email: mailbox },
       server: {
         apiKeys: { resolver: resolveKey },
         middlewares: [
@@ -118,6 +135,7 @@ function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: (
           signedInUser,
           adminRoutes(sql),
           authRoutes,
+          accountRoutes(options),
         ],
       },
     },
@@ -127,6 +145,11 @@ function authApp({ databaseUrl, emailConfirmations = false }: ApiOptions, url: (
   };
   return { app, close };
 }
+
+/** One of the mails that `supabase start` sends, too. */
+const template = (name: string) => ({
+  content_path: fileURLToPath(new URL(`../supabase/templates/${name}.html`, import.meta.url)),
+});
 
 async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
   // Its storage is an experiment to Lite, to be asked for, and warned of.

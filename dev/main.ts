@@ -68,7 +68,7 @@ async function run(): Promise<void> {
   log('Starting the gateway');
   gateway = startGateway(gatewayEnv(running, settings), log);
   await gateway.ready();
-  console.log(await summary(running, settings.gatewayPort));
+  console.log(await summary(running, settings));
 }
 
 for (const signal of SIGNALS) process.on(signal, () => void end(0));

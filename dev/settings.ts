@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** What `npm run dev` was asked for. */
 export interface Settings {
   fresh: boolean;
+  emailConfirmations: boolean;
   gatewayPort: number;
   apiPort: number;
   databasePort: number;
@@ -21,7 +22,7 @@ export interface Settings {
  * @throws an Error that says what is wrong with an argument or a port
  */
 export function readSettings(args: string[]): Settings {
-  const { fresh } = readOptions(args);
+  const { fresh, 'confirm-email': emailConfirmations } = readOptions(args);
   readEnvFile();
   const gatewayPort = port('PORT', 3000);
   const apiPort = port('SUPABASE_PORT', 54321);
@@ -31,6 +32,7 @@ export function readSettings(args: string[]): Settings {
   }
   return {
     fresh,
+    emailConfirmations,
     gatewayPort,
     apiPort,
     databasePort,
@@ -38,13 +40,20 @@ export function readSettings(args: string[]): Settings {
   };
 }
 
-function readOptions(args: string[]): { fresh: boolean } {
+const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email]
+  --fresh           starts with an empty database
+  --confirm-email   new accounts must confirm their address by the code that is mailed to them`;
+
+const OPTIONS = {
+  fresh: { type: 'boolean', default: false },
+  'confirm-email': { type: 'boolean', default: false },
+} as const;
+
+function readOptions(args: string[]) {
   try {
-    return parseArgs({ args, options: { fresh: { type: 'boolean', default: false } } }).values;
+    return parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
-    throw new Error(
-      `${(error as Error).message}\nUsage: npm run dev -- [--fresh]   --fresh starts with an empty database.`,
-    );
+    throw new Error(`${(error as Error).message}\n${USAGE}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { startApi } from './api.ts';
+import { type ApiOptions, startApi } from './api.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
@@ -11,6 +11,8 @@ import { requireFreePort } from './settings.ts';
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack {
   readonly apiUrl: string;
+  /** Where mails are looked up: `/api/v1/search?query=to:<address>`. */
+  readonly mailUrl: string;
   /** As the role `postgres`. */
   readonly databaseUrl: string;
   readonly publishableKey: string;
@@ -32,7 +34,9 @@ export interface StackOptions {
   fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
   durable?: boolean;
-  /** Told what is being done, one line each. */
+  /** Whether new users must confirm their address before they can sign in. */
+  emailConfirmations?: boolean;
+  /** Told what is being done, and later what is mailed, one line each. */
   log?: (line: string) => void;
 }
 
@@ -73,20 +77,21 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
       `The database is in ${postgres.folder}: Postgres does not run as root, and nobody else may enter ${database}`,
     );
   }
-  return startServices(postgres, storageDir, options.apiPort, log, unlock).catch(async (error: unknown) => {
-    await postgres.stop();
-    throw error;
-  });
+  return startServices(postgres, { ...options, storageDir, port: options.apiPort, log }, unlock).catch(
+    async (error: unknown) => {
+      await postgres.stop();
+      throw error;
+    },
+  );
 }
 
 async function startServices(
   postgres: Postgres,
-  storageDir: string,
-  apiPort: number,
-  log: (line: string) => void,
+  options: Omit<ApiOptions, 'databaseUrl'> & { log: (line: string) => void },
   unlock: () => void,
 ): Promise<Stack> {
   const { databaseUrl, exited } = postgres;
+  const { log } = options;
   await prepareDatabase(databaseUrl);
   log('Applying migrations');
   await migrate(databaseUrl).catch((error: Error) => {
@@ -95,9 +100,10 @@ async function startServices(
     );
   });
   log('Starting Auth, the data API and Storage');
-  const api = await startApi({ databaseUrl, storageDir, port: apiPort });
+  const api = await startApi({ ...options, databaseUrl });
   return {
     apiUrl: api.url,
+    mailUrl: api.url,
     databaseUrl,
     ...LOCAL_KEYS,
     exited,

@@ -1,14 +1,19 @@
 import { extname } from 'node:path';
 import postgres from 'postgres';
 import { DEMO } from './seed.ts';
+import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
 /** What somebody needs to know who has just started the stack: addresses, keys, an account, and calls to paste. */
-export async function summary(stack: Stack, gatewayPort: number): Promise<string> {
+export async function summary(
+  stack: Stack,
+  { gatewayPort, emailConfirmations }: Pick<Settings, 'gatewayPort' | 'emailConfirmations'>,
+): Promise<string> {
   const gateway = `http://127.0.0.1:${gatewayPort}`;
-  const calls = await sampleCalls(stack.databaseUrl, `${gateway}/api/v1`);
+  const api = `${gateway}/api/v1`;
+  const calls = await sampleCalls(stack.databaseUrl, api);
   return `
-  Gateway        ${gateway}/api/v1
+  Gateway        ${api}
   Supabase       ${stack.apiUrl}
   Studio         ${stack.apiUrl}/  (browse and edit the public tables)
   Database       ${stack.databaseUrl}  (psql, or the line below)
@@ -25,8 +30,12 @@ ${calls.join('\n')}
 
 In this folder: sign in with an ID token as Google gives it to apps (Apple: --provider apple), run SQL:
 
-curl -s ${gateway}/api/v1/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
+curl -s ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
 npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
+
+An account of your own, a forgotten password, leaving. The codes of the mails show up here; the lines look them up:
+
+${accountCalls({ api, mailUrl: stack.mailUrl, emailConfirmations }).join('\n')}
 
 Ctrl-C ends everything. The data stays until npm run dev -- --fresh.
 `;
@@ -45,6 +54,34 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
   if (!sound) return calls;
   const url = `$(curl -s ${api}/sounds/${sound.id} -H "Authorization: Bearer $TOKEN" | ${member('audio_url')})`;
   return [...calls, `curl -so sound${extname(sound.audio_path)} "${url}"`];
+}
+
+/** Lines for any POSIX shell, to be pasted in this order as often as one likes: what they make is gone at the end. */
+function accountCalls({
+  api,
+  mailUrl,
+  emailConfirmations,
+}: {
+  api: string;
+  mailUrl: string;
+  emailConfirmations: boolean;
+}): string[] {
+  const email = 'eve@example.com';
+  const post = (path: string, body: string, token = '') =>
+    `curl -s ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
+  const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{6}' | head -n 1)`;
+  const verify = (type: string) =>
+    `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"}"`)} | ${member('access_token')})`;
+  const bearer = '-H "Authorization: Bearer $TOKEN" ';
+  return [
+    post('/auth/signup', `'${JSON.stringify({ email, password: 'first-password' })}'`),
+    ...(emailConfirmations ? [code, verify('signup')] : []),
+    post('/auth/recover', `'${JSON.stringify({ email })}'`),
+    code,
+    verify('recovery'),
+    post('/auth/password', `'${JSON.stringify({ password: 'second-password' })}'`, bearer),
+    `curl -s -X DELETE ${api}/me ${bearer.trim()}`,
+  ];
 }
 
 /** Picks one string out of JSON without a JSON parser. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-service.ts';
+import { rememberMethod } from './auth-session.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
 /** What Lite makes of an identity: whose it is, and the address that a new account would get. */
@@ -55,9 +56,7 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
     'user',
     { provider },
   );
-  // Auth remembers in a table of its own, which Lite has not, how a session began.
-  const sessions = repository['db'].withSchema('auth').updateTable('sessions');
-  await sessions.set({ tag: 'oauth' }).where('id', '=', session.session_id).execute();
+  await rememberMethod(repository, session.session_id, 'oauth');
   return session;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HonoContext } from '@supabase/lite';
 import bcrypt from 'bcryptjs';
+import { sendConfirmation } from './auth-confirmation.ts';
 import { AuthError, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
@@ -16,6 +17,12 @@ export function isBanned(user: User | null): boolean {
 
 const banned = () => new AuthError(400, 'user_banned', 'User is banned');
 const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Invalid login credentials');
+
+/** bcrypt looks at no more. */
+export function requireShortPassword(password: string): void {
+  if (Buffer.byteLength(password) <= 72) return;
+  throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
+}
 
 /** Runs Lite's steps in one transaction: all of them count, or none. */
 export async function atomically<T>(
@@ -44,9 +51,7 @@ export async function signUp(
   password: string,
   data: Record<string, unknown>,
 ) {
-  if (Buffer.byteLength(password) > 72) {
-    throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
-  }
+  requireShortPassword(password);
   try {
     const { session, user } = await atomically(service, (repository) => {
       insertLikeAuth(repository, data);
@@ -55,8 +60,11 @@ export async function signUp(
     return session ?? user;
   } catch (error) {
     const code = isAuthError(error) || isDatabaseError(error) ? error.code : undefined;
-    // Lite's word for an address that has an account, where addresses are confirmed.
-    if (code === 'over_email_send_rate_limit') return repeatedSignUp(service, email, data);
+    // Lite's word for an address that has an account, where addresses are confirmed; or no mail may be sent.
+    if (code === 'over_email_send_rate_limit') {
+      const user = await service.repo.findUserByEmail(email.toLowerCase());
+      if (user) return repeatedSignUp(service, user, data);
+    }
     // Somebody else signed up with it meanwhile.
     if (code === '23505') return signUp(service, email, password, data);
     throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
@@ -78,10 +86,9 @@ function insertLikeAuth(repository: Repository, data: Record<string, unknown>): 
   };
 }
 
-async function repeatedSignUp(service: AuthService, email: string, data: Record<string, unknown>) {
-  const user = await service.repo.findUserByEmail(email);
-  if (!user) throw unexpectedFailure();
+async function repeatedSignUp(service: AuthService, user: User, data: Record<string, unknown>) {
   if (!user.email_confirmed_at) {
+    await sendConfirmation(service, user);
     const identities = await service.repo.findIdentitiesByUserId(user.id);
     return service['mapUserToResponse'](service.repo.parseUserJson(user), identities, 'signup');
   }
@@ -90,7 +97,7 @@ async function repeatedSignUp(service: AuthService, email: string, data: Record<
     id: randomUUID(),
     aud: 'authenticated',
     role: '',
-    email: email.toLowerCase(),
+    email: user.email,
     phone: '',
     confirmation_sent_at: now,
     app_metadata: { provider: 'email', providers: ['email'] },

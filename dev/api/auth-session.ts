@@ -4,9 +4,23 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { signingKey } from './access.ts';
 import { AuthError, errorResponse, readBody } from './auth-errors.ts';
-import { type AuthService, isBanned } from './auth-service.ts';
+import { type AuthService, isBanned, type Repository } from './auth-service.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
+
+/** How a session began, other than by password; Auth remembers it in a table of its own, which Lite has not. */
+export async function rememberMethod(
+  repository: Repository,
+  sessionId: string,
+  tag: 'oauth' | 'otp',
+): Promise<void> {
+  await repository['db']
+    .withSchema('auth')
+    .updateTable('sessions')
+    .set({ tag })
+    .where('id', '=', sessionId)
+    .execute();
+}
 
 /** Adds to the access tokens that Lite hands out the claims that those of Supabase Auth have besides. */
 export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext> {
@@ -25,7 +39,8 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
       app_metadata: user.app_metadata,
       user_metadata: user.user_metadata,
       aal: 'aal1',
-      amr: [{ method: stored?.tag ?? 'password', timestamp: claims.iat }],
+      // Of the sign-in, however often the session was refreshed since.
+      amr: [{ method: stored?.tag ?? 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
       // ES256 signatures differ each time, HS256 ones do not: without this, two tokens of one second would be equal.
       jti: randomUUID(),
@@ -39,6 +54,8 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
     c.res = answer;
   };
 }
+
+const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? '') / 1000);
 
 /**
  * Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away,

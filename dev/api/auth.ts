@@ -49,14 +49,20 @@ export const authRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
     const { email, password, data } = await body(c, SignUp);
     return c.json(await signUp(service, email, password, data ?? {}));
   } catch (error) {
-    if (isAuthError(error)) return errorResponse(error);
-    if (error instanceof OAuthError) return oauthErrorResponse(error);
-    console.error('Auth error:', error);
-    return errorResponse(unexpectedFailure());
+    return refusal(error);
   }
 };
 
-async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
+/** The answer to whatever went wrong; what Auth has no word for is printed. */
+export function refusal(error: unknown): Response {
+  if (isAuthError(error)) return errorResponse(error);
+  if (error instanceof OAuthError) return oauthErrorResponse(error);
+  console.error('Auth error:', error);
+  return errorResponse(unexpectedFailure());
+}
+
+/** Reads a request's JSON. @throws AuthError when it is none, too long, or not of this shape */
+export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const text = await c.req.text();
   if (text.length > MAX_BODY_BYTES) {
     throw new AuthError(413, 'request_entity_too_large', 'Request body too large');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { DEMO } from '../../dev/seed.ts';
 import { childrenOf, freePorts, occupy, run, serverPid, untilGone } from './processes.ts';
 
 const READY = 'Ctrl-C ends everything.';
@@ -55,7 +56,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       expect(stdout).toContain(text);
     }
     const [lines = [], here = []] = stdout
-      .split('In this folder:')
+      .split(/In this folder:|An account of your own/)
       .map((part) => part.split('\n').filter((line) => /^(TOKEN=\$\()?(curl|npx) /.test(line)));
     const pasted = execFileSync('sh', { cwd: folder, input: lines.join('\n'), encoding: 'utf8' });
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
@@ -78,6 +79,33 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await dev.exited).toBe(0);
     await untilGone(folder);
     expect(await readyz()).toBeUndefined();
+  });
+
+  test('--confirm-email asks new accounts, but not the demo account, for the code that it prints', async () => {
+    const dev = await start('--confirm-email');
+    const post = async (path: string, body: object) => {
+      const response = await fetch(`http://127.0.0.1:${env['PORT']}/api/v1${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    const account = { email: 'eve@example.com', password: 'first-password' };
+    const { body } = await post('/auth/signup', account);
+    expect(body).toMatchObject({ data: { needs_email_confirmation: true } });
+    await dev.until('Mail to eve@example.com: ');
+    const lookUp = dev.said.stdout.split('\n').find((line) => line.startsWith('CODE=')) ?? '';
+    const code = execFileSync('sh', {
+      input: `${lookUp}; echo $CODE`,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
+    expect(dev.said.stdout).toContain(`Mail to eve@example.com: Confirm Your Signup, code ${code}\n`);
+    expect((await post('/auth/signin', account)).status).toBe(401);
+    expect((await post('/auth/signin', DEMO)).status).toBe(200);
+    dev.kill('SIGINT');
+    await dev.exited;
   });
 
   test('keeps its data and survives the loss of any part', async () => {

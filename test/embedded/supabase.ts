@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
-import { startApi } from '../../dev/api.ts';
+import { type ApiOptions, startApi } from '../../dev/api.ts';
 import { prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
@@ -29,6 +29,8 @@ export type User = { id: string; email: string; accessToken: string; refreshToke
 
 export type Supabase = {
   url: string;
+  /** Where mails are looked up. */
+  mailUrl: string;
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
@@ -89,8 +91,10 @@ export function clientOf(
   };
 }
 
+type AuthSettings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
+
 /** Runs `use` on the stack that the environment names, or on a new one without our migrations. */
-async function withSupabase(emailConfirmations: boolean, use: (supabase: Supabase) => Promise<void>) {
+async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) => Promise<void>) {
   const given = inject('stack');
   if (!given.embedded) {
     const sql = postgres(given.databaseUrl, { max: 4, onnotice() {} });
@@ -102,21 +106,23 @@ async function withSupabase(emailConfirmations: boolean, use: (supabase: Supabas
   const { databaseUrl } = server;
   await prepareDatabase(databaseUrl);
   const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-objects-'));
-  const api = await startApi({ databaseUrl, storageDir, port: 0, emailConfirmations });
+  const api = await startApi({ ...settings, databaseUrl, storageDir, port: 0 });
   const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
-  await use(clientOf({ url: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
+  await use(clientOf({ url: api.url, mailUrl: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
   await sql.end();
   await api.stop();
   await server.stop();
   await Promise.all([folder, storageDir].map((path) => rm(path, { recursive: true })));
 }
 
-/** vitest's test with a Supabase of the file's own. */
-export const test = base.extend<{ $file: { supabase: Supabase } }>({
-  supabase: [alone((use) => withSupabase(false, use)), { scope: 'file' }],
-});
+/** vitest's test with a Supabase of the file's own, whose Auth has settings that one given by the environment need not have. */
+export const testWith = (settings: AuthSettings) =>
+  base.extend<{ $file: { supabase: Supabase } }>({
+    supabase: [alone((use) => withSupabase(settings, use)), { scope: 'file' }],
+  });
+
+/** The same with the settings of `supabase start`. */
+export const test = testWith({});
 
 /** The same where new users must confirm their address first. */
-export const testWithConfirmations = base.extend<{ $file: { supabase: Supabase } }>({
-  supabase: [alone((use) => withSupabase(true, use)), { scope: 'file' }],
-});
+export const testWithConfirmations = testWith({ emailConfirmations: true });

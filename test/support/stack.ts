@@ -8,6 +8,8 @@ import { startStack } from '../../dev/stack.ts';
 /** The Supabase that the tests run against. */
 export type TestStack = {
   apiUrl: string;
+  /** Where mails can be looked up; empty when that was not said. */
+  mailUrl: string;
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
@@ -51,6 +53,7 @@ export default async function setup(project: TestProject) {
     };
     project.provide('stack', {
       apiUrl: env['TEST_SUPABASE_URL'],
+      mailUrl: env['TEST_SUPABASE_MAIL_URL'] ?? '',
       databaseUrl: required('TEST_SUPABASE_DB_URL'),
       publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
       secretKey: required('TEST_SUPABASE_SECRET_KEY'),
@@ -63,7 +66,15 @@ export default async function setup(project: TestProject) {
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
   const dataDir = join(env['TMPDIR'], 'stack');
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
-  const { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;
-  project.provide('stack', { apiUrl, databaseUrl, publishableKey, secretKey, jwtSecret, embedded: true });
+  const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;
+  project.provide('stack', {
+    apiUrl,
+    mailUrl,
+    databaseUrl,
+    publishableKey,
+    secretKey,
+    jwtSecret,
+    embedded: true,
+  });
   return stack.stop;
 }

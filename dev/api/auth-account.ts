@@ -1,0 +1,55 @@
+import { type HonoContext, requireAuth } from '@supabase/lite';
+import type { Context, MiddlewareHandler } from 'hono';
+import { body, refusal } from './auth.ts';
+import { Recover, Resend, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
+import { Change, changePassword, type PasswordRules } from './auth-password.ts';
+import type { AuthService } from './auth-service.ts';
+
+/** Answers, or leaves the request to Lite by answering nothing. */
+type Route = (service: AuthService, c: Context) => Promise<object | undefined>;
+
+const MAILED = ['signup', 'recovery'];
+
+const routes: Record<string, Route> = {
+  'POST /auth/v1/recover': async (service, c) => recover(service, await body(c, Recover)),
+
+  async 'POST /auth/v1/resend'(service, c) {
+    const request = await body(c, Resend);
+    return request.type === 'signup' ? resendSignUp(service, request) : undefined;
+  },
+
+  async 'POST /auth/v1/verify'(service, c) {
+    const request = await body(c, Verify);
+    return MAILED.includes(request.type) ? verify(service, request) : undefined;
+  },
+};
+
+/** Forgotten passwords, codes from mails and new passwords, answered as Supabase Auth does. */
+export function accountRoutes(rules: PasswordRules): MiddlewareHandler<HonoContext> {
+  return async (c, next) => {
+    const service = c.get('authService');
+    const endpoint = `${c.req.method} ${c.req.path}`;
+    try {
+      const answer = await routes[endpoint]?.(service, c);
+      if (answer) return c.json(answer);
+      if (endpoint !== 'PUT /auth/v1/user') return await next();
+      const change = await body(c, Change);
+      if (change.password === undefined) return await next();
+      return await signedIn(c, (caller) => changePassword(service, rules, caller, change));
+    } catch (error) {
+      return refusal(error);
+    }
+  };
+}
+
+/** Runs it for the user whose token came along, or gives Lite's answer to a bad one. */
+async function signedIn(
+  c: Context,
+  run: (caller: { userId: string; sessionId: string | undefined }) => Promise<object>,
+): Promise<Response> {
+  let answer: object = {};
+  const refused = await requireAuth()(c, async () => {
+    answer = await run({ userId: c.get('userId'), sessionId: c.get('sessionId') });
+  });
+  return refused ?? c.json(answer);
+}

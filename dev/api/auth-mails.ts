@@ -1,0 +1,59 @@
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { requireGap, sendConfirmation } from './auth-confirmation.ts';
+import { AuthError, isAuthError } from './auth-errors.ts';
+import { type AuthService, atomically, isBanned } from './auth-service.ts';
+import { rememberMethod } from './auth-session.ts';
+
+const text = z.string().default('');
+export const Recover = z.object({ email: text });
+export const Resend = z.object({ type: text, email: text });
+export const Verify = z.object({ type: text, email: text, token: text });
+
+/** Mails a code for setting a new password; whether there is such an account does not show. */
+export async function recover(service: AuthService, { email }: z.infer<typeof Recover>): Promise<object> {
+  const user = await service.repo.findUserByEmail(email.toLowerCase());
+  requireGap(service, user?.recovery_sent_at);
+  // Lite says what is wrong with an address, and is silent about an unknown one.
+  await atomically(service, () => service.recover(email));
+  return {};
+}
+
+/** Mails the code that confirms a new account anew, where it is not confirmed yet. */
+export async function resendSignUp(
+  service: AuthService,
+  { email }: Pick<z.infer<typeof Resend>, 'email'>,
+): Promise<object> {
+  const user = await service.repo.findUserByEmail(email.toLowerCase());
+  if (user && !user.email_confirmed_at) await sendConfirmation(service, user);
+  // As above, for what is not to be told here.
+  else await service.resend('signup', email);
+  return {};
+}
+
+/**
+ * Opens a session with the code of a mail.
+ * @throws AuthError `otp_expired` for a code that is wrong, used or more than an hour old, and for an unknown address
+ */
+export async function verify(service: AuthService, { type, email, token }: z.infer<typeof Verify>) {
+  if (!token || !email) {
+    const missing = token
+      ? 'Only an email address or phone number should be provided on verify'
+      : 'Verify requires either a token or a token hash';
+    throw new AuthError(400, 'validation_failed', missing);
+  }
+  const user = await service.repo.findUserByEmail(email.toLowerCase());
+  // Whatever the code.
+  if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');
+  try {
+    const session = await service.verifyOtp({ type, email, token });
+    const { session_id } = decodeJwt<{ session_id: string }>(session.access_token);
+    await rememberMethod(service.repo, session_id, 'otp');
+    // The code of a mail confirms the address, also that of a recovery: none is needed for it any more.
+    await service.repo.updateUser(session.user.id, { confirmation_token: null });
+    return session;
+  } catch (error) {
+    if (!isAuthError(error) || error.code !== 'otp_expired') throw error;
+    throw new AuthError(403, 'otp_expired', 'Token has expired or is invalid');
+  }
+}

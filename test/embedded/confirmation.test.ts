@@ -1,0 +1,83 @@
+import { describe, expect, inject } from 'vitest';
+import { codeSentTo, mailsTo } from '../support/mail.ts';
+import { claimsOf, recoveryCode, resend, signIn, verify } from './sessions.ts';
+import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
+
+async function signUpUnconfirmed(supabase: Supabase) {
+  const email = newEmail();
+  const { status, body } = await supabase.call('/auth/v1/signup', { body: { email, password } });
+  expect(status).toBe(200);
+  return { email, id: body.id as string, code: await codeSentTo(supabase.mailUrl, email) };
+}
+
+/** Lets the gap between two mails to an address pass. */
+const passGap = ({ sql }: Supabase, email: string) =>
+  sql`update auth.users set confirmation_sent_at = confirmation_sent_at - interval '2 minutes' where email = ${email}`;
+
+describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the code of the mail', () => {
+  test('confirms the account and opens a session, once', async ({ supabase }) => {
+    const { email, id, code } = await signUpUnconfirmed(supabase);
+    expect((await signIn(supabase, email)).body.code).toBe('email_not_confirmed');
+    const { status, body } = await verify(supabase, 'signup', email, code);
+    expect([status, body.user.id]).toEqual([200, id]);
+    expect(body.user).toMatchObject({
+      email_confirmed_at: expect.any(String),
+      user_metadata: { email_verified: true },
+    });
+    expect(claimsOf(body.access_token).amr).toMatchObject([{ method: 'otp' }]);
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+    expect((await signIn(supabase, email)).status).toBe(200);
+  });
+
+  test('is no good an hour later, nor for anything else', async ({ supabase }) => {
+    const { email, code } = await signUpUnconfirmed(supabase);
+    expect((await verify(supabase, 'recovery', email, code)).body.code).toBe('otp_expired');
+    await supabase.sql`
+      update auth.users set confirmation_sent_at = now() - interval '61 minutes' where email = ${email}`;
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+  });
+
+  for (const [what, again] of [
+    ['asking for it again', resend],
+    [
+      'signing up again',
+      (supabase: Supabase, email: string) =>
+        supabase.call('/auth/v1/signup', { body: { email, password: 'another one' } }),
+    ],
+  ] as const) {
+    test(`is replaced by ${what}, but for what comes within the gap`, async ({ supabase }) => {
+      const { email, code: first } = await signUpUnconfirmed(supabase);
+      const tooSoon = await again(supabase, email);
+      expect([tooSoon.status, tooSoon.body.code]).toEqual([429, 'over_email_send_rate_limit']);
+      expect(await mailsTo(supabase.mailUrl, email)).toHaveLength(1);
+      await passGap(supabase, email);
+      expect((await again(supabase, email)).status).toBe(200);
+      const second = await codeSentTo(supabase.mailUrl, email);
+      expect((await verify(supabase, 'signup', email, first)).body.code).toBe('otp_expired');
+      expect((await verify(supabase, 'signup', email, second)).status).toBe(200);
+      expect((await signIn(supabase, email)).status).toBe(200);
+    });
+  }
+
+  test('is not mailed to a confirmed account, nor to nobody, and neither is told', async ({ supabase }) => {
+    const { email, code } = await signUpUnconfirmed(supabase);
+    await verify(supabase, 'signup', email, code);
+    const unknown = newEmail();
+    for (const [address, mails] of [
+      [email, 1],
+      [unknown, 0],
+    ] as const) {
+      const { status, body } = await resend(supabase, address);
+      expect([status, body]).toEqual([200, {}]);
+      expect(await mailsTo(supabase.mailUrl, address)).toHaveLength(mails);
+    }
+  });
+
+  test('of a recovery confirms as well, and then that of the sign-up is no good', async ({ supabase }) => {
+    const { email, code } = await signUpUnconfirmed(supabase);
+    const { status } = await verify(supabase, 'recovery', email, await recoveryCode(supabase, email));
+    expect(status).toBe(200);
+    expect((await signIn(supabase, email)).status).toBe(200);
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+  });
+});

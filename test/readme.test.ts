@@ -18,6 +18,17 @@ test('every file and folder that the README names exists', () => {
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });
 
+test('every mail template that the settings of `supabase start` name shows the code, and no link', () => {
+  const settings = readFileSync('supabase/config.toml', 'utf8');
+  const paths = [...settings.matchAll(/^content_path = "(.+)"$/gm)].map(([, path]) => path ?? '');
+  expect(paths).toHaveLength(2);
+  for (const path of paths) {
+    const template = readFileSync(path, 'utf8');
+    expect(template.match(/\{\{.*?\}\}/g), path).toEqual(['{{ .Token }}']);
+    expect(template, path).not.toContain('href');
+  }
+});
+
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const named = [

@@ -19,11 +19,13 @@ import { categoryEndpoints } from './routes/categories.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
 import { homeEndpoints } from './routes/home.ts';
 import { meEndpoints } from './routes/me.ts';
+import { recoveryEndpoints } from './routes/recovery.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
 /** Every endpoint of the API. */
 export const endpoints = [
   ...authEndpoints,
+  ...recoveryEndpoints,
   ...soundEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,

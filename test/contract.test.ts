@@ -18,6 +18,8 @@ type Row = {
   status: 200 | 201;
   /** A good request; null where this deployment offers no way to make one. */
   valid: (world: World) => Request | Promise<Request> | null;
+  /** What to do where there is none. */
+  remedy?: 'recoveryCode';
   /** Each must be 400. */
   invalid?: Request[];
 };
@@ -79,6 +81,52 @@ const table: Row[] = [
       invalid: [{ body: {} }, { body: { id_token: '' } }, { body: { id_token: 'x', nonce: 5 } }],
     }),
   ),
+  ...(['/auth/recover', '/auth/resend'] as const).map(
+    (path): Row => ({
+      method: 'post',
+      path,
+      guard: 'none',
+      status: 200,
+      valid: () => ({ body: { email: newEmail() } }),
+      invalid: [{ body: {} }, { body: { email: 'x' } }, { body: { email: 5 } }],
+    }),
+  ),
+  {
+    method: 'post',
+    path: '/auth/verify',
+    guard: 'none',
+    status: 200,
+    remedy: 'recoveryCode',
+    valid: ({ newAccount, recoveryCode }) =>
+      recoveryCode &&
+      (async () => {
+        const { email } = (await newAccount()).user;
+        return { body: { type: 'recovery', email, code: await recoveryCode(email) } };
+      })(),
+    invalid: [
+      { body: { type: 'recovery', email: newEmail() } },
+      { body: { type: 'invite', email: newEmail(), code: '123456' } },
+      { body: { type: 'recovery', email: 'x', code: '123456' } },
+      { body: { type: 'recovery', email: newEmail(), code: '12345' } },
+      { body: { type: 'recovery', email: newEmail(), code: 'abcdef' } },
+    ],
+  },
+  {
+    method: 'post',
+    path: '/auth/password',
+    guard: 'user',
+    status: 200,
+    valid: async ({ newAccount }) => ({
+      token: (await newAccount()).access_token,
+      body: { password: `${password}, another` },
+    }),
+    invalid: [
+      { body: {} },
+      { body: { password: '12345' } },
+      { body: { password: 'x'.repeat(73) } },
+      { body: { password, current_password: 5 } },
+    ],
+  },
   {
     method: 'get',
     path: '/sounds',
@@ -108,6 +156,13 @@ const table: Row[] = [
   },
   { method: 'delete', path: '/favorites/{soundId}', guard: 'bearer', status: 200, valid: () => ({}) },
   { method: 'get', path: '/me', guard: 'bearer', status: 200, valid: () => ({}) },
+  {
+    method: 'delete',
+    path: '/me',
+    guard: 'user',
+    status: 200,
+    valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }),
+  },
   { method: 'get', path: '/me/customer', guard: 'bearer', status: 200, valid: () => ({}) },
   {
     method: 'patch',
@@ -147,6 +202,7 @@ const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => 
 
 const remedies = {
   idToken: 'Only the embedded Supabase takes ID tokens that can be made here.',
+  recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
   forge: 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.',
   apiKey: 'Set TEST_API_KEY.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
@@ -189,7 +245,7 @@ describe.each(table)('$method $path', (row) => {
   const guarded = row.guard === 'bearer' || row.guard === 'user';
 
   test(`answers a good request with ${row.status} and the declared body`, async (context) => {
-    const request = needed(context, row.valid(world), remedies.idToken);
+    const request = needed(context, row.valid(world), remedies[row.remedy ?? 'idToken']);
     await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) }).expect(row.status);
   });
 
@@ -211,7 +267,7 @@ describe.each(table)('$method $path', (row) => {
     });
   } else {
     test('ignores a credential', async (context) => {
-      const request = needed(context, row.valid(world), remedies.idToken);
+      const request = needed(context, row.valid(world), remedies[row.remedy ?? 'idToken']);
       await send(row, { ...(await request), token: 'rubbish' }).expect(row.status);
     });
   }

@@ -8,7 +8,16 @@ import { statusSeen } from './request-log.ts';
 export type Service = 'auth' | 'data' | 'storage' | 'keys';
 
 /** What a rate limit counts by. */
-type Bucket = 'user' | 'api_key' | 'address' | 'refused_key' | 'sign_in' | 'sign_up';
+type Bucket =
+  | 'user'
+  | 'api_key'
+  | 'address'
+  | 'refused_key'
+  | 'sign_in'
+  | 'sign_up'
+  | 'mail_to_address'
+  | 'mail_from_client'
+  | 'code';
 
 /** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
@@ -37,13 +46,19 @@ export function createMetrics() {
   });
   const rateLimitDecisions = new Counter({
     name: 'sounds_rate_limit_decisions_total',
-    help: 'Decisions (allowed, limited) by what was counted: user, api_key, address, refused_key, sign_in, sign_up.',
+    help: 'Decisions (allowed, limited) by what was counted: user, api_key, address, refused_key, sign_in, sign_up, mail_to_address, mail_from_client, code.',
     labelNames: ['bucket', 'decision'],
     registers,
   });
   const joinedReads = new Counter({
     name: 'sounds_collapsed_reads_total',
     help: 'Reads that were answered by a run which an identical read had asked for.',
+    registers,
+  });
+
+  const mailsNotSent = new Counter({
+    name: 'sounds_mails_not_sent_total',
+    help: 'Mails with a code that Supabase Auth did not send: its quota is used up, or the last mail is too young.',
     registers,
   });
 
@@ -66,6 +81,10 @@ export function createMetrics() {
 
     readJoined() {
       joinedReads.inc();
+    },
+
+    mailNotSent() {
+      mailsNotSent.inc();
     },
 
     /** Reports at every scrape whether limits are shared. Without Redis there is nothing to report. */
@@ -96,6 +115,9 @@ export function measureRequests(metrics: Metrics): RequestHandler {
         ['refused_key', req.refusedKeyLimit],
         ['sign_in', req.signInLimit],
         ['sign_up', req.signUpLimit],
+        ['mail_to_address', req.mailsToAddressLimit],
+        ['mail_from_client', req.mailsFromClientLimit],
+        ['code', req.codeLimit],
       ];
       for (const [bucket, info] of counted) {
         if (info !== undefined) metrics.rateLimitDecided(bucket, info.used > info.limit);

@@ -15,13 +15,16 @@ declare module 'express-serve-static-core' {
     refusedKeyLimit?: RateLimitInfo;
     signInLimit?: RateLimitInfo;
     signUpLimit?: RateLimitInfo;
+    mailsToAddressLimit?: RateLimitInfo;
+    mailsFromClientLimit?: RateLimitInfo;
+    codeLimit?: RateLimitInfo;
   }
 }
 
 type LimitName = keyof Request & `${string}Limit`;
 
 /** Limits that count besides the general one, on the endpoints that name them. */
-export type ExtraLimit = 'failedSignIns' | 'signUps';
+export type ExtraLimit = 'failedSignIns' | 'signUps' | 'mailsToAddress' | 'mailsFromClient' | 'failedCodes';
 
 type ExtraLimiter = Readonly<{
   count: RequestHandler;
@@ -35,6 +38,12 @@ const hourMs = 60 * minuteMs;
 /** Failed sign-ins a minute from one address for one account; guessing beyond that is slower than giving up. */
 const failedSignInsPerMinute = 10;
 
+/** Failed codes an hour for one account, whatever address they come from: a code has as little as six digits. */
+const failedCodesPerHour = 10;
+
+/** Mails with a code an hour, to one e-mail address and for one client: nobody's mailbox is to be flooded. */
+const mailsPerHour = { toAddress: 5, fromClient: 30 };
+
 /** IPv6 counts by /64: one device owns that many addresses. */
 const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
 
@@ -44,9 +53,10 @@ function payerOf(req: Request, { locals: { caller } }: Response): string {
   return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
 }
 
+/** An account by its e-mail address, which is no business of Redis. */
 function accountOf(req: Request): string {
   const email = String(req.body.email).trim().toLowerCase();
-  return `${addressOf(req)}:${createHash('sha256').update(email).digest('hex')}`;
+  return createHash('sha256').update(email).digest('hex');
 }
 
 /**
@@ -102,7 +112,10 @@ export function createRateLimits(
   };
 
   const extra: Record<ExtraLimit, ExtraLimiter> = {
-    failedSignIns: failureLimiter('signInLimit', { keyGenerator: accountOf, limit: failedSignInsPerMinute }),
+    failedSignIns: failureLimiter('signInLimit', {
+      keyGenerator: (req) => `${addressOf(req)}:${accountOf(req)}`,
+      limit: failedSignInsPerMinute,
+    }),
     signUps: {
       count: limiter('signUpLimit', {
         keyGenerator: addressOf,
@@ -110,6 +123,25 @@ export function createRateLimits(
         windowMs: hourMs,
       }),
     },
+    mailsToAddress: {
+      count: limiter('mailsToAddressLimit', {
+        keyGenerator: accountOf,
+        limit: mailsPerHour.toAddress,
+        windowMs: hourMs,
+      }),
+    },
+    mailsFromClient: {
+      count: limiter('mailsFromClientLimit', {
+        keyGenerator: addressOf,
+        limit: mailsPerHour.fromClient,
+        windowMs: hourMs,
+      }),
+    },
+    failedCodes: failureLimiter('codeLimit', {
+      keyGenerator: accountOf,
+      limit: failedCodesPerHour,
+      windowMs: hourMs,
+    }),
   };
 
   return {

@@ -4,63 +4,18 @@ import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { unauthorized } from '../http/errors.ts';
 import { body, exactText, text } from '../http/validate.ts';
-import type { Tokens } from '../supabase/auth.ts';
-
-const exampleEmail = 'ada@example.com';
-const examplePassword = 'correct horse battery';
-const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
-
-const User = z
-  .object({
-    id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
-    email: z
-      .string()
-      .nullable()
-      .meta({ examples: [exampleEmail] }),
-  })
-  .meta({ id: 'User' });
-
-const RefreshedSession = z
-  .object({
-    access_token: z.string().meta({ description: 'Bearer token.', examples: [exampleToken] }),
-    refresh_token: z
-      .string()
-      .meta({ description: 'Good for one refresh, which brings the next one.', examples: ['v1sQ0o3kPq7m'] }),
-    token_type: z.literal('bearer'),
-    expires_at: z
-      .int()
-      .meta({ description: 'Unix time at which the access token expires.', examples: [1782210600] }),
-    expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
-  })
-  .meta({ id: 'RefreshedSession' });
-const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
-/** One shape instead of a choice of two: most generators of clients make of a choice what no answer fits. */
-const SignedUp = RefreshedSession.partial()
-  .extend({
-    needs_email_confirmation: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Present, and true, only when the e-mail address must be confirmed first.' }),
-    user: User,
-  })
-  .meta({
-    id: 'SignedUp',
-    description:
-      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.',
-  });
-
-const email = text(254)
-  .pipe(z.email('must be an e-mail address'))
-  .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
-
-/** The fields the contract names and no others: Auth's user object holds much more. */
-function toTokens({ access_token, refresh_token, token_type, expires_at, expires_in }: Tokens) {
-  return { access_token, refresh_token, token_type, expires_at, expires_in };
-}
-
-function toUser({ id, email }: Tokens['user']) {
-  return { id, email: email || null };
-}
+import {
+  email,
+  examplePassword,
+  exampleToken,
+  newPassword,
+  RefreshedSession,
+  Session,
+  SignedUp,
+  toSession,
+  toTokens,
+  toUser,
+} from '../session.ts';
 
 /** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
 function providerOf(idToken: string): IdTokenProvider | undefined {
@@ -112,7 +67,7 @@ function idTokenEndpoint(
       }
       const token = { provider, idToken: body.id_token, nonce: body.nonce };
       const tokens = await context.auth.exchangeIdToken(token, { ip: req.ip });
-      return { data: { ...toTokens(tokens), user: toUser(tokens.user) } };
+      return { data: toSession(tokens) };
     },
   });
 }
@@ -125,14 +80,11 @@ export const authEndpoints = [
     summary: 'Create account',
     description:
       'Where e-mail addresses must be confirmed, the answer carries `needs_email_confirmation: true` instead of ' +
-      'tokens; sign in after the link in the mail was followed.',
+      'tokens: send the code of the mail to `/auth/verify`.',
     guard: 'none',
     body: body({
       email,
-      // bcrypt, which Auth hashes with, sees no more than 72 bytes.
-      password: exactText(72, 6)
-        .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
-        .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] }),
+      password: newPassword,
       full_name: text(200)
         .optional()
         .meta({ examples: ['Ada Lovelace'] }),
@@ -144,7 +96,7 @@ export const authEndpoints = [
     handle: async ({ context, body, req }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
       const answer = await context.auth.signUp(account, { ip: req.ip });
-      if ('access_token' in answer) return { data: { ...toTokens(answer), user: toUser(answer.user) } };
+      if ('access_token' in answer) return { data: toSession(answer) };
       return { data: { needs_email_confirmation: true, user: toUser(answer) } };
     },
   }),
@@ -165,7 +117,7 @@ export const authEndpoints = [
     cache: 'no-store',
     handle: async ({ context, body, req }) => {
       const tokens = await context.auth.signIn(body, { ip: req.ip });
-      return { data: { ...toTokens(tokens), user: toUser(tokens.user) } };
+      return { data: toSession(tokens) };
     },
   }),
 

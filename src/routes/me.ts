@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Caller } from '../caller.ts';
+import type { Caller, UserCaller } from '../caller.ts';
 import { countryCodes } from '../country.ts';
-import { endpoint } from '../endpoint.ts';
-import { notFound } from '../http/errors.ts';
+import { Done, endpoint } from '../endpoint.ts';
+import { notFound, unauthorized } from '../http/errors.ts';
 import { body, text } from '../http/validate.ts';
 import { dateTime } from '../sound.ts';
 
@@ -111,6 +111,16 @@ function profileOf(caller: Caller): z.input<typeof Profile> {
   };
 }
 
+const recentSignInSeconds = 15 * 60;
+
+const SignIns = z.array(z.object({ timestamp: z.number() }));
+
+/** When the user of a token last signed in, in Unix seconds: Auth keeps it in `amr`, also through refreshes. */
+function signedInAt({ claims }: UserCaller): number {
+  const signIns = SignIns.safeParse(claims['amr']).data ?? [];
+  return Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
+}
+
 export const meEndpoints = [
   endpoint({
     method: 'get',
@@ -126,6 +136,26 @@ export const meEndpoints = [
       const customer = await context.data.call<Customer | null>(caller, 'get_customer');
       const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
       return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
+    },
+  }),
+
+  endpoint({
+    method: 'delete',
+    path: '/me',
+    operation: 'deleteAccount',
+    summary: 'Delete the account',
+    description:
+      'Deletes the account of the caller for good, with its customer record, favorites and API keys. It needs a sign-in ' +
+      'within the last 15 minutes; a refresh is none. Otherwise the answer is 401: sign in again. API keys are 401 here.',
+    guard: 'user',
+    response: Done,
+    errors: ['unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller }) => {
+      if (Date.now() / 1000 - signedInAt(caller) > recentSignInSeconds)
+        throw unauthorized('Sign in again to delete the account.', { tokenCame: true });
+      await context.auth.deleteAccount(caller.userId);
+      return { data: { ok: true } };
     },
   }),
 

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import type { Metrics, Service } from '../http/metrics.ts';
 import { requestContext } from '../http/request-context.ts';
 
@@ -44,7 +44,7 @@ export function createFetch(metrics: Metrics | null) {
     if (id !== undefined) headers.set('X-Request-Id', id);
     const answer = await request(url, {
       dispatcher: agent,
-      method: init.method === 'POST' ? 'POST' : 'GET',
+      method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
       headers,
       body: typeof init.body === 'string' ? init.body : null,
       signal: AbortSignal.timeout(timeLeftMs(service)),

@@ -33,3 +33,5 @@ export function createPasswordLine(atOnce: number) {
     );
   };
 }
+
+export type PasswordLine = ReturnType<typeof createPasswordLine>;

@@ -1,6 +1,14 @@
 import { expect } from 'vitest';
 
-const fields = ['email', 'password', 'refresh_token', 'access_token', 'id_token', 'nonce'] as const;
+const fields = [
+  'email',
+  'password',
+  'current_password',
+  'refresh_token',
+  'access_token',
+  'id_token',
+  'nonce',
+] as const;
 
 /** Every credential and e-mail address that was exchanged with a gateway, by test file: files share a worker. */
 const usedIn = new Map<string, Set<string>>();

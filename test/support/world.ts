@@ -5,6 +5,7 @@ import { makeIdToken } from '../../dev/identity-provider.ts';
 import { type Api, apiAt, bearer } from './api.ts';
 import { addSound } from './catalogue.ts';
 import { startGateway } from './gateway.ts';
+import { codeSentTo } from './mail.ts';
 import { newEmail, password, type Session, signUp } from './test.ts';
 
 type Account = { email: string; password: string };
@@ -16,6 +17,10 @@ export type World = {
   /** The owner's. */
   account: Account;
   signIn: (who: 'owner' | 'other') => Promise<Session>;
+  /** Makes an account of its own. */
+  newAccount: () => Promise<Session>;
+  /** Asks for a code to recover an account, and reads it from the mail. */
+  recoveryCode: ((email: string) => Promise<string>) | null;
   idToken: ((provider: 'google' | 'apple') => Promise<string>) | null;
   apiKey: string | null;
   revokedApiKey: string | null;
@@ -68,6 +73,8 @@ async function remoteWorld(url: string): Promise<World> {
     soundId: list.body.data[0]?.id ?? '',
     account: owner,
     signIn,
+    newAccount: () => signUp(api),
+    recoveryCode: null,
     idToken: null,
     apiKey: env['TEST_API_KEY'] ?? null,
     revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
@@ -78,7 +85,7 @@ async function remoteWorld(url: string): Promise<World> {
 
 /** A gateway in front of the Supabase of this test run. */
 async function localWorld(): Promise<World> {
-  const { databaseUrl, embedded, jwtSecret } = inject('stack');
+  const { databaseUrl, embedded, jwtSecret, mailUrl } = inject('stack');
   const gateway = await startGateway();
   const api = apiAt(gateway.url);
   const [owner, other] = [await makeAccount(api), await makeAccount(api)];
@@ -96,6 +103,13 @@ async function localWorld(): Promise<World> {
     soundId,
     account: owner,
     signIn: signInWith(api, { owner, other }),
+    newAccount: () => signUp(api),
+    recoveryCode: mailUrl
+      ? async (email) => {
+          await api.post('/auth/recover').send({ email }).expect(200);
+          return codeSentTo(mailUrl, email);
+        }
+      : null,
     // A real project trusts Google and Apple alone.
     idToken: embedded ? (provider) => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,

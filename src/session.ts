@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { exactText, text } from './http/validate.ts';
+import type { Tokens } from './supabase/sessions.ts';
+
+export const exampleEmail = 'ada@example.com';
+export const examplePassword = 'correct horse battery';
+export const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
+
+const User = z
+  .object({
+    id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ examples: [exampleEmail] }),
+  })
+  .meta({ id: 'User' });
+
+export const RefreshedSession = z
+  .object({
+    access_token: z.string().meta({ description: 'Bearer token.', examples: [exampleToken] }),
+    refresh_token: z
+      .string()
+      .meta({ description: 'Good for one refresh, which brings the next one.', examples: ['v1sQ0o3kPq7m'] }),
+    token_type: z.literal('bearer'),
+    expires_at: z
+      .int()
+      .meta({ description: 'Unix time at which the access token expires.', examples: [1782210600] }),
+    expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
+  })
+  .meta({ id: 'RefreshedSession' });
+export const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
+/** One shape instead of a choice of two: most generators of clients make of a choice what no answer fits. */
+export const SignedUp = RefreshedSession.partial()
+  .extend({
+    needs_email_confirmation: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Present, and true, only when the e-mail address must be confirmed first.' }),
+    user: User,
+  })
+  .meta({
+    id: 'SignedUp',
+    description:
+      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.',
+  });
+
+export const email = text(254)
+  .pipe(z.email('must be an e-mail address'))
+  .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
+
+/** The fields the contract names and no others: Auth's user object holds much more. */
+export function toTokens({ access_token, refresh_token, token_type, expires_at, expires_in }: Tokens) {
+  return { access_token, refresh_token, token_type, expires_at, expires_in };
+}
+
+export function toUser({ id, email }: Tokens['user']) {
+  return { id, email: email || null };
+}
+
+export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUser(tokens.user) });
+
+/** A password that is to be set. bcrypt, which Auth hashes with, sees no more than 72 bytes. */
+export const newPassword = exactText(72, 6)
+  .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
+  .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] });

@@ -1,0 +1,101 @@
+import { tokenRefused } from '../caller.ts';
+import { ApiError, unauthorized } from '../http/errors.ts';
+import {
+  type AuthCall,
+  AuthRefusal,
+  type Client,
+  createSharing,
+  expectAnswer,
+  refused,
+} from './auth-call.ts';
+import type { PasswordLine } from './password-line.ts';
+import { Tokens, weakPassword } from './sessions.ts';
+
+/** What the code of a mail is for. */
+export type CodeType = 'signup' | 'recovery';
+
+/** Why Auth sent no mail: its own word, which must not reach the client. Null for what it said nothing about. */
+function reasonForNoMail(thrown: unknown): string | null {
+  const refusal = thrown instanceof ApiError ? thrown.cause : thrown;
+  if (!(refusal instanceof AuthRefusal) || refusal.isForeign) return null;
+  // This one is about the client's address, whatever e-mail address it asks for.
+  return refusal.code === 'over_request_rate_limit' ? null : refusal.code;
+}
+
+/** Recovering, changing and deleting accounts at Supabase Auth. */
+export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
+  const share = createSharing();
+
+  /**
+   * Has Auth mail a code. Whether it did must not show: each refusal of a mail, also a failure to send it, tells that
+   * there is an account.
+   * @returns null, or Auth's word for why it sent no mail, for the log
+   */
+  async function mailCode(type: CodeType, email: string, client: Client): Promise<string | null> {
+    const [path, body] = type === 'recovery' ? ['recover', { email }] : ['resend', { type, email }];
+    try {
+      await call(path, { client, body });
+      return null;
+    } catch (thrown) {
+      const reason = reasonForNoMail(thrown);
+      if (reason === null) throw thrown;
+      return reason;
+    }
+  }
+
+  /** Opens a session with the code of a mail. @throws unauthorized: one text for whatever is wrong */
+  async function verifyCode(type: CodeType, email: string, code: string, client: Client): Promise<Tokens> {
+    const body = { type, email, token: code };
+    const ask = () => call('verify', { client, body });
+    const answer = await share('verify', body, ask).catch(
+      refused(({ status }) =>
+        [400, 403, 422].includes(status)
+          ? unauthorized('The code is wrong, was used already or has expired.')
+          : undefined,
+      ),
+    );
+    return expectAnswer(Tokens, answer);
+  }
+
+  /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
+  async function changePassword(
+    accessToken: string,
+    { password, currentPassword }: { password: string; currentPassword: string | undefined },
+    client: Client,
+  ): Promise<void> {
+    const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+    await inPasswordLine(() => call('user', { client, method: 'PUT', body, bearer: accessToken })).catch(
+      refused((refusal) => {
+        const message = passwordRefusals[refusal.code];
+        if (message !== undefined) return new ApiError('invalid_request', message);
+        if (refusal.code === 'reauthentication_needed')
+          return unauthorized('Sign in again to change the password.', { tokenCame: true });
+        return isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined;
+      }),
+    );
+  }
+
+  /** Deletes an account for good; the database removes what belongs to it. @throws unauthorized when it has gone already */
+  async function deleteAccount(userId: string): Promise<void> {
+    await call(`admin/users/${userId}`, { method: 'DELETE', body: { should_soft_delete: false } }).catch(
+      refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)),
+    );
+  }
+
+  return { mailCode, verifyCode, changePassword, deleteAccount };
+}
+
+/** The session of a token, or its user. */
+const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
+
+const wrongCurrentPassword = 'current_password: is not the password of this account.';
+
+const passwordRefusals: Record<string, string> = {
+  same_password: 'password: must be another one than before.',
+  weak_password: weakPassword,
+  validation_failed: 'password: was not accepted.',
+  current_password_required: 'current_password: is required.',
+  // The code, and the name that Auth's own source gives it.
+  current_password_invalid: wrongCurrentPassword,
+  current_password_mismatch: wrongCurrentPassword,
+};

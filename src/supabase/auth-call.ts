@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { ApiError, serverError } from '../http/errors.ts';
+import type { Fetch } from './fetch.ts';
+
+/** What Auth answered when it refused: its code, or for OAuth-style errors its `error` word. */
+export class AuthRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Whether it is not in Auth's own form: something in front of Auth said it. */
+  readonly isForeign: boolean;
+
+  constructor(status: number, code: string | undefined) {
+    super(`Auth answered ${status} ${code ?? 'without a code'}`);
+    this.status = status;
+    this.code = code ?? '';
+    this.isForeign = code === undefined;
+  }
+}
+
+const RefusalBody = z.object({ code: z.string().optional(), error: z.string().optional() });
+
+/** Whom the call is made for: the address that Auth limits by. */
+export type Client = Readonly<{ ip: string | undefined }>;
+
+type CallOptions = Readonly<{
+  client?: Client;
+  method?: 'POST' | 'PUT' | 'DELETE';
+  body?: object;
+  /** The caller's access token; without one the call is made as the service. */
+  bearer?: string;
+}>;
+
+const tooManyRequests = (cause: unknown) =>
+  new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
+    cause,
+    headers: { 'Retry-After': '60' },
+  });
+
+/**
+ * Calls Auth.
+ * @returns a function that resolves to the body of success, and throws AuthRefusal for what Auth decided against, or
+ *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
+ */
+export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
+  return async (path: string, { client, method = 'POST', body = {}, bearer }: CallOptions) => {
+    const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Supabase-Api-Version': '2024-01-01',
+        // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
+        apikey: secrets.supabaseSecretKey,
+        ...(client?.ip !== undefined && { 'Sb-Forwarded-For': client.ip }),
+        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+      },
+      body: JSON.stringify(body),
+    });
+    const { status } = response;
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (status === 204 || (status === 200 && answer !== undefined)) return answer;
+    if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
+    const { data } = RefusalBody.safeParse(answer);
+    const refusal = new AuthRefusal(status, data?.code ?? data?.error);
+    if (status === 429) throw tooManyRequests(refusal);
+    if (refusal.isForeign || status >= 500 || status === 409 || refusal.code === 'server_error')
+      throw serverError(refusal);
+    throw refusal;
+  };
+}
+
+export type AuthCall = ReturnType<typeof createAuthCall>;
+
+/**
+ * Lets equal calls in flight share one: a double tap must not race itself for the rotation of a token, a code or the
+ * making of an account, where Auth answers the loser with an error.
+ */
+export function createSharing() {
+  const inFlight = new Map<string, Promise<unknown>>();
+
+  /** @param sent everything that the client sent, so that nobody gets the session of another */
+  return <T>(path: string, sent: object, call: () => Promise<T>): Promise<T> => {
+    const key = createHash('sha256')
+      .update(JSON.stringify([path, sent]))
+      .digest('base64');
+    const shared =
+      (inFlight.get(key) as Promise<T> | undefined) ?? call().finally(() => inFlight.delete(key));
+    inFlight.set(key, shared);
+    return shared;
+  };
+}
+
+/** A body of a shape that Auth does not document is our failure, not the client's. */
+export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
+  const result = schema.safeParse(answer);
+  if (!result.success) throw serverError(result.error);
+  return result.data;
+}
+
+/**
+ * For `.catch` behind a call: turns a refusal into the error that is chosen for it.
+ * @param choose undefined for a refusal that is our failure
+ */
+export const refused =
+  (choose: (refusal: AuthRefusal) => ApiError | undefined) =>
+  (thrown: unknown): never => {
+    if (!(thrown instanceof AuthRefusal)) throw thrown;
+    throw choose(thrown) ?? serverError(thrown);
+  };

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { IdTokenProvider } from '../config.ts';
+import { ApiError, unauthorized } from '../http/errors.ts';
+import {
+  type AuthCall,
+  AuthRefusal,
+  type Client,
+  createSharing,
+  expectAnswer,
+  refused,
+} from './auth-call.ts';
+import type { PasswordLine } from './password-line.ts';
+
+const User = z.object({ id: z.string(), email: z.string().nullish() });
+export const Tokens = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_at: z.number(),
+  expires_in: z.number(),
+  user: User,
+});
+export type Tokens = z.infer<typeof Tokens>;
+
+/**
+ * Sessions at Supabase Auth. Each call resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
+ * Auth's own text is never passed on.
+ */
+export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
+  const share = createSharing();
+
+  /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
+  async function signUp(
+    { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
+    client: Client,
+  ) {
+    const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
+    const ask = () => inPasswordLine(() => call('signup', { client, body }));
+    const answer = await share('signup', body, ask).catch(
+      refused(({ code }) => {
+        const message = signUpRefusals[code];
+        return message === undefined ? undefined : new ApiError('invalid_request', message);
+      }),
+    );
+    return expectAnswer(Tokens.or(User), answer);
+  }
+
+  /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
+  async function signIn(credentials: { email: string; password: string }, client: Client) {
+    const ask = () => call('token?grant_type=password', { client, body: credentials });
+    const answer = await inPasswordLine(ask).catch(
+      refused(({ code }) => {
+        if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
+        if (code === 'email_provider_disabled')
+          return unauthorized('Signing in with an e-mail address is switched off.');
+        if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
+          return unauthorized('The e-mail address or the password is wrong.');
+        }
+        return undefined;
+      }),
+    );
+    return expectAnswer(Tokens, answer);
+  }
+
+  /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */
+  async function exchangeIdToken(
+    { provider, idToken, nonce }: { provider: IdTokenProvider; idToken: string; nonce: string | undefined },
+    client: Client,
+  ) {
+    const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
+    const ask = () => call('token?grant_type=id_token', { client, body });
+    const answer = await share('id_token', body, ask).catch(
+      refused(({ status, code }) => {
+        if (code === 'provider_email_needs_verification')
+          return unauthorized('Confirm your e-mail address first.');
+        return [400, 403, 422].includes(status) ? unauthorized('The ID token was not accepted.') : undefined;
+      }),
+    );
+    return expectAnswer(Tokens, answer);
+  }
+
+  /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
+  async function refresh(refreshToken: string, client: Client) {
+    const body = { refresh_token: refreshToken };
+    const ask = () => call('token?grant_type=refresh_token', { client, body });
+    // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
+    // is wrong, and must not sign everybody out.
+    const answer = await share('refresh', body, ask).catch(
+      refused(({ status }) =>
+        status === 400 || status === 403
+          ? unauthorized('The refresh token is invalid or was already used. Sign in again.')
+          : undefined,
+      ),
+    );
+    return expectAnswer(Tokens, answer);
+  }
+
+  /** Ends the session of an access token and no other; a session that has already ended is success. */
+  async function signOut(accessToken: string, client: Client): Promise<void> {
+    const isOver = ['session_not_found', 'user_not_found', 'user_banned'];
+    await call('logout?scope=local', { client, bearer: accessToken })
+      .catch((thrown: unknown) => {
+        if (!(thrown instanceof AuthRefusal && isOver.includes(thrown.code))) throw thrown;
+      })
+      .catch(
+        refused(({ code }) =>
+          code === 'bad_jwt'
+            ? unauthorized('The access token is invalid or has expired.', { tokenCame: true })
+            : undefined,
+        ),
+      );
+  }
+
+  return { signUp, signIn, exchangeIdToken, refresh, signOut };
+}
+
+/** What is wrong with a password that Auth finds too weak, at sign-up and later. */
+export const weakPassword =
+  'password: too easy to guess. Choose a longer one with different kinds of characters.';
+
+const signUpRefusals: Record<string, string> = {
+  user_already_exists: 'This e-mail address cannot be used to sign up.',
+  email_exists: 'This e-mail address cannot be used to sign up.',
+  email_address_invalid: 'email: this address cannot receive mail.',
+  email_address_not_authorized: 'email: this address cannot receive mail.',
+  validation_failed: 'The e-mail address or the password was not accepted.',
+  weak_password: weakPassword,
+  signup_disabled: 'Sign-up is switched off.',
+  email_provider_disabled: 'Sign-up with an e-mail address is switched off.',
+};

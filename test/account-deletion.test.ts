@@ -1,0 +1,75 @@
+import { describe, expect } from 'vitest';
+import { token } from './support/access-token.ts';
+import { type Api, bearer } from './support/api.ts';
+import { addSound } from './support/catalogue.ts';
+import { password, type Session, type Sql, signUp, test } from './support/test.ts';
+
+const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
+
+/** Makes the sign-in of a session 16 minutes old. The real Auth keeps its moment in a table of its own. */
+async function ageSignIn(sql: Sql, { user }: Session) {
+  const sessions = sql`select id from auth.sessions where user_id = ${user.id}`;
+  const [row] = await sql`select to_regclass('auth.mfa_amr_claims') is not null as has_claims`;
+  await sql`update auth.sessions set created_at = created_at - interval '16 minutes' where id in (${sessions})`;
+  if (row?.['has_claims'])
+    await sql`
+      update auth.mfa_amr_claims
+      set created_at = created_at - interval '16 minutes', updated_at = updated_at - interval '16 minutes'
+      where session_id in (${sessions})`;
+}
+
+describe('DELETE /me', () => {
+  test('ends its sessions and removes its record, favorites and keys; nobody else loses anything', async ({
+    api,
+    sql,
+  }) => {
+    const [leaving, staying] = [await signUp(api), await signUp(api)];
+    const sound_id = await addSound(sql);
+    for (const { access_token } of [leaving, staying])
+      await api.post('/favorites').auth(access_token, bearer).send({ sound_id }).expect(201);
+    const [key] = await sql`select api_key from admin.create_api_key('Partner', ${leaving.user.email})`;
+    await api.get('/me').auth(key?.['api_key'], bearer).expect(200);
+
+    await api.delete('/me').auth(key?.['api_key'], bearer).expect(401);
+    const access = (await refresh(api, leaving).expect(200)).body.data.access_token; // a refresh keeps the sign-in
+    await api
+      .delete('/me')
+      .auth(access, bearer)
+      .expect(200, { data: { ok: true } });
+
+    await refresh(api, leaving).expect(401);
+    await api.post('/auth/signin').send({ email: leaving.user.email, password }).expect(401);
+    for (const path of ['/me', '/me/customer', '/favorites'])
+      for (const credential of [access, key?.['api_key']])
+        await api.get(path).auth(credential, bearer).expect(401);
+    await api.delete('/me').auth(access, bearer).expect(401);
+    const left = await sql`
+      select (select count(*) from auth.users where id = ${leaving.user.id})::int as users,
+        (select count(*) from public.customers where id = ${leaving.user.id})::int as customers,
+        (select count(*) from public.favorites where user_id = ${leaving.user.id})::int as favorites,
+        (select count(*) from private.api_keys where owner_id = ${leaving.user.id})::int as keys`;
+    expect(left).toEqual([{ users: 0, customers: 0, favorites: 0, keys: 0 }]);
+
+    const { body } = await api.get('/favorites').auth(staying.access_token, bearer).expect(200);
+    expect(body.data).toMatchObject([{ sound_id }]);
+    await signUp(api, leaving.user.email); // the address is free again
+  });
+
+  test('with a token that tells no sign-in is refused', async ({ api }) => {
+    const { body } = await api
+      .delete('/me')
+      .auth(await token(), bearer)
+      .expect(401);
+    expect(body.error.message).toBe('Sign in again to delete the account.');
+  });
+
+  test('needs a sign-in within the last 15 minutes', async ({ api, sql }) => {
+    const session = await signUp(api);
+    await ageSignIn(sql, session);
+    const token = (await refresh(api, session).expect(200)).body.data.access_token;
+    const { body } = await api.delete('/me').auth(token, bearer).expect(401);
+    expect(body.error.message).toBe('Sign in again to delete the account.');
+    const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
+    await api.delete('/me').auth(again.body.data.access_token, bearer).expect(200);
+  });
+});

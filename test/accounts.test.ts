@@ -1,0 +1,287 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject } from 'vitest';
+import { startStack } from '../dev/stack.ts';
+import { type Api, apiAt, bearer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { startGateway } from './support/gateway.ts';
+import { codeSentTo } from './support/mail.ts';
+import { scrape, valuesOf } from './support/metrics.ts';
+import { canRunRedis, startRedis } from './support/redis.ts';
+import { newEmail, password, type Session, signUp, test } from './support/test.ts';
+
+const { mailUrl } = inject('stack');
+const noMail = 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.';
+
+const newPassword = 'another correct horse';
+
+async function recoveryCode(api: Api, email: string): Promise<string> {
+  await api
+    .post('/auth/recover')
+    .send({ email })
+    .expect(200, { data: { ok: true } });
+  return codeSentTo(mailUrl, email);
+}
+
+const verify = (api: Api, email: string, code: string, type = 'recovery') =>
+  api.post('/auth/verify').send({ type, email, code });
+
+const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
+
+const other = (code: string) => String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0');
+
+describe('a forgotten password', () => {
+  test.beforeEach(({ skip }) => skip(!mailUrl, noMail));
+
+  test('is replaced with the code of a mail; other sessions end, the one of the code lives on', async ({
+    api,
+  }) => {
+    const phone = await signUp(api);
+    const { email } = phone.user;
+    const code = await recoveryCode(api, email);
+    const { body } = await verify(api, email.toUpperCase(), ` ${code} `).expect(200);
+    const session: Session = body.data;
+    expect(session.user).toEqual(phone.user);
+
+    await api
+      .post('/auth/password')
+      .auth(session.access_token, bearer)
+      .send({ password: newPassword })
+      .expect(200, { data: { ok: true } });
+    await refresh(api, phone).expect(401);
+    await refresh(api, session).expect(200);
+    await api.post('/auth/signin').send({ email, password }).expect(401);
+    await api.post('/auth/signin').send({ email, password: newPassword }).expect(200);
+  });
+
+  test('is not replaced with a code that is wrong, used or of another kind or address: one 401 for all', async ({
+    api,
+  }) => {
+    const { email } = (await signUp(api)).user;
+    const stranger = (await signUp(api)).user.email;
+    const code = await recoveryCode(api, email);
+    const texts = new Set<string>();
+    const refused = async (address: string, tried: string, type?: string) =>
+      texts.add((await verify(api, address, tried, type).expect(401)).body.error.message);
+    await refused(email, other(code));
+    await refused(email, code, 'signup');
+    await refused(stranger, code);
+    await refused(newEmail(), code);
+    await verify(api, email, code).expect(200);
+    await refused(email, code);
+    expect([...texts]).toEqual(['The code is wrong, was used already or has expired.']);
+  });
+
+  test('of a deactivated customer opens no session', async ({ api, sql }) => {
+    const { user } = await signUp(api);
+    const code = await recoveryCode(api, user.email);
+    await sql`update public.customers set is_active = false where id = ${user.id}`;
+    await verify(api, user.email, code).expect(401);
+  });
+});
+
+describe('a new password', () => {
+  test('must be another one, and long enough', async ({ api }) => {
+    const { access_token } = await signUp(api);
+    const change = (changed: string) =>
+      api.post('/auth/password').auth(access_token, bearer).send({ password: changed });
+    const { body } = await change(password).expect(400);
+    expect(body.error.message).toBe('password: must be another one than before.');
+    await change('12345').expect(400);
+    await change(newPassword).expect(200);
+  });
+
+  const refusals: [number, string, number, RegExp][] = [
+    [422, 'weak_password', 400, /^password: too easy to guess/],
+    [400, 'current_password_required', 400, /^current_password: is required/],
+    [400, 'current_password_invalid', 400, /^current_password: is not the password/],
+    [400, 'current_password_mismatch', 400, /^current_password: is not the password/],
+    [400, 'reauthentication_needed', 401, /^Sign in again/],
+    [403, 'session_not_found', 401, /^The access token or API key is invalid/],
+    [403, 'user_banned', 401, /^The access token or API key is invalid/],
+    [400, 'something_new', 500, /^The service could not answer/],
+  ];
+  test.for(refusals)(
+    'that Auth refuses with %i %s is %i',
+    async ([status, code, expected, message], { user }) => {
+      await withSupabase(
+        (req, res) => {
+          if (req.url?.endsWith('jwks.json')) return res.writeHead(404).end();
+          return res
+            .writeHead(status, { 'Content-Type': 'application/json' })
+            .end(JSON.stringify({ code, message: 'what a client must not see' }));
+        },
+        async (api) => {
+          const { body } = await api
+            .post('/auth/password')
+            .auth(user.access_token, bearer)
+            .send({ password: newPassword, current_password: password })
+            .expect(expected);
+          expect(body.error.message).toMatch(message);
+        },
+      );
+    },
+  );
+});
+
+describe('whether there is an account', () => {
+  test('does not show when a code is asked for, also twice in a moment', async ({ api, sql }) => {
+    const { user: banned } = await signUp(api);
+    await sql`update auth.users set banned_until = '2999-01-01' where id = ${banned.id}`;
+    const addresses = [newEmail(), (await signUp(api)).user.email, banned.email];
+    for (const path of ['/auth/recover', '/auth/resend']) {
+      for (const email of addresses) {
+        for (let time = 1; time <= 2; time++)
+          await api
+            .post(path)
+            .send({ email })
+            .expect(200, { data: { ok: true } });
+      }
+    }
+  });
+
+  const refusals: [number, string][] = [
+    [429, 'over_email_send_rate_limit'],
+    [400, 'email_address_not_authorized'],
+    [422, 'email_provider_disabled'],
+    [500, 'unexpected_failure'],
+  ];
+  test.for(refusals)(
+    'does not show when Auth sends no mail: %i %s is a warning in the log and a metric',
+    async ([status, code]) => {
+      await withSupabase(
+        (_req, res) =>
+          res
+            .writeHead(status, { 'Content-Type': 'application/json' })
+            .end(JSON.stringify({ code, message: 'Error sending recovery email' })),
+        async (api, gateway) => {
+          const id = `no-mail-${code}`;
+          for (const path of ['/auth/recover', '/auth/resend'])
+            await api.post(path).set('X-Request-Id', id).send({ email: newEmail() }).expect(200);
+          const warnings = gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
+          expect(warnings).toMatchObject([
+            { requestId: id, reason: code, type: 'recovery' },
+            { requestId: id, reason: code, type: 'signup' },
+          ]);
+          expect(valuesOf(await scrape(gateway), 'sounds_mails_not_sent_total')).toEqual({ '': 2 });
+        },
+        { METRICS_PORT: '0' },
+      );
+    },
+  );
+
+  test('is no reason to hide that Auth is away, or takes no more requests from this address', async () => {
+    const behaviours: [RequestListener, number][] = [
+      [(req) => req.socket.destroy(), 500],
+      [(_req, res) => res.writeHead(502).end('<h1>Bad gateway</h1>'), 500],
+      [
+        (_req, res) =>
+          res
+            .writeHead(429, { 'Content-Type': 'application/json' })
+            .end('{"code":"over_request_rate_limit","message":"Too many"}'),
+        429,
+      ],
+    ];
+    for (const [behave, status] of behaviours) {
+      await withSupabase(behave, async (api) => {
+        await api.post('/auth/recover').send({ email: newEmail() }).expect(status);
+      });
+    }
+  });
+});
+
+describe('the limits of codes and mails', () => {
+  const trusting = { TRUST_PROXY: '1' };
+  const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
+
+  test('let ten failed codes an hour pass for one account, wherever they come from and on all gateways', async ({
+    skip,
+  }) => {
+    skip(!mailUrl, noMail);
+    skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+    const redis = await startRedis();
+    const gateways = [1, 2].map(() => startGateway({ ...trusting, REDIS_URL: redis.url, METRICS_PORT: '0' }));
+    const [first, second] = await Promise.all(gateways);
+    if (!first || !second) throw new Error('Two gateways were started.');
+    for (const gateway of [first, second])
+      await expect
+        .poll(async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared'))
+        .toEqual({ '': 1 });
+    const apis = [apiAt(first.url), apiAt(second.url)] as const;
+    const { email } = (await signUp(apis[0])).user;
+    const code = await recoveryCode(apis[0], email);
+    for (let count = 0; count < 10; count++) {
+      const api = apis[count % 2 === 0 ? 0 : 1];
+      await verify(api, email, other(code))
+        .set(...from(count))
+        .expect(401);
+    }
+    for (const api of apis) {
+      const { headers } = await verify(api, email.toUpperCase(), code)
+        .set(...from(99))
+        .expect(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(3_000);
+    }
+    await verify(apis[0], newEmail(), code).expect(401); // other accounts are not in it
+    await Promise.all([first.close(), second.close()]);
+    await redis.stop();
+  });
+
+  test('let five mails an hour go to one address, and thirty be asked for by one client', async () => {
+    const gateway = await startGateway(trusting);
+    const api = apiAt(gateway.url);
+    const email = newEmail();
+    const ask = (path: string, address: string, client: number) =>
+      api
+        .post(path)
+        .set(...from(client))
+        .send({ email: address });
+    for (let count = 0; count < 5; count++)
+      await ask(count % 2 === 0 ? '/auth/recover' : '/auth/resend', email, count).expect(200);
+    await ask('/auth/recover', email, 50).expect(429);
+    await ask('/auth/resend', ` ${email.toUpperCase()}`, 51).expect(429);
+    for (let count = 0; count < 30; count++) await ask('/auth/recover', newEmail(), 60).expect(200);
+    await ask('/auth/recover', newEmail(), 60).expect(429);
+    await ask('/auth/recover', newEmail(), 61).expect(200);
+    await gateway.close();
+  });
+});
+
+test.runIf(inject('stack').embedded)(
+  'a new account is confirmed with the code of its mail where the project asks for that',
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-confirm-'));
+    const stack = await startStack({
+      dataDir,
+      apiPort: 0,
+      databasePort: 0,
+      durable: false,
+      emailConfirmations: true,
+    });
+    const gateway = await startGateway({ SUPABASE_URL: stack.apiUrl });
+    const api = apiAt(gateway.url);
+    const email = newEmail();
+    const signedUp = await api.post('/auth/signup').send({ email, password }).expect(200);
+    expect(signedUp.body.data).toMatchObject({ needs_email_confirmation: true, user: { email } });
+    await api.post('/auth/signin').send({ email, password }).expect(401);
+    const first = await codeSentTo(stack.mailUrl, email);
+    await verify(api, email, other(first), 'signup').expect(401);
+    await expect
+      .poll(
+        async () => {
+          await api.post('/auth/resend').send({ email }).expect(200);
+          return codeSentTo(stack.mailUrl, email);
+        },
+        { interval: 1_100 },
+      ) // once a second at most, as in `supabase start`
+      .not.toBe(first);
+    const { body } = await verify(api, email, await codeSentTo(stack.mailUrl, email), 'signup').expect(200);
+    await api.get('/me').auth(body.data.access_token, bearer).expect(200);
+    await api.post('/auth/signin').send({ email, password }).expect(200);
+    await gateway.close();
+    await stack.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  },
+);

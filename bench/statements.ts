@@ -59,7 +59,7 @@ export const statements = (cursor: string, sound: string): Statement[] => [
     name: 'GET /sounds?featured=false',
     caller: service,
     sql: 'select public.list_sounds(featured => false)',
-    index: /^sounds_list$/,
+    index: /^sounds_featured$/,
   },
   search('rain', inListOrder),
   search('bowl in c3', inListOrder),

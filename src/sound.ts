@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The JSON of these nouns is built in SQL (private.sound_json, private.sound_preview_json); this is its shape.
+// The JSON of these nouns is built in SQL, by the views private.sound and private.sound_preview; this is its shape.
 
 /** Always UTC with three fraction digits. */
 export const dateTime = z

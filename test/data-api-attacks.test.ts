@@ -142,7 +142,14 @@ describe('users and guests', () => {
   test('cannot reach any schema but the exposed one', async ({ sql, user, callers }) => {
     await sql`select admin.create_api_key('Attacked', ${user.user.email})`;
     for (const caller of [...callers, 'service']) {
-      for (const path of ['api_keys', 'former_positions', 'set_aside_bans', 'catalogue_problems']) {
+      for (const path of [
+        'api_keys',
+        'former_positions',
+        'set_aside_bans',
+        'catalogue_problems',
+        'sound',
+        'customer',
+      ]) {
         for (const schema of ['private', 'admin', 'auth', 'storage']) {
           const { status } = await rest(caller, 'GET', path, undefined, { 'Accept-Profile': schema });
           expect(status, `${schema}.${path}`).toBe(406);

@@ -1,7 +1,9 @@
 -- Schemas, extensions, default privileges and the helpers that every later migration uses.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables nobody may reach;
+-- private  is not exposed: definer functions behind the public ones, tables nobody may reach, and the views that
+--          shape an answer: for each noun of the interface one, whose columns are its fields, in its order. A view becomes
+--          part of the statement that reads it, where a function would be called for each row;
 -- admin    is not exposed: what an administrator looks at and calls in the dashboard.
 
 create schema private;
@@ -43,11 +45,3 @@ $$;
 comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
 grant execute on function private.is_proper_name to authenticated, service_role;
-
-create function private.iso_date_time(moment timestamptz) returns text
-language sql stable set search_path = '' as $$
-  select to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-$$;
-comment on function private.iso_date_time is
-  'The one way a date-time is written in a response: UTC, always three fraction digits.';
-grant execute on function private.iso_date_time to authenticated, service_role;

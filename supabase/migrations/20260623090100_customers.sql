@@ -149,39 +149,38 @@ insert into public.customers
 
 -- What the service calls --------------------------------------------------------------------------------------
 
-create function private.customer_json(customer public.customers) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'id', customer.id,
-    'email', customer.email,
-    'full_name', customer.full_name,
-    'avatar_url', customer.avatar_url,
-    'phone', customer.phone,
-    'provider', customer.provider,
-    'source', customer.source,
-    'locale', customer.locale,
-    'country', customer.country,
-    'marketing_opt_in', customer.marketing_opt_in,
-    'is_active', customer.is_active,
-    'last_seen_at', private.iso_date_time(customer.last_seen_at),
-    'created_at', private.iso_date_time(customer.created_at),
-    'updated_at', private.iso_date_time(customer.updated_at)
-  )
-$$;
-grant execute on function private.customer_json to authenticated;
+create view private.customer with (security_invoker = true) as
+  select
+    id,
+    email,
+    full_name,
+    avatar_url,
+    phone,
+    provider,
+    source,
+    locale,
+    country,
+    marketing_opt_in,
+    is_active,
+    to_char(last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen_at,
+    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+    to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at
+  from public.customers;
+comment on view private.customer is 'The Customer of a response.';
+grant select on private.customer to authenticated;
 
-create function public.get_customer() returns jsonb
+create function public.get_customer() returns json
 language sql stable set search_path = '' as $$
   select private.require_account();
-  select private.customer_json(customer) from public.customers as customer where id = (select auth.uid())
+  select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.get_customer is 'The caller''s customer record, or null.';
 grant execute on function public.get_customer to authenticated;
 
-create function public.update_customer(changes jsonb) returns jsonb
+create function public.update_customer(changes jsonb) returns json
 language sql volatile set search_path = '' as $$
   select private.require_account();
-  update public.customers as customer set
+  update public.customers set
     full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
     avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
     phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
@@ -189,8 +188,8 @@ language sql volatile set search_path = '' as $$
     country = case when changes ? 'country' then changes ->> 'country' else country end,
     marketing_opt_in =
       case when changes ? 'marketing_opt_in' then (changes ->> 'marketing_opt_in')::boolean else marketing_opt_in end
-  where id = (select auth.uid())
-  returning private.customer_json(customer)
+  where id = (select auth.uid());
+  select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.update_customer is
   'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';

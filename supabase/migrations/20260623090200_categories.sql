@@ -72,46 +72,59 @@ create policy "Users read active categories" on public.categories
 grant select on public.categories to authenticated;
 grant select, insert, update, delete on public.categories to service_role;
 
+create view private.sub_category with (security_invoker = true) as
+  select
+    id,
+    name,
+    slug,
+    description,
+    sort_order
+  from public.categories
+  where is_active;
+comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
+
+create view private.category with (security_invoker = true) as
+  select
+    id,
+    name,
+    slug,
+    description,
+    sort_order,
+    array(
+      select child
+      from private.sub_category as child join public.categories as stored using (id)
+      where stored.parent_id = parent.id
+      order by child.sort_order, child.name, child.id
+    ) as children
+  from public.categories as parent
+  where is_active and parent_id is null
+  order by sort_order, name, id;
+comment on view private.category is 'The Category of a response with its children, all in display order.';
+
 -- Definer, because guests read the tree too and hold no grant on the table.
-create function private.list_categories() returns jsonb
+create function private.list_categories() returns json
 language sql stable security definer set search_path = '' as $$
-  with served as (
-    select id, parent_id, sort_order, name,
-      jsonb_build_object('id', id, 'name', name, 'slug', slug, 'description', description, 'sort_order', sort_order)
-        as item
-    from public.categories
-    where is_active
-  ),
-  families as (
-    select parent_id, jsonb_agg(item order by sort_order, name, id) as children
-    from served where parent_id is not null group by parent_id
-  )
-  select coalesce(
-    jsonb_agg(
-      item || jsonb_build_object('children', coalesce(children, '[]'))
-      order by sort_order, name, id
-    ),
-    '[]'
-  )
-  from served left join families on families.parent_id = served.id
-  where served.parent_id is null
+  select to_json(array(select category from private.category as category))
 $$;
 grant execute on function private.list_categories to anon, authenticated, service_role;
 
-create function public.list_categories() returns jsonb
+create function public.list_categories() returns json
 language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'The tree of active categories in display order.';
 grant execute on function public.list_categories to anon, authenticated, service_role;
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
-language sql stable set search_path = '' as $$
-  select array_agg(slug) from (
-    select category_slug as slug
-    union all
+language plpgsql stable set search_path = '' as $$
+begin
+  if not include_children then
+    return array[category_slug];
+  end if;
+  return category_slug || array(
     select child.slug
     from public.categories as parent join public.categories as child on child.parent_id = parent.id
-    where include_children and parent.slug = category_slug
-  ) as family
+    where parent.slug = category_slug
+  );
+end
 $$;
 comment on function private.category_family is
   'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';

@@ -74,11 +74,14 @@ comment on column public.sounds.created_at is
 comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
 comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
 
--- The list and the lists of categories hold the titles as well: a search for one or two letters, which no trigram index
--- can answer, reads them in list order from the index, and stops when the page is full.
-create index sounds_list on public.sounds (list_rank, created_at) include (search_title) where is_active;
-create index sounds_featured on public.sounds (list_rank, created_at) where is_active and is_featured;
-create index sounds_category on public.sounds (category, list_rank, created_at) include (search_title, is_active);
+-- In list order, with all that a filter looks at and the id: the sounds of a page are found without reading any other row
+-- of the table. The titles are there for a search for one or two letters, which no trigram index can answer.
+create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
+  where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at)
+  include (id, search_title, is_active, is_featured);
+create index sounds_newest on public.sounds (created_at) include (id) where is_active;
 create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
 
 -- Some keyboards and systems write "é" as two characters; the service searches for the one.

@@ -18,12 +18,12 @@ grant select on public.play_counts to authenticated;
 -- Only the service counts: with a grant of their own, users could invent plays.
 grant select, insert, update, delete on public.play_counts to service_role;
 
-create function public.count_play(played_sound uuid) returns jsonb
+create function public.count_play(played_sound uuid) returns json
 language sql volatile set search_path = '' as $$
   insert into public.play_counts as counter (sound_id, plays)
     select id, 1 from public.sounds where id = played_sound and is_active
     on conflict (sound_id) do update set plays = least(counter.plays + 1, 9007199254740991)
-    returning jsonb_build_object('id', counter.sound_id, 'play_count', counter.plays)
+    returning json_build_object('id', counter.sound_id, 'play_count', counter.plays)
 $$;
 comment on function public.count_play is 'Counts one play of an active sound; returns the new count, or null.';
 grant execute on function public.count_play to service_role;

@@ -108,57 +108,65 @@ create policy "Users read picks of sections and sounds they see" on public.home_
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
-create function private.sounds_of_section(section public.home_sections) returns setof public.sounds
-language plpgsql stable security definer set search_path = '' as $$
+-- As in private.sounds_in_list_order, but with statements that are planned once for a session: a page has many sections.
+create function private.sounds_of_section(section public.home_sections) returns uuid[]
+language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
 begin
   if section.mode = 'manual' then
-    return query
-      select sound.*
+    return array(
+      select sound.id
       from public.home_section_sounds as pick join public.sounds as sound on sound.id = pick.sound_id
       where pick.section_id = section.id and sound.is_active
-      order by pick.position;
+      order by pick.position
+    );
   elsif section.rule_type = 'newest' then
-    return query
-      select * from public.sounds where is_active order by created_at desc limit section.item_limit;
+    return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
   elsif section.rule_type = 'featured' then
-    return query select * from private.sounds_in_list_order(null, true, null, null, section.item_limit);
+    return array(
+      select id from public.sounds where is_active and is_featured
+      order by list_rank desc, created_at desc limit section.item_limit
+    );
   else
-    return query
-      select * from private.sounds_in_list_order(
-        private.category_family(section.rule_value, section.rule_include_children),
-        null, null, null, section.item_limit
-      );
+    return array(
+      select sound.id
+      from unnest(private.category_family(section.rule_value, section.rule_include_children)) as slug
+        cross join lateral (
+          select id, list_rank, created_at from public.sounds where is_active and category = slug
+          order by list_rank desc, created_at desc limit section.item_limit
+        ) as sound
+      order by sound.list_rank desc, sound.created_at desc limit section.item_limit
+    );
   end if;
 end
 $$;
+comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
 
-create function private.list_home_sections() returns jsonb
-language sql stable security definer set search_path = '' as $$
-  select coalesce(
-    jsonb_agg(
-      jsonb_build_object(
-        'id', section.id,
-        'slug', section.slug,
-        'title', section.title,
-        'mode', section.mode,
-        'rule_type', section.rule_type,
-        'rule_value', section.rule_value,
-        'rule_include_children', section.rule_include_children,
-        'sounds', (
-          select coalesce(jsonb_agg(private.sound_preview_json(sound)), '[]')
-          from private.sounds_of_section(section) as sound
-        )
-      )
-      order by section.sort_order, section.created_at, section.id
-    ),
-    '[]'
-  )
+create view private.home_section with (security_invoker = true) as
+  select
+    id,
+    slug,
+    title,
+    mode,
+    rule_type,
+    rule_value,
+    rule_include_children,
+    array(
+      select (select sound from private.sound_preview as sound where sound.id = shown.id)
+      from unnest(private.sounds_of_section(section)) with ordinality as shown (id, position)
+      order by position
+    ) as sounds
   from public.home_sections as section
-  where section.is_active
+  where is_active
+  order by sort_order, created_at, id;
+comment on view private.home_section is 'The Home section of a response, in display order.';
+
+create function private.list_home_sections() returns json
+language sql stable security definer set search_path = '' set enable_seqscan = off as $$
+  select to_json(array(select section from private.home_section as section))
 $$;
 grant execute on function private.list_home_sections to authenticated, service_role;
 
-create function public.list_home_sections() returns jsonb
+create function public.list_home_sections() returns json
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
 comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
 grant execute on function public.list_home_sections to authenticated, service_role;

@@ -147,7 +147,7 @@ grant execute on function private.owner_of_live_key to service_role;
 
 -- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the
 -- owner under row-level security: the operations are the very functions that users call with their own token.
-create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns jsonb
+create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   owner uuid := private.owner_of_live_key(key_hash);
@@ -176,7 +176,7 @@ begin
     when 'list_favorites' then
       return public.list_favorites();
     when 'add_favorite' then
-      return to_jsonb(public.add_favorite((arguments ->> 'liked_sound')::uuid));
+      return to_json(public.add_favorite((arguments ->> 'liked_sound')::uuid));
     when 'remove_favorite' then
       perform public.remove_favorite((arguments ->> 'disliked_sound')::uuid);
       return null;

@@ -40,10 +40,9 @@ create view admin.catalogue_problems with (security_invoker = true) as
     where sound.is_active and wanted.path is not null
   ),
   active_sounds as (
-    select section.id as section_id, count(sound.id) as count
-    from public.home_sections as section left join lateral private.sounds_of_section(section) as sound on true
-    where section.is_active
-    group by section.id
+    select id as section_id, cardinality(private.sounds_of_section(section)) as count
+    from public.home_sections as section
+    where is_active
   )
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
     'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
@@ -128,9 +127,9 @@ create view admin.home_explained with (security_invoker = true) as
         or sound.category = any (families.slugs)
   ),
   shown as (
-    select section.id as section_id, sound.id as sound_id, sound.ordinality as position
+    select section.id as section_id, sound.id as sound_id, sound.position
     from public.home_sections as section
-      cross join lateral private.sounds_of_section(section) with ordinality as sound
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
     where section.is_active
   ),
   places as (

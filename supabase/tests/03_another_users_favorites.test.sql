@@ -25,7 +25,7 @@ from (values
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select is_empty('select * from public.favorites', 'another user sees no favorite');
-select is(public.list_favorites(), '[]', 'another user lists no favorite');
+select is(public.list_favorites()::jsonb, '[]', 'another user lists no favorite');
 select is_empty('delete from public.favorites returning *', 'another user deletes no favorite');
 select lives_ok(
   $$ select public.remove_favorite('50000000-0000-4000-8000-000000000001') $$,

@@ -60,11 +60,11 @@ from (values
   ('list_home_sections()', public.list_home_sections())
 ) as asked (call, answer);
 select is(
-  jsonb_array_length(public.list_sounds(category_slug => 'tests-shown') -> 'data'), 1,
+  json_array_length(public.list_sounds(category_slug => 'tests-shown') -> 'data'), 1,
   'while the active sound is listed'
 );
-select is(public.get_sound('50000000-0000-4000-8000-000000000001'), null, 'a hidden sound has no detail');
-select isnt(public.get_sound('50000000-0000-4000-8000-000000000002'), null, 'while the active one has');
+select is(public.get_sound('50000000-0000-4000-8000-000000000001')::jsonb, null, 'a hidden sound has no detail');
+select isnt(public.get_sound('50000000-0000-4000-8000-000000000002')::jsonb, null, 'while the active one has');
 select throws_ok('select ' || call, '42501', null, 'a user cannot call ' || call)
 from unnest(array[
   $$private.sounds_in_list_order(null, null, null, null, 10)$$,

@@ -49,12 +49,12 @@ select is(
 
 set local role service_role;
 select is(
-  public.count_play('50000000-0000-4000-8000-000000000001'),
+  public.count_play('50000000-0000-4000-8000-000000000001')::jsonb,
   '{"id": "50000000-0000-4000-8000-000000000001", "play_count": 42}',
   'the service counts, one at a time'
 );
-select is(public.count_play('50000000-0000-4000-8000-000000000002'), null, 'a hidden sound is not played');
-select is(public.count_play('50000000-0000-4000-8000-00000000000f'), null, 'nor one that does not exist');
+select is(public.count_play('50000000-0000-4000-8000-000000000002')::jsonb, null, 'a hidden sound is not played');
+select is(public.count_play('50000000-0000-4000-8000-00000000000f')::jsonb, null, 'nor one that does not exist');
 select throws_ok(
   $$ update public.play_counts set plays = -1 where sound_id = '50000000-0000-4000-8000-000000000001' $$,
   '23514', null,

@@ -1,0 +1,70 @@
+-- Attacks on the views that shape the answers. The API does not expose their schema; whoever came there all the same finds what
+-- the tables give them, and no more.
+begin;
+select plan(31);
+
+insert into auth.users (id, email) values
+  ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
+  ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
+insert into public.sounds (id, title, is_active, audio_path) values
+  ('50000000-0000-4000-8000-000000000001', 'Tests shown', true, 'tests/shown.mp3'),
+  ('50000000-0000-4000-8000-000000000002', 'Tests hidden', false, 'tests/hidden.mp3');
+insert into public.favorites (user_id, sound_id) values
+  ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001'),
+  ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000002');
+
+create view pg_temp.views as
+  select relname as name from pg_class where relnamespace = 'private'::regnamespace and relkind = 'v';
+grant select on pg_temp.views to anon, authenticated, service_role;
+select bag_eq(
+  'select name from views',
+  $$ values
+    ('category'), ('customer'), ('favorite'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
+    ('sub_category') $$,
+  'the views are exactly the listed ones'
+);
+
+set local role anon;
+select throws_ok(
+  'select * from private.' || name, '42501', 'permission denied for view ' || name, 'a guest cannot read ' || name
+) from views;
+set local role service_role;
+select throws_ok(
+  'select * from private.' || name, '42501', 'permission denied for view ' || name, 'the service cannot read ' || name
+) from views;
+
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select throws_ok(
+  'select * from private.' || name, '42501', 'permission denied for view ' || name, 'a user cannot read ' || name
+) from unnest(array['category', 'home_section', 'sub_category']) as name;
+select throws_ok(attack, '42501', null, 'a user cannot: ' || attack)
+from unnest(array[
+  'update private.customer set is_active = true',
+  'update private.sound_preview set title = ''Mine''',
+  'delete from private.favorite',
+  'insert into private.sound_preview (title) values (''Mine'')'
+]) as attack;
+select results_eq(
+  'select email from private.customer', array['mallory@tests.example.com'], 'a user finds nobody but herself in customer'
+);
+select is_empty('select * from private.favorite', 'a user finds no favorite of another');
+select results_eq(
+  format('select title from private.%I where title like %L', name, 'Tests %'), array['Tests shown'],
+  'a user finds only what is active in ' || name
+) from unnest(array['sound', 'sound_preview', 'stored_sound']) as name;
+
+set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select results_eq(
+  'select sound_id, (sounds).title from private.favorite order by sound_id',
+  $$ values
+    ('50000000-0000-4000-8000-000000000001'::uuid, 'Tests shown'),
+    ('50000000-0000-4000-8000-000000000002'::uuid, null) $$,
+  'her own favorites are there, the hidden sound without its preview'
+);
+select is_empty(
+  $$ select from private.stored_sound where audio_path = 'tests/hidden.mp3' $$, 'and of its files she learns no name'
+);
+
+select * from finish();
+rollback;

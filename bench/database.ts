@@ -4,7 +4,7 @@ import { type Explainer, openExplainer } from './explain.ts';
 import { LARGE, load } from './load.ts';
 import { median } from './measure.ts';
 import { milliseconds, type Table, verdict } from './report.ts';
-import { type Statement, statements } from './statements.ts';
+import { isSearch, type Statement, statements } from './statements.ts';
 
 export const pages = 1_000;
 const pageSize = 50;
@@ -59,8 +59,6 @@ export async function measureDatabase(log: (line: string) => void) {
     await database.stop();
   }
 }
-
-export const isSearch = ({ name }: Statement) => name.includes('search=');
 
 /** The SQL functions alone, beside what they may take. */
 export async function measureFunctions(): Promise<Table> {

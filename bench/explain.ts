@@ -82,3 +82,17 @@ export function indexesRead(plans: string[]): string[] {
   ]);
   return [...new Set(found.map(([, index = '']) => index))];
 }
+
+/** How many rows of a table the statement looked at, through whichever index, at the place where it looked at most. */
+export function rowsRead(plans: string[], table: string): number {
+  const scans = plans.flatMap((plan) => [
+    ...plan.matchAll(
+      new RegExp(`Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`, 'g'),
+    ),
+  ]);
+  const rows = scans.map(([, found, loops, details = '']) => {
+    const removed = details.match(/Rows Removed by Filter: (\d+)/)?.[1] ?? 0;
+    return (Number(found) + Number(removed)) * Number(loops);
+  });
+  return Math.max(0, ...rows);
+}

@@ -5,6 +5,7 @@ export interface Size {
   sounds: number;
   categories: number;
   customers: number;
+  /** Besides those of the collector. */
   favorites: number;
 }
 
@@ -19,33 +20,45 @@ export const COLLECTOR_FAVORITES = 2_000;
 const SECTIONS = 20;
 
 /**
- * Fills an empty catalogue as production would be filled: through the real constraints and triggers, in a few statements.
- * What is random is so with a fixed seed. Few categories, customers and sounds have most of what there is.
+ * Loads a catalogue as production would: through the real constraints and triggers, in a few statements. What is random is so
+ * with a fixed seed. Few categories, customers and sounds have most of what there is. What the database holds already stays as
+ * it is.
  * @param log told how long each step took
+ * @throws a PostgresError 23505 when it was loaded before; then nothing is written
  */
-export async function load(databaseUrl: string, size: Size, log: (line: string) => void = () => {}) {
+export async function load(databaseUrl: string, size: Size, log: Log = () => {}) {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  const step = async (name: string, work: () => Promise<unknown>) => {
-    const started = performance.now();
-    await work();
-    log(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  };
   try {
-    await sql`select setseed(0.42)`;
-    await step(`${size.categories} categories`, () => loadCategories(sql, size));
-    await step(`${size.sounds} sounds`, () => loadSounds(sql, size));
-    await step(`${size.customers} customers`, () => loadCustomers(sql, size));
-    await step(`${size.favorites} favorites`, () => loadFavorites(sql, size));
-    await step(`${SECTIONS} home sections`, () => loadSections(sql));
+    await sql.begin((transaction) => loadRows(transaction, size, log));
     // Autovacuum would do the same within minutes.
-    await step('statistics', () => sql.unsafe('vacuum analyze'));
+    await timed(log, 'statistics', () => sql.unsafe('vacuum analyze'));
   } finally {
     await sql.end();
   }
 }
 
+type Log = (line: string) => void;
+
+async function timed(log: Log, name: string, work: () => Promise<unknown>) {
+  const started = performance.now();
+  await work();
+  log(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** What `load` does, but for the statistics, which stay as they were. */
+export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}) {
+  await sql`select setseed(0.42)`;
+  await timed(log, `${size.categories} categories`, () => loadCategories(sql, size));
+  await timed(log, `${size.sounds} sounds`, () => loadSounds(sql, size));
+  await timed(log, `${size.customers} customers`, () => loadCustomers(sql, size));
+  await timed(log, `${size.favorites} favorites`, () => loadFavorites(sql, size));
+  await timed(log, `${SECTIONS} home sections`, () => loadSections(sql));
+}
+
+type Transaction = postgres.TransactionSql;
+
 /** One parent in ten. */
-async function loadCategories(sql: postgres.Sql, { categories }: Size) {
+async function loadCategories(sql: Transaction, { categories }: Size) {
   const insert = (first: number, last: number, parent: postgres.Fragment) => sql`
     insert into public.categories (slug, name, sort_order, parent_id)
     select 'category-' || n, 'Category ' || n, n, ${parent} from generate_series(${first}::int, ${last}::int) as n`;
@@ -58,11 +71,12 @@ async function loadCategories(sql: postgres.Sql, { categories }: Size) {
   );
 }
 
-async function loadSounds(sql: postgres.Sql, { sounds, categories }: Size) {
+async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
   // Deleted again: lists remember where they stood.
   const withdrawn = Math.ceil(sounds / 20);
+  await sql`create temporary table loaded_sounds (id uuid, title text, created_at timestamptz) on commit drop`;
   await sql`
-    insert into public.sounds
+    with added as (insert into public.sounds
       (title, description, duration_sec, frequency_hz, category, tags, cover_image_path, audio_path, is_featured, is_active,
        sort_order, created_at)
     select
@@ -79,30 +93,42 @@ async function loadSounds(sql: postgres.Sql, { sounds, categories }: Size) {
         Noise,Train,Café,Storm,Creek,Owl}'::text[] as nouns,
       '{by the Lake,in the Attic,over Tokyo,under Pines,at Dawn,at Sea,on Tin Roofs,in a Cave,from Afar,in C3,in F#4,near Kyōto,
         in the Valley,on the Moor,at 432 Hz,for Sleep}'::text[] as places
-    ) as words`;
-  await sql`delete from public.sounds where id in (select id from public.sounds order by title limit ${withdrawn})`;
+    ) as words
+    returning id, title, created_at) insert into loaded_sounds select * from added`;
+  await sql`
+    with withdrawn as (
+      delete from loaded_sounds where id in (select id from loaded_sounds order by title limit ${withdrawn}) returning id
+    )
+    delete from public.sounds where id in (select id from withdrawn)`;
   await sql`
     insert into public.play_counts (sound_id, plays)
-    select id, ceil(10 * random() ^ -1.5) from public.sounds where random() < 0.6`;
+    select id, ceil(10 * random() ^ -1.5) from loaded_sounds where random() < 0.6`;
 }
 
 /** Accounts; the trigger on them makes the customers. */
-async function loadCustomers(sql: postgres.Sql, { customers }: Size) {
+async function loadCustomers(sql: Transaction, { customers }: Size) {
+  await sql`create temporary table loaded_customers (id uuid) on commit drop`;
   await sql`
-    insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data, created_at)
+    with added as (insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data, created_at)
     select
       case n when 1 then ${COLLECTOR} else gen_random_uuid() end, 'customer-' || n || '@example.com',
       jsonb_build_object('full_name', 'Customer ' || n), '{"provider": "email", "providers": ["email"]}',
       now() - random() * interval '5 years'
-    from generate_series(1, ${customers}::int) as n`;
+    from generate_series(1, ${customers}::int) as n
+    returning id) insert into loaded_customers select * from added`;
 }
 
 /** The same pair comes up more than once, so what is missing is drawn again. */
-async function loadFavorites(sql: postgres.Sql, { favorites, sounds, customers }: Size) {
+async function loadFavorites(sql: Transaction, { favorites, sounds, customers }: Size) {
+  // Drawing what is still missing would take long, or for ever.
+  if (favorites > (customers * sounds) / 10)
+    throw new Error('There are not enough customers and sounds for so many favorites.');
   await sql`
-    create temporary table numbered_sounds as
-      select row_number() over (order by created_at) as n, id from public.sounds`;
-  await sql`create temporary table numbered_customers as select row_number() over (order by id) as n, id from public.customers`;
+    create temporary table numbered_sounds on commit drop as
+      select row_number() over (order by created_at) as n, id from loaded_sounds`;
+  await sql`
+    create temporary table numbered_customers on commit drop as
+      select row_number() over (order by id) as n, id from loaded_customers`;
   await sql`
     insert into public.favorites (user_id, sound_id, created_at)
     select ${COLLECTOR}, id, now() - n * interval '1 minute' from numbered_sounds
@@ -122,15 +148,12 @@ async function loadFavorites(sql: postgres.Sql, { favorites, sounds, customers }
         on conflict do nothing returning 1
       )
       select count(*)::int as count from added`;
-    const [total] = await sql`select count(*)::int as count from public.favorites`;
-    if (row?.['count'] === 0)
-      throw new Error('There are not enough customers and sounds for so many favorites.');
-    missing = favorites - total?.['count'];
+    missing -= row?.['count'];
   }
 }
 
 /** The two largest parents, the featured, the newest, and single categories from large to small. */
-async function loadSections(sql: postgres.Sql) {
+async function loadSections(sql: Transaction) {
   await sql`
     insert into public.home_sections (slug, title, sort_order, mode, rule_type, rule_value, rule_include_children, item_limit)
     select 'section-' || n, 'Section ' || n, n, 'rule', rule, case rule when 'category' then 'category-' || n end,
@@ -146,7 +169,8 @@ if (import.meta.main) {
   await load(databaseUrl, LARGE, console.log).catch((error: Error & { code?: string }) => {
     const known: Record<string, string> = {
       '23505':
-        'It is loaded already, at least in part: npm run dev -- --fresh starts with an empty database.',
+        'It is loaded already, or holds something of the same name; nothing was written. An empty database is made by ' +
+        'npm run dev -- --fresh.',
       ECONNREFUSED: `There is no database at ${new URL(databaseUrl).host}: start npm run dev first.`,
     };
     console.error(known[error.code ?? ''] ?? error);

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { isSearch, type Measured, measureDatabase, pageRatioMax, pages, searchMsMax } from './database.ts';
+import { type Measured, measureDatabase, pageRatioMax, pages, searchMsMax } from './database.ts';
 import { indexesRead, tablesScanned } from './explain.ts';
 import { LARGE } from './load.ts';
 import { commit } from './report.ts';
-import { SMALL_TABLES } from './statements.ts';
+import { isSearch, SMALL_TABLES } from './statements.ts';
 
 // `npm run bench:scale`: what each request costs the database when it is large, and how it finds its rows. A guarantee that
 // does not hold is named, and ends the run with exit code 1.

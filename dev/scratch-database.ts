@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, prepareDatabase } from './database.ts';
 import { startPostgres } from './postgres.ts';
+import type { Release } from './postgres-files.ts';
 
 /** A database to be used up: on a server of its own, without Auth, Storage and the data API in front. */
 export interface ScratchDatabase {
@@ -16,9 +17,9 @@ export interface ScratchDatabase {
  * Starts a database that holds the migrations and nothing else.
  * @throws what a failing migration says; nothing is left behind
  */
-export async function startScratchDatabase(): Promise<ScratchDatabase> {
+export async function startScratchDatabase(release: Release = 17): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-scratch-'));
-  const postgres = await startPostgres({ dataDir, port: 0, durable: false });
+  const postgres = await startPostgres({ dataDir, port: 0, durable: false, release });
   const stop = async () => {
     await postgres.stop();
     await rm(dataDir, { recursive: true });

@@ -5,6 +5,7 @@ import { COLLECTOR_FAVORITES, load, loadRows, type Size } from '../bench/load.ts
 import { isSearch, SMALL_TABLES, type Statement, statements } from '../bench/statements.ts';
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
+import type { Release } from '../dev/postgres-files.ts';
 import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
 
 // What `npm run bench:scale` measures at full size, looked at here in a catalogue that is just large enough to matter. A plan
@@ -17,8 +18,8 @@ const COLLECTOR_ALONE: Size = { ...SIZE, favorites: 0 };
 type Loaded = { database: ScratchDatabase; explainer: Explainer };
 
 /** Fresh statistics, as autovacuum would make them. */
-async function withStatistics(size: Size): Promise<Loaded> {
-  const database = await startScratchDatabase();
+async function withStatistics(size: Size, release?: Release): Promise<Loaded> {
+  const database = await startScratchDatabase(release);
   await load(database.databaseUrl, size);
   return { database, explainer: await openExplainer(database.databaseUrl) };
 }
@@ -57,6 +58,7 @@ async function statementsIn({ databaseUrl }: ScratchDatabase): Promise<Statement
 
 describe.for<[string, () => Promise<Loaded>]>([
   ['with fresh statistics', () => withStatistics(SIZE)],
+  ['with fresh statistics, on PostgreSQL 15, which hosted projects may have', () => withStatistics(SIZE, 15)],
   ['where one collector alone has favorites', () => withStatistics(COLLECTOR_ALONE)],
   ['right after an import, on a new connection', () => withoutStatistics(false)],
   ['right after an import, on a connection older than that', () => withoutStatistics(true)],

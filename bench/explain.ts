@@ -7,6 +7,8 @@ import { median } from './measure.ts';
 export interface Explainer {
   /** Runs one statement as a role of the API; returns the plans of all that it ran, as text, without their times. */
   plans(caller: Caller, statement: string): Promise<string[]>;
+  /** What one statement returns to a role of the API. */
+  rows(caller: Caller, statement: string): Promise<postgres.Row[]>;
   /** Median of what the server needs for the statement, in milliseconds, without telling anybody about it. */
   milliseconds(caller: Caller, statement: string, runs?: number): Promise<number>;
   end(): Promise<void>;
@@ -54,6 +56,7 @@ export async function openExplainer(databaseUrl: string): Promise<Explainer> {
         .filter((message) => message.includes('Scan'))
         .map((message) => message.replace(/^.*plan:\n/, ''));
     },
+    rows: (caller, statement) => run(caller, statement, -1),
     async milliseconds(caller, statement, runs = 21) {
       const times: number[] = [];
       for (let i = 0; i < runs; i++) {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import { canRunBrowser, inBrowser } from './support/browser.ts';
 import { addCategory, addSection, addSound } from './support/catalogue.ts';
 import { newEmail, password, test } from './support/test.ts';
 
@@ -112,4 +113,18 @@ test('the document shows them in that order', async () => {
     expect(Object.keys(schemas[noun].properties), noun).toEqual(names(keys));
   }
   expect(Object.keys(schemas.Favorite.properties.sounds.properties)).toEqual(sounds);
+});
+
+test('the reference shows them in that order', async ({ gateway, skip }) => {
+  skip(!canRunBrowser, 'Install chromium to open the reference.');
+  await inBrowser(`${gateway.url}/docs`, { width: 1280, colorScheme: 'light' }, async (page) => {
+    await page.getByRole('link', { name: 'Caller customer record HTTP Method' }).click();
+    const section = page.getByRole('region', { name: 'Caller customer record', exact: true });
+    await section.getByRole('button', { name: /^200/ }).first().click();
+    await section.getByText('id, email, full_name').click();
+    const names = section.locator('.property-name');
+    await names.getByText('updated_at').waitFor();
+    const shown = await names.allInnerTexts();
+    expect(shown.filter((name) => customer.includes(name))).toEqual(customer);
+  });
 });

@@ -8,8 +8,8 @@ import { SUPERUSER } from '../dev/postgres.ts';
 import type { Release } from '../dev/postgres-files.ts';
 import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
 
-// What `npm run bench:scale` measures at full size, looked at here in a catalogue that is just large enough to matter. A plan
-// depends on what the planner believes, so each is looked at whatever that may be.
+// The queries of `npm run bench:scale`, here in a catalogue just large enough for the planner to prefer indexes. A plan depends
+// on what the planner knows, so each query is tried with statistics, without them, and on plans cached from an empty database.
 
 const SIZE: Size = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 const COLLECTOR_ALONE: Size = { ...SIZE, favorites: 0 };
@@ -59,9 +59,9 @@ async function statementsIn({ databaseUrl }: ScratchDatabase): Promise<Statement
 describe.for<[string, () => Promise<Loaded>]>([
   ['with fresh statistics', () => withStatistics(SIZE)],
   ['with fresh statistics, on PostgreSQL 15, which hosted projects may have', () => withStatistics(SIZE, 15)],
-  ['where one collector alone has favorites', () => withStatistics(COLLECTOR_ALONE)],
+  ['where one user has all favorites', () => withStatistics(COLLECTOR_ALONE)],
   ['right after an import, on a new connection', () => withoutStatistics(false)],
-  ['right after an import, on a connection older than that', () => withoutStatistics(true)],
+  ['right after an import, on a connection older than the import', () => withoutStatistics(true)],
 ])('%s', ([, start]) => {
   let loaded: Loaded;
   let list: Statement[];
@@ -75,7 +75,7 @@ describe.for<[string, () => Promise<Loaded>]>([
   });
   const plansOf = ({ caller, sql }: Pick<Statement, 'caller' | 'sql'>) => loaded.explainer.plans(caller, sql);
 
-  describe('reads what it needs by an index, and no table from end to end:', () => {
+  describe('uses an index and scans no large table:', () => {
     for (const [position, { name }] of statements('', '').entries()) {
       test(name, async () => {
         const statement = list[position] as Statement;
@@ -90,25 +90,25 @@ describe.for<[string, () => Promise<Loaded>]>([
     }
   });
 
-  test('a page far into the list is read from where it begins: no row is read and then thrown away', async () => {
+  test('a page far into the list is read from its cursor on, without reading and discarding earlier rows', async () => {
     const [first, far] = list as [Statement, Statement];
     for (const statement of [first, far]) {
       const plans = (await plansOf(statement)).join('\n');
       expect(plans).toMatch(/Scan Backward using sounds_list .* rows=51 /);
-      // But for the one row by which it is seen that there is a next page.
+      // One more row than the page shows whether there is a next page.
       expect(plans).not.toMatch(/Rows Removed by Filter: (?![01]$)\d/m);
     }
     expect((await plansOf(far)).join('\n')).toContain('Index Cond: (ROW(list_rank, created_at) < ROW(');
   });
 
-  test('favorites of a collector are read once each, in their order', async () => {
+  test('listing favorites reads only those of the caller, in index order', async () => {
     const favorites = list.find(({ name }) => name === 'GET /favorites') as Statement;
     const plans = (await plansOf(favorites)).join('\n');
     expect(plans).toMatch(new RegExp(`using favorites_newest_first .* rows=${COLLECTOR_FAVORITES} loops=1`));
     expect(plans).not.toMatch(/Rows Removed by Filter: [1-9]|Sort Key/);
   });
 
-  test('a scan of a large table would be seen, and so would one of an index', async () => {
+  test('these tests would notice a scan of a large table, and one of a whole index', async () => {
     const scan = await plansOf({
       caller: { role: 'service_role' },
       sql: 'select count(*) from public.sounds where description is null',

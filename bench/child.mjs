@@ -1,5 +1,4 @@
-// Loaded into every process of a benchmark before its own code: it ends with the benchmark, and tells what it has used.
-// JavaScript, since reading TypeScript would take memory in the process that is measured.
+// Loaded into every server of the benchmark before its own code: it ends with the benchmark, and tells its peak memory.
 
 process.on('disconnect', () => process.exit());
-process.on('message', () => process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() }));
+process.on('message', () => process.send?.(process.resourceUsage().maxRSS * 1024));

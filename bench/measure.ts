@@ -1,76 +1,76 @@
-import type { Round } from './generator.ts';
-import type { Process } from './processes.ts';
+import autocannon from 'autocannon';
+import { SignJWT } from 'jose';
+import { LOCAL_KEYS } from '../dev/keys.ts';
 
-/** Something that can be put under load, beside others. */
-export type Side = {
-  run: (durationMs: number) => Promise<Round>;
-  /** The process whose time is counted. */
-  process?: Process;
-};
+/** A request as an app sends it; `endpoint` is its method and path. */
+export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
 
-/** One round of one side. Latencies in milliseconds; processor time in microseconds a request. */
-export type Figures = { perSecond: number; p50: number; p99: number; cpuUs: number };
-
-const quantile = (values: readonly number[], share: number) => {
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
-};
+}
 
 export const median = (values: readonly number[]) => quantile(values, 0.5);
 
-async function measureOnce({ run, process }: Side, durationMs: number): Promise<Figures> {
-  const before = await process?.usage();
-  const { seconds, latencies } = await run(durationMs);
-  const after = await process?.usage();
-  return {
-    perSecond: latencies.length / seconds,
-    p50: median(latencies),
-    p99: quantile(latencies, 0.99),
-    cpuUs: before && after ? (after.cpuUs - before.cpuUs) / latencies.length : Number.NaN,
+/** As long as a token of Supabase Auth: its length is part of the work. */
+function createToken(index: number): Promise<string> {
+  const sub = `c0000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+  const email = `user-${index}@example.com`;
+  const metadata = { email, email_verified: true, full_name: `User ${index}`, phone_verified: false, sub };
+  const session = { session_id: sub, aal: 'aal1', amr: [{ method: 'password', timestamp: 1_780_000_000 }] };
+  return new SignJWT({ email, role: 'authenticated', user_metadata: metadata, ...session })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer('http://127.0.0.1:54321/auth/v1')
+    .setSubject(sub)
+    .setAudience('authenticated')
+    .setExpirationTime('2h')
+    .sign(new TextEncoder().encode(LOCAL_KEYS.jwtSecret));
+}
+
+/** Of a user for each connection. */
+const tokens = await Promise.all(Array.from({ length: 64 }, (_, index) => createToken(index)));
+
+/** A request as autocannon and fetch take it. */
+export function requestOf({ endpoint, gzip }: Request, token = tokens[0]) {
+  const [method, path] = endpoint.split(' ') as ['GET' | 'POST', string];
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Accept-Encoding': gzip ? 'gzip' : 'identity',
+    'User-Agent': 'Sounds/3.1 (iPhone; iOS 19.4)',
   };
+  return { method, path: `/api/v1${path}`, headers };
 }
 
 /**
- * Measures sides in turn, so that whatever else the machine does meets all of them alike; every other round goes
- * through them backwards.
- * @returns for each side its rounds, in the same order
+ * Puts a server under load: every connection sends the requests over and over, each when the one before is answered.
+ * @param extent for how many seconds, or how many requests in all; at how many connections
+ * @returns answers a second, and the median of their latency in milliseconds
+ * @throws an Error when anything but success was answered
  */
-export async function inTurn(
-  sides: readonly Side[],
-  { rounds, roundMs, warmUpMs }: { rounds: number; roundMs: number; warmUpMs: number },
-): Promise<Figures[][]> {
-  for (const side of sides) await side.run(warmUpMs);
-  const figures: Figures[][] = sides.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    const order = [...sides.keys()];
-    if (round % 2 === 1) order.reverse();
-    for (const index of order) figures[index]?.push(await measureOnce(sides[index] as Side, roundMs));
-  }
-  return figures;
-}
-
-/**
- * Measures groups of sides, all of them in every round: a minute in which the machine is busy meets all groups, instead
- * of being all that one of them gets.
- * @returns for each group what inTurn returns
- */
-export async function groupsInTurn(
-  groups: readonly (readonly Side[])[],
-  plan: Parameters<typeof inTurn>[1],
-): Promise<Figures[][][]> {
-  const figures = await inTurn(groups.flat(), plan);
-  return groups.map(({ length }) => figures.splice(0, length));
-}
-
-/** A figure of two sides, compared round by round: the median and the quartiles of the ratio. */
-export function ratio(
-  subject: readonly Figures[] = [],
-  yardstick: readonly Figures[] = [],
-  of: keyof Figures = 'perSecond',
+export async function load(
+  url: string,
+  requests: readonly Request[],
+  extent: { duration: number; connections?: number } | { amount: number },
 ) {
-  const ratios = subject.map((figures, round) => figures[of] / (yardstick[round]?.[of] ?? Number.NaN));
-  return { median: median(ratios), low: quantile(ratios, 0.25), high: quantile(ratios, 0.75) };
+  const latencies: number[] = [];
+  let clients = 0;
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const options: autocannon.Options = {
+      url,
+      connections: tokens.length,
+      sampleInt: 100, // how often it looks whether the time is over, in milliseconds
+      setupClient: (client) => {
+        const first = clients++ % requests.length; // connections send different requests at a time
+        const inTurn = [...requests.slice(first), ...requests.slice(0, first)];
+        client.setRequests(inTurn.map((request) => requestOf(request, tokens[clients % tokens.length])));
+      },
+      ...extent,
+    };
+    const instance = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)));
+    // Its own histogram counts in whole milliseconds.
+    instance.on('response', (_client, _status, _bytes, milliseconds) => latencies.push(milliseconds));
+  });
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${requests[0]?.endpoint}: ${result.non2xx} refusals and ${result.errors} errors.`);
+  return { perSecond: latencies.length / result.duration, p50: median(latencies) };
 }
-
-export const medianOf = (figures: readonly Figures[] = [], of: keyof Figures = 'perSecond') =>
-  median(figures.map((round) => round[of]));

@@ -4,7 +4,7 @@ import { type Measured, measureDatabase, pageRatioMax, pages, plainRatioMax } fr
 import { indexesRead, rowsRead, tablesScanned } from './explain.ts';
 import { COLLECTOR_FAVORITES, LARGE } from './load.ts';
 import { connectionCounts } from './pages.ts';
-import { commit, whole } from './report.ts';
+import { commit } from './report.ts';
 import { isSearch, msMax, SMALL_TABLES } from './statements.ts';
 
 // `npm run bench:scale`: what each request costs the database when it is large, and how it finds its rows. A guarantee that
@@ -48,7 +48,7 @@ Pages of \`GET /sounds\` that one core of Postgres serves in a second, each in a
 
 | Connections | ${connectionCounts.join(' | ')} |
 |---|${'---:|'.repeat(connectionCounts.length)}
-| Pages a second | ${perCore.map(whole).join(' | ')} |
+| Pages a second | ${perCore.map((pages) => Math.round(pages).toLocaleString('en-US')).join(' | ')} |
 
 "Beside its rows" compares with reading the rows of the same page by their ids, at most ${plainRatioMax} times as long.
 

@@ -24,7 +24,7 @@ test('2,000 plays of one sound over 50 connections are all counted, and each ret
     connections.map(async (connection) => {
       const told: number[] = [];
       for (let play = 0; play < 40; play++) {
-        const [row] = await connection`select (public.count_play(${id}) -> 'play_count')::integer as count`;
+        const [row] = await connection`select (public.count_play(${id}) ->> 'play_count')::integer as count`;
         told.push(row?.['count']);
       }
       return told;

@@ -14,6 +14,9 @@ import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-datab
 const SIZE: Size = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 const COLLECTOR_ALONE: Size = { ...SIZE, favorites: 0 };
 
+/** An account of the database before it is loaded. */
+const SOMEBODY = 'd0000000-0000-4000-8000-000000000001';
+
 /** A loaded database, and a connection to it on which plans are seen. */
 type Loaded = { database: ScratchDatabase; explainer: Explainer };
 
@@ -34,12 +37,15 @@ async function withoutStatistics(isOld: boolean): Promise<Loaded> {
   const admin = postgres(as(SUPERUSER, databaseUrl), { max: 1 });
   await admin`alter system set autovacuum = off`;
   await admin`select pg_reload_conf()`;
+  await admin`insert into auth.users (id, email) values (${SOMEBODY}, 'somebody@example.com')`;
   await admin.end();
 
   const explainer = await openExplainer(databaseUrl);
   if (isOld) {
     const unknown = statements('2026-06-23T09:30:00.000Z', '2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42');
-    for (const { caller, sql } of unknown) await explainer.milliseconds(caller, sql, 10);
+    for (const { caller, sql } of unknown) {
+      await explainer.milliseconds({ ...caller, user: SOMEBODY }, sql, 10);
+    }
   }
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   await sql.begin((transaction) => loadRows(transaction, COLLECTOR_ALONE));

@@ -90,8 +90,8 @@ reset role;
 delete from public.customers where id = 'b0000000-0000-4000-8000-000000000000';
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
-select is(public.get_customer(), null, 'a living account without a customer record has no record');
-select is(public.update_customer('{"full_name": "Bob"}'), null, 'and none to change');
+select is(public.get_customer()::jsonb, null, 'a living account without a customer record has no record');
+select is(public.update_customer('{"full_name": "Bob"}')::jsonb, null, 'and none to change');
 select is(
   public.list_favorites() -> 0 ->> 'sound_id', '50000000-0000-4000-8000-000000000001',
   'a living account without a customer record has its favorites'

@@ -1,8 +1,15 @@
 import type { Context } from 'hono';
 import { jwtVerify } from 'jose';
 import { resolveKey, signingKey } from './access.ts';
+import type { ObjectFiles } from './objects.ts';
 import type { RestConnection } from './rest-connection.ts';
 import { accessDenied } from './storage-errors.ts';
+
+/** Where objects are: their rows in the database, their bytes in files. */
+export interface Storage {
+  connection: RestConnection;
+  files: ObjectFiles;
+}
 
 /** Whom row-level security sees in a storage request. */
 export interface StorageCaller {

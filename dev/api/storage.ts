@@ -5,9 +5,7 @@ import { z } from 'zod';
 import { isStudio, signingKey } from './access.ts';
 import { download } from './download.ts';
 import { list } from './list.ts';
-import type { ObjectFiles } from './objects.ts';
-import type { RestConnection } from './rest-connection.ts';
-import { findObjects, storageCaller } from './storage-caller.ts';
+import { findObjects, type Storage, storageCaller } from './storage-caller.ts';
 import {
   accessDenied,
   bucketNotFound,
@@ -18,11 +16,6 @@ import {
   StorageError,
 } from './storage-errors.ts';
 import { upload } from './upload.ts';
-
-export interface Storage {
-  connection: RestConnection;
-  files: ObjectFiles;
-}
 
 type Handler = (storage: Storage, c: Context, bucket: string, name: string) => Promise<Response>;
 

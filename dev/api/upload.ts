@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { describe } from './objects.ts';
-import type { Storage } from './storage.ts';
-import type { StorageCaller } from './storage-caller.ts';
+import type { Storage, StorageCaller } from './storage-caller.ts';
 import { bucketNotFound, fromDatabase, invalidRequest, StorageError } from './storage-errors.ts';
 
 // What `supabase start` allows for buckets without a limit of their own.

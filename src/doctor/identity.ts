@@ -91,7 +91,7 @@ const triggers = {
   sounds_service_create_customer:
     'after insert on auth.users for each row execute function private.create_customer()',
   sounds_service_mirror_account:
-    'after update of email, raw_app_meta_data on auth.users for each row execute function private.mirror_account()',
+    'after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account()',
   sounds_service_set_ban_aside:
     "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
 };

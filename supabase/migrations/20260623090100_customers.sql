@@ -1,11 +1,17 @@
 -- One customer for each account, made by a trigger so that no client has to remember it.
 
+-- The same pattern as in src/routes/me.ts: whatever the service takes goes in, and what it refuses does not. It spells out
+-- the white space and the invisible characters, as \s means others here and there.
 create function private.is_https_address(value text) returns boolean
 language sql immutable set search_path = '' as $$
-  select char_length(value) <= 2048
-    and value ~ '^https://([^][\s/?#@\\:<>^|%]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?#]\S*)?$'
+  select char_length(value) <= 2048 and value ~ (
+    '^[Hh][Tt][Tt][Pp][Ss]://'
+    '([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])'
+    '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?'
+    '([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$')
 $$;
-comment on function private.is_https_address is 'An absolute https address with a host and without user name or spaces.';
+comment on function private.is_https_address is
+  'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
 grant execute on function private.is_https_address to authenticated, service_role;
 
 create table public.customers (
@@ -56,7 +62,7 @@ comment on column public.customers.avatar_url is 'Address of a picture, beginnin
 comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
 comment on column public.customers.email is 'Copied from Authentication; change it there.';
 comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
-comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes.';
+comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
 comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
 comment on column public.customers.country is 'Two capital letters, for example DE.';
@@ -94,13 +100,13 @@ create function private.customer_of(account auth.users) returns public.customers
 language sql stable set search_path = '' as $$
   select row(
     account.id,
-    account.email,
-    case when private.is_proper_name(given.name, 200) then given.name end,
-    case when private.is_https_address(given.picture) then given.picture end,
+    case when given.is_there then account.email end,
+    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
+    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
     null,
     given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, true, null,
+    null, null, false, given.is_there, null,
     given.since, given.since
   )::public.customers
   from (
@@ -110,6 +116,8 @@ language sql stable set search_path = '' as $$
         '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
       account.raw_user_meta_data ->> 'avatar_url' as picture,
       account.raw_app_meta_data ->> 'provider' as provider,
+      -- A soft delete keeps the row, with a hash for its e-mail address.
+      account.deleted_at is null as is_there,
       coalesce(account.created_at, now()) as since
   ) as given
 $$;
@@ -125,15 +133,29 @@ $$;
 
 -- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose.
 -- Some versions of Auth name the provider only after the row exists, so a missing source is filled in later.
+-- Until an address is confirmed, anybody may have signed up with it. Auth forgets that password when somebody proves with an
+-- identity provider that the address is theirs; the name, picture and source of whoever signed up go with it.
 create function private.mirror_account() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
 begin
-  update public.customers
-    set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-    where id = new.id
-      and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+  if new.deleted_at is not null then
+    update public.customers
+      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
+        provider = mirrored.provider, marketing_opt_in = false, is_active = false
+      where id = new.id;
+  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and mirrored.provider <> 'email' then
+    update public.customers
+      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
+        provider = mirrored.provider, source = mirrored.source
+      where id = new.id;
+  else
+    update public.customers
+      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+      where id = new.id
+        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+  end if;
   return null;
 end
 $$;
@@ -141,7 +163,7 @@ $$;
 create trigger sounds_service_create_customer
   after insert on auth.users for each row execute function private.create_customer();
 create trigger sounds_service_mirror_account
-  after update of email, raw_app_meta_data on auth.users for each row execute function private.mirror_account();
+  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
 
 insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer

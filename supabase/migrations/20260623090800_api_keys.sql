@@ -130,11 +130,15 @@ declare
   live private.api_keys;
 begin
   select key.* into live
-    from private.api_keys as key join public.customers as owner on owner.id = key.owner_id
+    from private.api_keys as key
+      join public.customers as owner on owner.id = key.owner_id
+      join auth.users as account on account.id = key.owner_id
     where key.key_hash = hash
       and key.revoked_at is null
       and (key.expires_at is null or key.expires_at > now())
-      and owner.is_active;
+      and owner.is_active
+      and (account.banned_until is null or account.banned_until <= now())
+      and account.deleted_at is null;
   if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
     -- Requests that arrive together skip the row instead of queueing for it.
     update private.api_keys set last_used_at = now()

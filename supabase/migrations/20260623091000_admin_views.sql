@@ -9,20 +9,24 @@ create view admin.api_keys with (security_invoker = true) as
     case
       when key.revoked_at is not null then 'revoked'
       when key.expires_at <= now() then 'expired'
+      when account.deleted_at is not null then 'owner deleted'
       when not owner.is_active then 'owner deactivated'
+      when account.banned_until > now() then 'owner banned'
       else 'live'
     end as state,
     key.last_used_at,
     key.created_at,
     key.expires_at,
     key.revoked_at
-  from private.api_keys as key join public.customers as owner on owner.id = key.owner_id
+  from private.api_keys as key
+    join public.customers as owner on owner.id = key.owner_id
+    join auth.users as account on account.id = key.owner_id
   order by key.created_at desc, key.key_prefix;
 comment on view admin.api_keys is
   'Every API key, the newest first. Only a live one is accepted. Keys are issued with admin.create_api_key and revoked with '
   'admin.revoke_api_key.';
 comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise it by and to revoke it with.';
-comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated.';
+comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
 comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
 
 -- Catalogue ----------------------------------------------------------------------------------------------------

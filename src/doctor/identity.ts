@@ -19,6 +19,19 @@ async function asService(visit: Visit, name: string, body: object): Promise<unkn
   );
 }
 
+/**
+ * What can be done about triggers that are none of ours. To drop or disable one takes the owner of auth.users, which the
+ * role postgres is not; only hosted projects let it drop them all the same.
+ */
+function foreignTriggers({ report }: Visit): string {
+  const foreign = Object.entries(report.account_triggers).filter(([name]) => !Object.hasOwn(triggers, name));
+  const remedies = foreign.map(
+    ([name, routine]) =>
+      ` To take away ${name}, which is not of this service: drop function ${routine} cascade;`,
+  );
+  return remedies.join('');
+}
+
 export const account: Check = {
   name: 'Accounts',
   needs: [secretKey],
@@ -34,7 +47,7 @@ export const account: Check = {
       throw new Problem(
         `No account could be made (${status}).`,
         status >= 500
-          ? 'A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.'
+          ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.${foreignTriggers(visit)}`
           : 'Look at Logs, Auth, in the dashboard.',
       );
     const { id } = body as { id: string };
@@ -88,6 +101,8 @@ export const accessToken: Check = {
 };
 
 const triggers = {
+  sounds_service_forget_account:
+    'after delete on auth.users for each row execute function private.forget_account()',
   sounds_service_create_customer:
     'after insert on auth.users for each row execute function private.create_customer()',
   sounds_service_mirror_account:
@@ -101,10 +116,10 @@ export const accountTriggers: Check = {
   needs: [publishableKey, migrations, accessToken],
   async run(visit) {
     for (const [name, definition] of Object.entries(triggers)) {
-      if (visit.report.account_triggers.includes(name)) continue;
+      if (name in visit.report.account_triggers) continue;
       throw new Problem(
         `The trigger ${name} is gone or switched off: accounts and customers no longer agree.`,
-        `Run in the SQL editor: drop trigger if exists ${name} on auth.users; create trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
+        `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
       );
     }
     const caller: UserCaller = { via: 'jwt', userId: visit.account.id, token: visit.token, claims: {} };

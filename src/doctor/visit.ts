@@ -64,7 +64,8 @@ export function createVisit(config: Config, gateway: URL | null) {
     /** Of the throw-away account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    report: { migrations: null as string[] | null, account_triggers: [] as string[] },
+    /** account_triggers: the function of each trigger on auth.users that is switched on, by the trigger's name. */
+    report: { migrations: null as string[] | null, account_triggers: {} as Record<string, string> },
     /** Supabase's clock minus ours, in milliseconds; null before it is known. */
     clockAheadMs: null as number | null,
 

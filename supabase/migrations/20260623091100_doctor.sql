@@ -22,7 +22,7 @@ begin
   return jsonb_build_object(
     'migrations', migrations,
     'account_triggers', (
-      select coalesce(jsonb_agg(tgname order by tgname), '[]') from pg_catalog.pg_trigger
+      select coalesce(jsonb_object_agg(tgname, tgfoid::regprocedure::text), '{}') from pg_catalog.pg_trigger
         where tgrelid = 'auth.users'::regclass and not tgisinternal and tgenabled in ('O', 'A')
     )
   );
@@ -33,7 +33,8 @@ grant execute on function private.doctor_report to service_role;
 create function public.doctor_report() returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Which migrations the database has seen, and which triggers on accounts are switched on. For npm run doctor alone.';
+  'Which migrations the database has seen, and which triggers on accounts are switched on, with their functions. For npm '
+  'run doctor alone.';
 grant execute on function public.doctor_report to service_role;
 
 create function private.doctor_session_addresses(account uuid) returns jsonb

@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
+import postgres from 'postgres';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startScratchDatabase } from '../dev/scratch-database.ts';
 import { installPgtap, runPgtap } from './support/pgtap.ts';
@@ -11,15 +12,28 @@ const files = globSync('supabase/tests/**/*.test.sql').sort();
 
 test('there are pgTAP files', () => expect(files).not.toEqual([]));
 
+/** What `supabase start` does, and `supabase db push` does not. */
+async function seed(databaseUrl: string): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  await sql.file('supabase/seed.sql').simple();
+  await sql.end();
+}
+
 // Hosted projects have either release.
 describe.each([17, 15] as const)('PostgreSQL %i', async (release) => {
-  const database = await startScratchDatabase(release);
-  afterAll(database.stop);
-  await installPgtap(database.databaseUrl);
+  const { databaseUrl, stop } = await startScratchDatabase(release);
+  afterAll(stop);
+  await installPgtap(databaseUrl);
+  const runs: [name: string, run: Awaited<ReturnType<typeof runPgtap>> | { error: Error }][] = [];
+  for (const state of ['an empty database', 'a seeded database']) {
+    if (state === 'a seeded database') await seed(databaseUrl);
+    for (const file of files) {
+      const run = await runPgtap(databaseUrl, file).catch((error: Error) => ({ error }));
+      runs.push([`${basename(file, '.test.sql')} on ${state}`, run]);
+    }
+  }
 
-  describe.each(files.map((file) => [basename(file, '.test.sql'), file]))('%s', async (_, file) => {
-    const run = await runPgtap(database.databaseUrl, file).catch((error: Error) => ({ error }));
-
+  describe.each(runs)('%s', (_, run) => {
     test('runs to completion with as many assertions as planned', () => {
       if ('error' in run) throw run.error;
       expect(run.tests.length).toBe(run.planned);

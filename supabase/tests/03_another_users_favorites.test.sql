@@ -6,20 +6,20 @@ insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
   ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.sounds (id, title, is_active) values
-  ('50000000-0000-4000-8000-000000000001', 'Liked', true),
-  ('50000000-0000-4000-8000-000000000002', 'Hidden', false);
+  ('7e575000-0000-4000-8000-000000000001', 'Liked', true),
+  ('7e575000-0000-4000-8000-000000000002', 'Hidden', false);
 insert into public.favorites (user_id, sound_id, created_at) values
-  ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001', '2020-01-01');
+  ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', '2020-01-01');
 
 set local role anon;
 select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
 from (values
   ('select * from public.favorites', 'table favorites'),
-  ($$ insert into public.favorites (sound_id) values ('50000000-0000-4000-8000-000000000001') $$, 'table favorites'),
+  ($$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000001') $$, 'table favorites'),
   ('delete from public.favorites', 'table favorites'),
   ('select public.list_favorites()', 'function list_favorites'),
-  ($$ select public.add_favorite('50000000-0000-4000-8000-000000000001') $$, 'function add_favorite'),
-  ($$ select public.remove_favorite('50000000-0000-4000-8000-000000000001') $$, 'function remove_favorite')
+  ($$ select public.add_favorite('7e575000-0000-4000-8000-000000000001') $$, 'function add_favorite'),
+  ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$, 'function remove_favorite')
 ) as guest (attack, target);
 
 set local role authenticated;
@@ -28,52 +28,52 @@ select is_empty('select * from public.favorites', 'another user sees no favorite
 select is(public.list_favorites()::jsonb, '[]', 'another user lists no favorite');
 select is_empty('delete from public.favorites returning *', 'another user deletes no favorite');
 select lives_ok(
-  $$ select public.remove_favorite('50000000-0000-4000-8000-000000000001') $$,
+  $$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$,
   'another user may remove what she never liked'
 );
 select throws_ok(attack, '42501', 'permission denied for table favorites', 'another user cannot: ' || attack)
 from unnest(array[
   $$ insert into public.favorites (user_id, sound_id)
-     values ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001') $$,
+     values ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001') $$,
   $$ insert into public.favorites (sound_id, created_at)
-     values ('50000000-0000-4000-8000-000000000001', '2999-01-01') $$,
+     values ('7e575000-0000-4000-8000-000000000001', '2999-01-01') $$,
   $$ update public.favorites set user_id = 'b0000000-0000-4000-8000-000000000000' $$,
   $$ update public.favorites set created_at = now() $$,
-  $$ insert into public.favorites (sound_id) values ('50000000-0000-4000-8000-000000000001')
+  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000001')
      on conflict (user_id, sound_id) do update set created_at = now() $$,
   'truncate public.favorites'
 ]) as attack;
 select throws_ok(
-  $$ insert into public.favorites (sound_id) values ('50000000-0000-4000-8000-000000000002') $$,
+  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000002') $$,
   '42501', 'new row violates row-level security policy for table "favorites"',
   'a hidden sound cannot be liked'
 );
 select throws_ok(
-  $$ insert into public.favorites (sound_id) values ('50000000-0000-4000-8000-00000000000f') $$,
+  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-00000000000f') $$,
   '42501', 'new row violates row-level security policy for table "favorites"',
   'and cannot be told from one that does not exist'
 );
 select is(
-  public.add_favorite('50000000-0000-4000-8000-000000000002'), false,
+  public.add_favorite('7e575000-0000-4000-8000-000000000002'), false,
   'the function for it says no more'
 );
 
 set local request.jwt.claims to '{"role": "authenticated"}';
 select throws_ok(
-  $$ insert into public.favorites (sound_id) values ('50000000-0000-4000-8000-000000000001') $$,
+  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000001') $$,
   '42501', null,
   'a token without a subject likes nothing'
 );
 
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select results_eq(
-  'select sound_id from public.favorites', array['50000000-0000-4000-8000-000000000001'::uuid],
+  'select sound_id from public.favorites', array['7e575000-0000-4000-8000-000000000001'::uuid],
   'the owner sees her favorite'
 );
 
 reset role;
 select results_eq(
-  $$ select user_id, created_at from public.favorites where sound_id::text like '50000000-0000-4000-8000-%' $$,
+  $$ select user_id, created_at from public.favorites where sound_id::text like '7e575000-0000-4000-8000-%' $$,
   $$ values ('a0000000-0000-4000-8000-000000000000'::uuid, timestamptz '2020-01-01') $$,
   'the favorite was there all the time, unchanged, and no other was made'
 );

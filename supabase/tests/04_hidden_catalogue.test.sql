@@ -8,18 +8,18 @@ insert into public.categories (id, slug, name, parent_id, is_active) values
   ('c0000000-0000-4000-8000-000000000002', 'tests-hidden-child', 'Child', 'c0000000-0000-4000-8000-000000000001', true),
   ('c0000000-0000-4000-8000-000000000003', 'tests-shown', 'Shown', null, true);
 insert into public.sounds (id, title, category, is_featured, is_active, created_at) values
-  ('50000000-0000-4000-8000-000000000001', 'Tests hidden', 'tests-shown', true, false, '2999-01-02'),
-  ('50000000-0000-4000-8000-000000000002', 'Tests shown', 'tests-shown', true, true, '2999-01-01'),
-  ('50000000-0000-4000-8000-000000000003', 'Tests gone', 'tests-shown', true, true, '2999-01-03');
+  ('7e575000-0000-4000-8000-000000000001', 'Tests hidden', 'tests-shown', true, false, '2999-01-02'),
+  ('7e575000-0000-4000-8000-000000000002', 'Tests shown', 'tests-shown', true, true, '2999-01-01'),
+  ('7e575000-0000-4000-8000-000000000003', 'Tests gone', 'tests-shown', true, true, '2999-01-03');
 insert into public.play_counts (sound_id, plays) values
-  ('50000000-0000-4000-8000-000000000001', 7), ('50000000-0000-4000-8000-000000000002', 7);
+  ('7e575000-0000-4000-8000-000000000001', 7), ('7e575000-0000-4000-8000-000000000002', 7);
 insert into public.home_sections (id, slug, title, is_active) values
   ('d0000000-0000-4000-8000-000000000001', 'tests-hidden', 'Hidden', false),
   ('d0000000-0000-4000-8000-000000000002', 'tests-shown', 'Shown', true);
 insert into public.home_section_sounds (section_id, sound_id, position) values
-  ('d0000000-0000-4000-8000-000000000001', '50000000-0000-4000-8000-000000000002', 1),
-  ('d0000000-0000-4000-8000-000000000002', '50000000-0000-4000-8000-000000000001', 1),
-  ('d0000000-0000-4000-8000-000000000002', '50000000-0000-4000-8000-000000000002', 2);
+  ('d0000000-0000-4000-8000-000000000001', '7e575000-0000-4000-8000-000000000002', 1),
+  ('d0000000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-000000000001', 1),
+  ('d0000000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-000000000002', 2);
 delete from public.sounds where title = 'Tests gone';
 
 set local role anon;
@@ -44,9 +44,9 @@ select results_eq(
 from (values
   ('categories', 'slug', 'tests-%', 'tests-shown'),
   ('sounds', 'title', 'Tests %', 'Tests shown'),
-  ('play_counts', 'sound_id', '50000000-%', '50000000-0000-4000-8000-000000000002'),
+  ('play_counts', 'sound_id', '7e575000-%', '7e575000-0000-4000-8000-000000000002'),
   ('home_sections', 'slug', 'tests-%', 'tests-shown'),
-  ('home_section_sounds', 'sound_id', '50000000-%', '50000000-0000-4000-8000-000000000002')
+  ('home_section_sounds', 'sound_id', '7e575000-%', '7e575000-0000-4000-8000-000000000002')
 ) as seen (name, key, pattern, expected);
 select unalike((answer)::text, '%hidden%', 'a user finds nothing hidden in ' || call)
 from (values
@@ -63,8 +63,8 @@ select is(
   json_array_length(public.list_sounds(category_slug => 'tests-shown') -> 'data'), 1,
   'while the active sound is listed'
 );
-select is(public.get_sound('50000000-0000-4000-8000-000000000001')::jsonb, null, 'a hidden sound has no detail');
-select isnt(public.get_sound('50000000-0000-4000-8000-000000000002')::jsonb, null, 'while the active one has');
+select is(public.get_sound('7e575000-0000-4000-8000-000000000001')::jsonb, null, 'a hidden sound has no detail');
+select isnt(public.get_sound('7e575000-0000-4000-8000-000000000002')::jsonb, null, 'while the active one has');
 select throws_ok('select ' || call, '42501', null, 'a user cannot call ' || call)
 from unnest(array[
   $$private.sounds_in_list_order(null, null, null, null, 10)$$,
@@ -84,7 +84,7 @@ reset role;
 select is((select count(*) from public.categories where slug like 'tests-hidden%'), 2::bigint, 'hidden categories exist');
 select is((select count(*) from public.sounds where title = 'Tests hidden'), 1::bigint, 'the hidden sound exists');
 select is(
-  (select count(*) from public.play_counts where sound_id = '50000000-0000-4000-8000-000000000001'), 1::bigint,
+  (select count(*) from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 1::bigint,
   'its plays exist'
 );
 select is((select count(*) from public.home_sections where slug = 'tests-hidden'), 1::bigint, 'the hidden section exists');

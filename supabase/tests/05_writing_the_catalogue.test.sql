@@ -4,10 +4,10 @@ select plan(54);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.categories (slug, name) values ('tests', 'Tests');
-insert into public.sounds (id, title, category) values ('50000000-0000-4000-8000-000000000001', 'Original', 'tests');
+insert into public.sounds (id, title, category) values ('7e575000-0000-4000-8000-000000000001', 'Original', 'tests');
 insert into public.home_sections (id, slug, title) values ('d0000000-0000-4000-8000-000000000001', 'tests', 'Original');
 insert into public.home_section_sounds values
-  ('d0000000-0000-4000-8000-000000000001', '50000000-0000-4000-8000-000000000001', 1);
+  ('d0000000-0000-4000-8000-000000000001', '7e575000-0000-4000-8000-000000000001', 1);
 
 create view pg_temp.attacks as
   select name as target, attack
@@ -39,7 +39,7 @@ select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a u
 
 reset role;
 select results_eq(
-  $$ select title, category from public.sounds where id = '50000000-0000-4000-8000-000000000001' $$,
+  $$ select title, category from public.sounds where id = '7e575000-0000-4000-8000-000000000001' $$,
   $$ values ('Original', 'tests') $$,
   'the sound is there, unchanged'
 );

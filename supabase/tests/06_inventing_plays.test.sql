@@ -4,23 +4,23 @@ select plan(21);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.sounds (id, title, is_active) values
-  ('50000000-0000-4000-8000-000000000001', 'Played', true),
-  ('50000000-0000-4000-8000-000000000002', 'Hidden', false);
-insert into public.play_counts (sound_id, plays) values ('50000000-0000-4000-8000-000000000001', 41);
+  ('7e575000-0000-4000-8000-000000000001', 'Played', true),
+  ('7e575000-0000-4000-8000-000000000002', 'Hidden', false);
+insert into public.play_counts (sound_id, plays) values ('7e575000-0000-4000-8000-000000000001', 41);
 
 create view pg_temp.attacks as
   select * from (values
     ('table play_counts',
-     $$ insert into public.play_counts (sound_id, plays) values ('50000000-0000-4000-8000-000000000001', 9) $$),
+     $$ insert into public.play_counts (sound_id, plays) values ('7e575000-0000-4000-8000-000000000001', 9) $$),
     ('table play_counts',
-     $$ insert into public.play_counts (sound_id, plays) values ('50000000-0000-4000-8000-000000000001', 9)
+     $$ insert into public.play_counts (sound_id, plays) values ('7e575000-0000-4000-8000-000000000001', 9)
         on conflict (sound_id) do update set plays = 9 $$),
     ('table play_counts', 'update public.play_counts set plays = 9'),
     ('table play_counts', 'delete from public.play_counts'),
     ('table play_counts', 'truncate public.play_counts'),
-    ('function count_play', $$ select public.count_play('50000000-0000-4000-8000-000000000001') $$),
+    ('function count_play', $$ select public.count_play('7e575000-0000-4000-8000-000000000001') $$),
     ('function as_api_key',
-     $$ select public.as_api_key('x', 'count_play', '{"played_sound": "50000000-0000-4000-8000-000000000001"}') $$)
+     $$ select public.as_api_key('x', 'count_play', '{"played_sound": "7e575000-0000-4000-8000-000000000001"}') $$)
   ) as attack (target, attack);
 grant select on pg_temp.attacks to anon, authenticated;
 
@@ -36,27 +36,27 @@ select throws_ok(attack, '42501', 'permission denied for ' || target, 'a user ca
 -- Whatever a token claims, the role of the connection counts.
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "service_role"}';
 select throws_ok(
-  $$ select public.count_play('50000000-0000-4000-8000-000000000001') $$,
+  $$ select public.count_play('7e575000-0000-4000-8000-000000000001') $$,
   '42501', 'permission denied for function count_play',
   'a user cannot count by calling herself the service'
 );
 
 reset role;
 select is(
-  (select plays from public.play_counts where sound_id = '50000000-0000-4000-8000-000000000001'), 41::bigint,
+  (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 41::bigint,
   'the count was there all the time, unchanged'
 );
 
 set local role service_role;
 select is(
-  public.count_play('50000000-0000-4000-8000-000000000001')::jsonb,
-  '{"id": "50000000-0000-4000-8000-000000000001", "play_count": 42}',
+  public.count_play('7e575000-0000-4000-8000-000000000001')::jsonb,
+  '{"id": "7e575000-0000-4000-8000-000000000001", "play_count": 42}',
   'the service counts, one at a time'
 );
-select is(public.count_play('50000000-0000-4000-8000-000000000002')::jsonb, null, 'a hidden sound is not played');
-select is(public.count_play('50000000-0000-4000-8000-00000000000f')::jsonb, null, 'nor one that does not exist');
+select is(public.count_play('7e575000-0000-4000-8000-000000000002')::jsonb, null, 'a hidden sound is not played');
+select is(public.count_play('7e575000-0000-4000-8000-00000000000f')::jsonb, null, 'nor one that does not exist');
 select throws_ok(
-  $$ update public.play_counts set plays = -1 where sound_id = '50000000-0000-4000-8000-000000000001' $$,
+  $$ update public.play_counts set plays = -1 where sound_id = '7e575000-0000-4000-8000-000000000001' $$,
   '23514', null,
   'not even the service counts below nothing'
 );

@@ -1,21 +1,28 @@
 -- Attacks on API keys: reading them, making them, reviving them, and doing more with one than its owner may.
 begin;
-select plan(49);
+select plan(51);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
-  ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
+  ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com'),
+  ('c0000000-0000-4000-8000-000000000000', 'banned@tests.example.com'),
+  ('d0000000-0000-4000-8000-000000000000', 'deleted@tests.example.com');
 insert into public.sounds (id, title, is_active) values
-  ('50000000-0000-4000-8000-000000000001', 'Liked', true), ('50000000-0000-4000-8000-000000000002', 'Hidden', false);
+  ('7e575000-0000-4000-8000-000000000001', 'Liked', true), ('7e575000-0000-4000-8000-000000000002', 'Hidden', false);
 insert into public.favorites (user_id, sound_id) values
-  ('b0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001');
+  ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001');
 -- As their hash stands for a key, no key is needed to use them here.
 insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at, revoked_at) values
   ('Live', 'a0000000-0000-4000-8000-000000000000', repeat('a', 64), 'sk_live_tests_1', null, null),
   ('Revoked', 'a0000000-0000-4000-8000-000000000000', repeat('b', 64), 'sk_live_tests_2', null, now()),
   ('Expired', 'a0000000-0000-4000-8000-000000000000', repeat('c', 64), 'sk_live_tests_3', now(), null),
-  ('Owned by somebody locked out', 'b0000000-0000-4000-8000-000000000000', repeat('d', 64), 'sk_live_tests_4', null, null);
+  ('Owned by somebody locked out', 'b0000000-0000-4000-8000-000000000000', repeat('d', 64), 'sk_live_tests_4', null, null),
+  ('Owned by somebody banned', 'c0000000-0000-4000-8000-000000000000', repeat('1', 64), 'sk_live_tests_5', null, null),
+  ('Owned by somebody deleted', 'd0000000-0000-4000-8000-000000000000', repeat('2', 64), 'sk_live_tests_6', null, null);
 update public.customers set is_active = false where id = 'b0000000-0000-4000-8000-000000000000';
+update auth.users set banned_until = '2999-01-01' where id = 'c0000000-0000-4000-8000-000000000000';
+update auth.users set deleted_at = now() where id = 'd0000000-0000-4000-8000-000000000000';
+update public.customers set is_active = true where id = 'd0000000-0000-4000-8000-000000000000';
 
 create view pg_temp.attacks as
   select * from (values
@@ -56,6 +63,7 @@ select throws_ok(
 )
 from (values
   (repeat('b', 64), 'revoked'), (repeat('c', 64), 'expired'), (repeat('d', 64), 'of an owner who is locked out'),
+  (repeat('1', 64), 'of an owner who is banned'), (repeat('2', 64), 'of an owner who was deleted'),
   (repeat('f', 64), 'unknown'), ('', 'empty')
 ) as refused (hash, state);
 
@@ -72,7 +80,8 @@ select results_eq(
   $$ select name, revoked_at is not null, last_used_at is not null from private.api_keys
      where key_prefix like 'sk_live_tests_%' order by key_prefix $$,
   $$ values ('Live', false, true), ('Revoked', true, false), ('Expired', false, false),
-     ('Owned by somebody locked out', false, false) $$,
+     ('Owned by somebody locked out', false, false), ('Owned by somebody banned', false, false),
+     ('Owned by somebody deleted', false, false) $$,
   'the keys were there all the time; one was used'
 );
 select throws_ok(

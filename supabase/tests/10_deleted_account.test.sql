@@ -19,13 +19,13 @@ insert into auth.audit_log_entries (id, payload)
       'traits', json_build_object('user_id', account.id, 'user_email', account.email)))
   ) as payload
   where account.email like '%@tests.example.com';
-insert into public.sounds (id, title) values ('50000000-0000-4000-8000-000000000001', 'Liked by both');
+insert into public.sounds (id, title) values ('7e575000-0000-4000-8000-000000000001', 'Liked by both');
 insert into public.favorites (user_id, sound_id)
-  select id, '50000000-0000-4000-8000-000000000001' from auth.users where email like '%@tests.example.com';
+  select id, '7e575000-0000-4000-8000-000000000001' from auth.users where email like '%@tests.example.com';
 select admin.create_api_key('Key of ' || email, email) from auth.users where email like '%@tests.example.com';
 update auth.users set banned_until = '2999-01-01' where email like '%@tests.example.com';
 update public.customers set is_active = false where email like '%@tests.example.com';
-select public.count_play('50000000-0000-4000-8000-000000000001');
+select public.count_play('7e575000-0000-4000-8000-000000000001');
 
 create temporary view traces as
   select 'auth.users' as place, id as account from auth.users
@@ -63,7 +63,7 @@ select set_eq(
   'another account keeps all it has'
 );
 select is(
-  (select plays from public.play_counts where sound_id = '50000000-0000-4000-8000-000000000001'), 1::bigint,
+  (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 1::bigint,
   'what was played stays counted'
 );
 
@@ -72,8 +72,8 @@ insert into own_data values
   ('select public.get_customer()'),
   ($$ select public.update_customer('{"full_name": "Ghost"}') $$),
   ('select public.list_favorites()'),
-  ($$ select public.add_favorite('50000000-0000-4000-8000-000000000001') $$),
-  ($$ select public.remove_favorite('50000000-0000-4000-8000-000000000001') $$);
+  ($$ select public.add_favorite('7e575000-0000-4000-8000-000000000001') $$),
+  ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$);
 grant select on own_data to authenticated;
 
 set local role authenticated;
@@ -93,7 +93,7 @@ set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000",
 select is(public.get_customer()::jsonb, null, 'a living account without a customer record has no record');
 select is(public.update_customer('{"full_name": "Bob"}')::jsonb, null, 'and none to change');
 select is(
-  public.list_favorites() -> 0 ->> 'sound_id', '50000000-0000-4000-8000-000000000001',
+  public.list_favorites() -> 0 ->> 'sound_id', '7e575000-0000-4000-8000-000000000001',
   'a living account without a customer record has its favorites'
 );
 

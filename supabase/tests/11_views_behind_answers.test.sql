@@ -7,11 +7,11 @@ insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
   ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.sounds (id, title, is_active, audio_path) values
-  ('50000000-0000-4000-8000-000000000001', 'Tests shown', true, 'tests/shown.mp3'),
-  ('50000000-0000-4000-8000-000000000002', 'Tests hidden', false, 'tests/hidden.mp3');
+  ('7e575000-0000-4000-8000-000000000001', 'Tests shown', true, 'tests/shown.mp3'),
+  ('7e575000-0000-4000-8000-000000000002', 'Tests hidden', false, 'tests/hidden.mp3');
 insert into public.favorites (user_id, sound_id) values
-  ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000001'),
-  ('a0000000-0000-4000-8000-000000000000', '50000000-0000-4000-8000-000000000002');
+  ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001'),
+  ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000002');
 
 create view pg_temp.views as
   select relname as name from pg_class where relnamespace = 'private'::regnamespace and relkind = 'v';
@@ -58,8 +58,8 @@ set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000",
 select results_eq(
   'select sound_id, (sounds).title from private.favorite order by sound_id',
   $$ values
-    ('50000000-0000-4000-8000-000000000001'::uuid, 'Tests shown'),
-    ('50000000-0000-4000-8000-000000000002'::uuid, null) $$,
+    ('7e575000-0000-4000-8000-000000000001'::uuid, 'Tests shown'),
+    ('7e575000-0000-4000-8000-000000000002'::uuid, null) $$,
   'her own favorites are there, the hidden sound without its preview'
 );
 select is_empty(

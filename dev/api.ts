@@ -12,12 +12,13 @@ import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import type { PasswordRules } from './api/auth-password.ts';
-import { fullTokens, signedInUser } from './api/auth-session.ts';
+import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
 import { restToken } from './api/rest-tokens.ts';
 import { storageRoutes } from './api/storage.ts';
+import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { as } from './database.ts';
 import { LOCAL_KEYS } from './keys.ts';
 
@@ -43,6 +44,12 @@ export interface ApiOptions extends PasswordRules {
   mailsPerHour?: number;
   /** Told of each mail, in one line with the address and the code. */
   log?: (line: string) => void;
+  /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
+  emailSignIn?: boolean;
+  /** Whether users can sign up without an identity; false unless said otherwise. */
+  anonymousSignIn?: boolean;
+  /** What access tokens are signed with: ES256 unless said otherwise, as new projects do. */
+  signing?: SigningAlgorithm;
 }
 
 // Lite's files are served from where the package has them: dist/static/…
@@ -101,6 +108,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false, mailGapSeconds = 1 } = options;
+  const { emailSignIn = true, anonymousSignIn = false, signing = 'ES256' } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions('Z'),
@@ -117,7 +125,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       enable_refresh_token_rotation: true,
       minimum_password_length: 6,
       email: {
-        enable_signup: true,
+        enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,
         max_frequency: `${mailGapSeconds}s`,
         template: { confirmation: template('confirmation'), recovery: template('recovery') },
@@ -130,11 +138,12 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
         middlewares: [
           requireApiKey,
           apiVersion,
-          fullTokens(() => `${url()}/auth/v1`),
+          publishedKeys(signing),
+          fullTokens(() => `${url()}/auth/v1`, signing),
           sessionAddress(sql),
           signedInUser,
           adminRoutes(sql),
-          authRoutes,
+          authRoutes({ emailSignIn, anonymousSignIn }),
           accountRoutes(options),
         ],
       },

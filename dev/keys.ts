@@ -7,3 +7,23 @@ export const LOCAL_KEYS = {
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
   jwtSecret: 'super-secret-jwt-token-with-at-least-32-characters-long',
 } as const;
+
+/** What Auth publishes of the key pair that it signs access tokens with. */
+export const PUBLIC_SIGNING_KEY = {
+  kty: 'EC',
+  kid: 'b81269f1-21d8-4f2e-b719-c2240a840d90',
+  use: 'sig',
+  key_ops: ['verify'],
+  alg: 'ES256',
+  ext: true,
+  crv: 'P-256',
+  x: 'M5Sjqn5zwC9Kl1zVfUUGvv9boQjCGd45G8sdopBExB4',
+  y: 'P6IXMvA2WYXSHSOMTBH2jsw_9rrzGy89FjPf6oOsIxQ',
+};
+
+/** The private half, as public as the keys above. */
+export const PRIVATE_SIGNING_KEY = {
+  ...PUBLIC_SIGNING_KEY,
+  key_ops: ['sign'],
+  d: 'dIhR8wywJlqlua4y_yMq2SLhlFXDZJBCvFrY1DCHyVU',
+};

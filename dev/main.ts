@@ -25,7 +25,8 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     SUPABASE_PUBLIC_URL: stack.apiUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
-    SUPABASE_JWT_SECRET: stack.jwtSecret,
+    // That of a project that signs with one; the stack has a key pair.
+    SUPABASE_JWT_SECRET: undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { type ApiOptions, startApi } from './api.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -17,6 +18,7 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly publishableKey: string;
   readonly secretKey: string;
+  /** Signs legacy API keys; the data API takes users' tokens that are signed with it, too. */
   readonly jwtSecret: string;
   /** Settles when the database is gone, asked for or not. */
   readonly exited: Promise<void>;
@@ -36,6 +38,8 @@ export interface StackOptions {
   durable?: boolean;
   /** Whether new users must confirm their address before they can sign in. */
   emailConfirmations?: boolean;
+  /** What access tokens are signed with: ES256 unless said otherwise. */
+  signing?: SigningAlgorithm;
   /** Told what is being done, and later what is mailed, one line each. */
   log?: (line: string) => void;
 }

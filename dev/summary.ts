@@ -20,7 +20,6 @@ export async function summary(
 
   Publishable    ${stack.publishableKey}
   Secret         ${stack.secretKey}
-  JWT secret     ${stack.jwtSecret}
 
   Demo account   ${DEMO.email} / ${DEMO.password}
 

@@ -1,6 +1,7 @@
 import { describe, expect, inject } from 'vitest';
+import { bearer } from './support/api.ts';
 import { rest } from './support/rest.ts';
-import { type Session, type Sql, test } from './support/test.ts';
+import { type Session, type Sql, signUp, test } from './support/test.ts';
 
 async function issueKey(sql: Sql, { user }: Session): Promise<string> {
   const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
@@ -31,9 +32,9 @@ describe('an API key', () => {
     api,
     sql,
   }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const token = await issueKey(sql, owner);
-    const status = async () => (await api.get('/me', { token })).status;
+    const status = async () => (await api.get('/me').auth(token, bearer)).status;
     const ban = (until: string | null) =>
       sql`update auth.users set banned_until = ${until}::timestamptz where id = ${owner.user.id}`;
     expect(await status()).toBe(200);
@@ -52,20 +53,20 @@ describe('an API key', () => {
     api,
     sql,
   }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const token = await issueKey(sql, owner);
-    expect((await api.get('/me', { token })).status).toBe(200);
+    await api.get('/me').auth(token, bearer).expect(200);
     expect(await softDelete(owner)).toBe(200);
-    expect((await api.get('/me', { token })).status).toBe(401);
+    await api.get('/me').auth(token, bearer).expect(401);
     await sql`update public.customers set is_active = true where id = ${owner.user.id}`;
-    expect((await api.get('/me', { token })).status).toBe(401);
+    await api.get('/me').auth(token, bearer).expect(401);
     expect(await statesOf(sql, owner)).toEqual(['owner deleted']);
   });
 });
 
 describe('a soft delete', () => {
   test('leaves nothing in the customer record that tells who it was', async ({ api, sql }) => {
-    const owner = await api.signUp();
+    const owner = await signUp(api);
     const { id, email } = owner.user;
     const changes = {
       full_name: 'Ada Lovelace',
@@ -95,7 +96,7 @@ describe('a soft delete', () => {
       updated_at: expect.any(Date),
     });
     // The address is free again.
-    expect((await api.signUp(email)).user.id).not.toBe(id);
+    expect((await signUp(api, email)).user.id).not.toBe(id);
   });
 
   test('also empties the record of a customer who was banned or not active before', async ({ api, sql }) => {
@@ -103,7 +104,7 @@ describe('a soft delete', () => {
       (id: string) => sql`update auth.users set banned_until = '2999-01-01' where id = ${id}`,
       (id: string) => sql`update public.customers set is_active = false where id = ${id}`,
     ]) {
-      const owner = await api.signUp();
+      const owner = await signUp(api);
       await lockOut(owner.user.id);
       expect(await softDelete(owner)).toBe(200);
       const [customer] = await sql`select email, is_active from public.customers where id = ${owner.user.id}`;

@@ -3,6 +3,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { endpoints } from '../src/app.ts';
 import { bearer } from './support/api.ts';
+import { cannotForge } from './support/forge.ts';
 import { newEmail, password, type Session } from './support/test.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -203,7 +204,7 @@ const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => 
 const remedies = {
   idToken: 'Only the embedded Supabase takes ID tokens that can be made here.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
-  forge: 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.',
+  forge: cannotForge,
   apiKey: 'Set TEST_API_KEY.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };

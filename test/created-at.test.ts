@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { describe, expect } from 'vitest';
 import { startScratchDatabase } from '../dev/scratch-database.ts';
-import { addSound, addSounds } from './support/catalogue.ts';
+import { addSound, addSounds, newMoment } from './support/catalogue.ts';
 import { alone } from './support/fixture.ts';
 import { test as base, type Sql } from './support/test.ts';
 
@@ -81,12 +81,13 @@ describe('importing 5,000 sounds takes at most a small multiple of an import wit
 
 describe('created_at of a sound', () => {
   test('of a deleted sound is not reused', async ({ sql }) => {
-    const created_at = '2003-02-03T04:05:06Z';
+    const moment = newMoment();
+    const created_at = moment.toISOString();
     const gone = await addSound(sql, { created_at });
     await sql`delete from public.sounds where id = ${gone}`;
     const next = await addSound(sql, { created_at });
     const [row] = await sql`select created_at from public.sounds where id = ${next}`;
-    expect(row?.['created_at'].toISOString()).toBe('2003-02-03T04:05:06.001Z');
+    expect(row?.['created_at'].getTime()).toBe(moment.getTime() + 1);
   });
 
   test('of truncated sounds is not reused', async ({ scratch: sql }) => {
@@ -101,12 +102,13 @@ describe('created_at of a sound', () => {
   });
 
   test('set to a taken moment by an admin becomes the next free millisecond', async ({ sql }) => {
+    const [moment, elsewhere] = [newMoment(), newMoment()];
     const [, moved] = await addSounds(sql, [
-      { created_at: '2004-02-03T04:05:06Z' },
-      { created_at: '2004-02-03T04:05:07Z' },
+      { created_at: moment.toISOString() },
+      { created_at: elsewhere.toISOString() },
     ]);
-    await sql`update public.sounds set created_at = '2004-02-03T04:05:06Z' where id = ${moved ?? null}`;
+    await sql`update public.sounds set created_at = ${moment} where id = ${moved ?? null}`;
     const [row] = await sql`select created_at from public.sounds where id = ${moved ?? null}`;
-    expect(row?.['created_at'].toISOString()).toBe('2004-02-03T04:05:06.001Z');
+    expect(row?.['created_at'].getTime()).toBe(moment.getTime() + 1);
   });
 });

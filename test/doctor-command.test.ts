@@ -24,7 +24,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     expect(right.code).toBe(0);
     expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
     expect(right.stdout).not.toContain('\u001b');
-    const wrong = await run({ ...patient.environment, SUPABASE_JWT_SECRET: 'y'.repeat(40) });
+    const wrong = await run({ ...patient.environment, SUPABASE_SECRET_KEY: `sb_secret_${'y'.repeat(40)}` });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/\n1 problem to fix\.\n$/);
     const { SUPABASE_URL: _, ...secrets } = patient.environment;

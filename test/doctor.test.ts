@@ -41,18 +41,6 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         /API Keys, .*Secret keys/,
       ],
       [
-        'the shared secret is another project’s',
-        { SUPABASE_JWT_SECRET: 'x'.repeat(40) },
-        'Access tokens',
-        /is not the secret of this project: .*JWT Keys/,
-      ],
-      [
-        'the shared secret is missing',
-        { SUPABASE_JWT_SECRET: '' },
-        'Access tokens',
-        /set SUPABASE_JWT_SECRET .*JWT Keys/,
-      ],
-      [
         'phones cannot reach the public address',
         { SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2' },
         'Signed URLs',

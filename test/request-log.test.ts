@@ -1,6 +1,7 @@
 import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
 import { prettyOptions } from '../src/http/logger.ts';
+import { sharedSecret, token } from './support/access-token.ts';
 import { apiAt, bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
@@ -49,9 +50,15 @@ describe('the log', () => {
     expect(lines.map(({ path }) => path)).toEqual(['/api/v1/nope/…/x', '/api/v1/nope/…']);
   });
 
-  test('tells of a failure what the client is not told, down to its cause', async ({ user }) => {
-    const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
-    await apiAt(gateway.url).get('/sounds').auth(user.access_token, bearer).set('X-Request-Id', 'log-6');
+  test('tells of a failure what the client is not told, down to its cause', async () => {
+    const gateway = await startGateway({
+      SUPABASE_URL: 'http://127.0.0.1:9',
+      SUPABASE_JWT_SECRET: sharedSecret,
+    });
+    await apiAt(gateway.url)
+      .get('/sounds')
+      .auth(await token(), bearer)
+      .set('X-Request-Id', 'log-6');
     const [line] = await linesOf(gateway.logged, ['log-6']);
     expect(line).toMatchObject({ level: 50, operation: 'listSounds', status: 500 });
     expect(line.err.message).toContain('No answer from /rest/v1/rpc/list_sounds');
@@ -70,7 +77,7 @@ describe('the log', () => {
   });
 });
 
-test('the id of a request goes with every call to Supabase that it causes', async ({ user }) => {
+test('the id of a request goes with every call to Supabase that it causes', async () => {
   const seen: unknown[] = [];
   await withSupabase(
     (req, res) => {
@@ -80,7 +87,10 @@ test('the id of a request goes with every call to Supabase that it causes', asyn
     async (api) => {
       await api.get('/categories').set('X-Request-Id', 'trace-1');
       await api.post('/auth/signin').set('X-Request-Id', 'trace-2').send({ email: newEmail(), password });
-      await api.get('/home').auth(user.access_token, bearer).set('X-Request-Id', 'trace-3');
+      await api
+        .get('/home')
+        .auth(await token(), bearer)
+        .set('X-Request-Id', 'trace-3');
     },
   );
   expect(seen).toEqual(['trace-1', 'trace-2', 'trace-3']);

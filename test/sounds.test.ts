@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { type Api, bearer } from './support/api.ts';
-import { addCategory, addSound, addSounds, newSlug } from './support/catalogue.ts';
+import { addCategory, addSound, addSounds, newMoment, newSlug } from './support/catalogue.ts';
 import { type Session, test } from './support/test.ts';
 
 type Item = { id: string; title: string; [field: string]: unknown };
@@ -21,6 +21,7 @@ describe('GET /sounds', () => {
     user,
   }) => {
     const category = await addCategory(sql);
+    const created_at = newMoment().toISOString();
     const id = await addSound(sql, {
       title: 'Rain on leaves',
       description: 'Soft rain',
@@ -28,7 +29,7 @@ describe('GET /sounds', () => {
       cover_image_path: 'rain/leaves.jpg',
       audio_path: 'rain/leaves.wav',
       duration_sec: 12.5,
-      created_at: '2024-05-01T10:00:00Z',
+      created_at,
     });
     expect(await list(api, user, { category })).toEqual({
       data: [
@@ -44,7 +45,7 @@ describe('GET /sounds', () => {
           cover_image_url: 'covers/rain/leaves.jpg',
           is_featured: false,
           play_count: 0,
-          created_at: '2024-05-01T10:00:00.000Z',
+          created_at,
         },
       ],
       next_cursor: null,

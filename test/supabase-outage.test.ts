@@ -11,13 +11,12 @@ import { newEmail, password, signUp } from './support/test.ts';
 /** A gateway process of its own in front of a stack that can be broken; each test has both to itself. */
 async function startService({ onTestFinished }: TestContext) {
   const stack = await startFragileStack();
-  const { apiUrl, publishableKey, secretKey, jwtSecret } = stack;
+  const { apiUrl, publishableKey, secretKey } = stack;
   const server = await startListening({
     ...environment(),
     SUPABASE_URL: apiUrl,
     SUPABASE_PUBLISHABLE_KEY: publishableKey,
     SUPABASE_SECRET_KEY: secretKey,
-    SUPABASE_JWT_SECRET: jwtSecret,
   });
   onTestFinished(async () => {
     server.child.kill('SIGTERM');

@@ -1,10 +1,7 @@
 import type { ApiKeyResolver, HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
-import { jwtVerify } from 'jose';
 import { LOCAL_KEYS } from '../keys.ts';
-
-/** HMAC key of everything that is signed here: users' tokens, legacy API keys and storage URLs. */
-export const signingKey = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
+import { verifyToken } from './user-tokens.ts';
 
 // Links in mails and key sets are opened without a key; storage checks tokens by itself.
 const OPEN = /^\/auth\/v1\/(callback|authorize|verify|oauth\/|sso\/|\.well-known\/)|^\/(?!rest\/v1|auth\/v1)/;
@@ -13,7 +10,7 @@ const OPEN = /^\/auth\/v1\/(callback|authorize|verify|oauth\/|sso\/|\.well-known
 export const resolveKey: ApiKeyResolver = async (key) => {
   if (key === LOCAL_KEYS.publishableKey) return { type: 'publishable', claims: { role: 'anon' } };
   if (key === LOCAL_KEYS.secretKey) return { type: 'secret', claims: { role: 'service_role' } };
-  const claims = await jwtVerify(key, signingKey, { algorithms: ['HS256'] }).then(
+  const claims = await verifyToken(key).then(
     ({ payload }) => payload,
     () => undefined,
   );

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-service.ts';
@@ -35,8 +34,6 @@ export async function signInFromOutside(service: AuthService, identity: External
 
 /** An error that it returns, rather than throws, leaves what was done. */
 async function signIn(service: AuthService, repository: Repository, identity: ExternalIdentity) {
-  // One at a time, so that parallel first sign-ins of one person find the account that the first of them made.
-  await sql`select pg_advisory_xact_lock(hashtext('identities'))`.execute(repository['db']);
   const { provider } = identity;
   const { user, identityId } = await accountOf(service, repository, identity);
   if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');

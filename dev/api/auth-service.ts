@@ -65,8 +65,7 @@ export async function signUp(
       const user = await service.repo.findUserByEmail(email.toLowerCase());
       if (user) return repeatedSignUp(service, user, data);
     }
-    // Somebody else signed up with it meanwhile.
-    if (code === '23505') return signUp(service, email, password, data);
+    // This also goes for who signs up with an address at the same moment as somebody else, and loses.
     throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
   }
 }
@@ -125,26 +124,57 @@ export async function signIn(service: AuthService, email: string, password: stri
   }
 }
 
+/** Makes a user without an identity, and signs them in, where projects allow that. */
+export function signUpAnonymously(service: AuthService, data: Record<string, unknown>) {
+  return atomically(service, async (repository) => {
+    const row = { id: randomUUID(), email: null, raw_app_meta_data: {}, raw_user_meta_data: data };
+    const user = await repository.createUser({ ...row, is_anonymous: true });
+    return service['createSessionForUser'](repository.parseUserJson(user), [], 'signup');
+  });
+}
+
 /**
- * Exchanges a refresh token. The immediately previous one answers with the session's present token; one that is older
- * was stolen or lost long ago, and ends the session.
+ * Exchanges a refresh token, by the rules that supabase/auth has for tokens of twelve characters. The immediately previous
+ * one answers with the session's present token, and any other is good for ten seconds after it was used; one that comes later
+ * was stolen or lost long ago. It takes the others of its session with it: the present one, too, is then good for ten seconds
+ * only, but if it is used in time, the session lives on.
  */
 export async function refresh(service: AuthService, token: string) {
   const outside = service.repo;
   const known = await outside.findRefreshToken(token);
   if (known && isBanned(await outside.findUserById(known.user_id))) throw banned();
-  try {
-    return await atomically(service, async (repository) => {
-      // One at a time for each session: parallel refreshes with one token must all get the same next one.
-      if (known?.session_id) await lockSession(repository, known.session_id);
-      return service.refreshSession(token);
-    });
-  } catch (error) {
-    if (isAuthError(error) && error.code === 'refresh_token_already_used' && known?.session_id) {
-      await outside.deleteSession(known.session_id);
-    }
-    throw error;
+  const outcome = await atomically(service, async (repository) => {
+    // One at a time for each session: parallel refreshes with one token must all get the same next one.
+    if (known?.session_id) await lockSession(repository, known.session_id);
+    return exchange(service, repository, token);
+  });
+  if (outcome instanceof AuthError) throw outcome;
+  return outcome;
+}
+
+// As supabase/config.toml has it, and new hosted projects.
+const REUSE_INTERVAL_MS = 10_000;
+
+/** An error that it returns, rather than throws, leaves what was done. */
+async function exchange(service: AuthService, repository: Repository, token: string) {
+  const used = await repository.findRefreshToken(token);
+  if (!used?.revoked || !used.session_id) return service.refreshSession(token);
+  const [user, family] = await Promise.all([
+    repository.findUserById(used.user_id),
+    repository.findRefreshTokensBySession(used.session_id),
+  ]);
+  const present = family.findLast(({ revoked }) => !revoked);
+  if (user && present?.parent === token) {
+    const now = new Date().toISOString();
+    return service['createRefreshResponse'](user, used.session_id, present.token, now);
   }
+  if (Date.now() > Date.parse(used.updated_at) + REUSE_INTERVAL_MS) {
+    await repository.revokeRefreshTokensByIds(family.filter(({ revoked }) => !revoked).map(({ id }) => id));
+    return new AuthError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
+  }
+  const tokens = repository['db'].withSchema('auth').updateTable('refresh_tokens');
+  await tokens.set({ revoked: false }).where('id', '=', used.id).execute();
+  return service.refreshSession(token);
 }
 
 async function lockSession(repository: Repository, id: string): Promise<void> {

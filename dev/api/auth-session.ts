@@ -1,12 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
-import { decodeJwt, jwtVerify, SignJWT } from 'jose';
-import { signingKey } from './access.ts';
+import { decodeJwt } from 'jose';
+import { resolveKey } from './access.ts';
 import { AuthError, errorResponse, readBody } from './auth-errors.ts';
 import { type AuthService, isBanned, type Repository } from './auth-service.ts';
+import { forLite, keySet, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
+
+/** Publishes what access tokens can be verified with. */
+export function publishedKeys(algorithm: SigningAlgorithm): MiddlewareHandler<HonoContext> {
+  return (c, next) => {
+    if (c.req.path !== '/auth/v1/.well-known/jwks.json') return next();
+    return Promise.resolve(c.json(keySet(algorithm), 200, { 'Cache-Control': 'public, max-age=600' }));
+  };
+}
 
 /** How a session began, other than by password; Auth remembers it in a table of its own, which Lite has not. */
 export async function rememberMethod(
@@ -22,8 +30,11 @@ export async function rememberMethod(
     .execute();
 }
 
-/** Adds to the access tokens that Lite hands out the claims that those of Supabase Auth have besides. */
-export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext> {
+/** Gives the access tokens that Lite hands out the claims and the signature of those of Supabase Auth. */
+export function fullTokens(
+  issuer: () => string,
+  algorithm: SigningAlgorithm,
+): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
     await next();
     if (c.res.status !== 200) return;
@@ -31,10 +42,16 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
     const claims = decodeJwt<{ session_id: string }>(session.access_token);
-    const stored = await c.get('authService').repo.findSessionById(claims.session_id);
-    session.access_token = await new SignJWT({
+    const { repo } = c.get('authService');
+    const [stored, account] = await Promise.all([
+      repo.findSessionById(claims.session_id),
+      repo.findUserById(user.id),
+    ]);
+    user.is_anonymous = account?.is_anonymous ?? false;
+    const full = {
       iss: issuer(),
       ...claims,
+      email: user.email,
       phone: user.phone,
       app_metadata: user.app_metadata,
       user_metadata: user.user_metadata,
@@ -42,11 +59,8 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
       // Of the sign-in, however often the session was refreshed since.
       amr: [{ method: stored?.tag ?? 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
-      // ES256 signatures differ each time, HS256 ones do not: without this, two tokens of one second would be equal.
-      jti: randomUUID(),
-    })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .sign(signingKey);
+    };
+    session.access_token = await signToken(full, algorithm);
     const headers = new Headers(c.res.headers);
     headers.delete('content-length');
     const answer = Response.json(session, { headers });
@@ -57,48 +71,49 @@ export function fullTokens(issuer: () => string): MiddlewareHandler<HonoContext>
 
 const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? '') / 1000);
 
+const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
+
 /**
  * Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away,
  * and signing out means everywhere unless a scope is asked for and the token belongs to a session.
  */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
+  if (!USER_ROUTES.test(c.req.path)) return next();
   const token = bearer(c);
+  // The edge puts the token of a guest in the place of a new API key.
+  if (token === undefined && (await hasNewKey(c))) return badToken('missing sub claim');
   if (token === undefined) return next();
-  const claims = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).then(
+  const claims = await verifyToken(token).then(
     ({ payload }) => payload,
     () => undefined,
   );
-  if (!claims && hasForeignAlgorithm(token)) {
-    const text =
-      'invalid JWT: unable to parse or verify signature, token is unverifiable: error while executing keyfunc';
-    return errorResponse(new AuthError(403, 'bad_jwt', text));
-  }
-  const user = claims?.sub
+  if (claims === undefined) return badToken('unable to parse or verify signature');
+  const user = claims.sub
     ? await c
         .get('authService')
         .repo.findUserById(claims.sub)
         .catch(() => null)
     : null;
   if (isBanned(user)) return errorResponse(new AuthError(403, 'user_banned', 'User is banned'));
-  if (claims && c.req.path === '/auth/v1/logout' && (!c.req.query('scope') || !claims['session_id'])) {
-    const url = new URL(c.req.url);
+  const url = new URL(c.req.url);
+  if (c.req.path === '/auth/v1/logout' && (!c.req.query('scope') || !claims['session_id'])) {
     url.searchParams.set('scope', 'global');
-    c.req.raw = new Request(url, c.req.raw);
   }
+  c.req.raw = await forLite(new Request(url, c.req.raw), claims);
   return next();
 };
+
+function badToken(reason: string): Response {
+  return errorResponse(new AuthError(403, 'bad_jwt', `invalid JWT: ${reason}`));
+}
 
 function bearer(c: Context): string | undefined {
   const token = c.req.header('authorization')?.match(/^Bearer\s+(\S+)$/)?.[1];
   return token?.startsWith('sb_') ? undefined : token;
 }
 
-/** Lite takes a token that names another algorithm for no token at all. */
-function hasForeignAlgorithm(token: string): boolean {
-  try {
-    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
-    return header.alg !== 'HS256';
-  } catch {
-    return false;
-  }
+/** Whether the call came with an API key of the kind that is no token. */
+async function hasNewKey(c: Context): Promise<boolean> {
+  const key = c.req.header('apikey') ?? '';
+  return key.startsWith('sb_') && (await resolveKey(key, c)) !== null;
 }

@@ -11,7 +11,7 @@ import {
 } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
-import { type AuthService, refresh, signIn, signUp } from './auth-service.ts';
+import { type AuthService, refresh, signIn, signUp, signUpAnonymously } from './auth-service.ts';
 
 // Auth reads bodies of up to 1 MiB.
 const MAX_BODY_BYTES = 2 ** 20;
@@ -24,10 +24,23 @@ const SignUp = z.object({
 const PasswordGrant = z.object({ email: z.string().default(''), password: z.string().default('') });
 const RefreshGrant = z.object({ refresh_token: z.string().default('') });
 
+/** What a project allows. */
+export interface SignInSettings {
+  /** With e-mail address and password. */
+  emailSignIn: boolean;
+  /** Without an identity. */
+  anonymousSignIn: boolean;
+}
+
 /** The grants that are answered here rather than by Lite; each reads its own body. */
-const GRANTS: Record<string, (service: AuthService, c: Context) => Promise<unknown>> = {
-  async password(service, c) {
+const GRANTS: Record<
+  string,
+  (service: AuthService, c: Context, settings: SignInSettings) => Promise<unknown>
+> = {
+  async password(service, c, { emailSignIn }) {
     const { email, password } = await body(c, PasswordGrant);
+    if (email && !emailSignIn)
+      throw new AuthError(422, 'email_provider_disabled', 'Email logins are disabled');
     return signIn(service, email, password);
   },
   async refresh_token(service, c) {
@@ -40,18 +53,21 @@ const GRANTS: Record<string, (service: AuthService, c: Context) => Promise<unkno
 };
 
 /** Sign-up and the grants of /token, answered as Supabase Auth does. */
-export const authRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
-  const service = c.get('authService');
-  const grant = c.req.path === '/auth/v1/token' ? GRANTS[c.req.query('grant_type') ?? ''] : undefined;
-  if (c.req.method !== 'POST' || !(grant || c.req.path === '/auth/v1/signup')) return next();
-  try {
-    if (grant) return c.json(await grant(service, c));
-    const { email, password, data } = await body(c, SignUp);
-    return c.json(await signUp(service, email, password, data ?? {}));
-  } catch (error) {
-    return refusal(error);
-  }
-};
+export function authRoutes(settings: SignInSettings): MiddlewareHandler<HonoContext> {
+  return async (c, next) => {
+    const service = c.get('authService');
+    const grant = c.req.path === '/auth/v1/token' ? GRANTS[c.req.query('grant_type') ?? ''] : undefined;
+    if (c.req.method !== 'POST' || !(grant || c.req.path === '/auth/v1/signup')) return next();
+    try {
+      if (grant) return c.json(await grant(service, c, settings));
+      const { email, password, data } = await body(c, SignUp);
+      if (!email && settings.anonymousSignIn) return c.json(await signUpAnonymously(service, data ?? {}));
+      return c.json(await signUp(service, email, password, data ?? {}));
+    } catch (error) {
+      return refusal(error);
+    }
+  };
+}
 
 /** The answer to whatever went wrong; what Auth has no word for is printed. */
 export function refusal(error: unknown): Response {

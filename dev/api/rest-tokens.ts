@@ -1,8 +1,8 @@
 import type { HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
-import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { signingKey } from './access.ts';
+import { errors, type JWTPayload } from 'jose';
 import { respond } from './rest-errors.ts';
+import { verifyToken } from './user-tokens.ts';
 
 // PostgREST allows for clocks that differ by half a minute.
 const LEEWAY_SECONDS = 30;
@@ -25,8 +25,7 @@ async function verify(token: string): Promise<JWTPayload | Response> {
   if (token === '') return refuse('PGRST301', 'Empty JWT is sent in Authorization header');
   if (parts !== 3) return refuse('PGRST301', `Expected 3 parts in JWT; got ${parts}`);
   try {
-    const options = { algorithms: ['HS256'], clockTolerance: LEEWAY_SECONDS };
-    const { payload } = await jwtVerify(token, signingKey, options);
+    const { payload } = await verifyToken(token, { clockTolerance: LEEWAY_SECONDS });
     if ((payload.iat ?? 0) > Date.now() / 1000 + LEEWAY_SECONDS)
       return refuse('PGRST303', 'JWT issued at future');
     return payload;

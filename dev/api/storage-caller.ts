@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { jwtVerify } from 'jose';
-import { resolveKey, signingKey } from './access.ts';
+import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { RestConnection } from './rest-connection.ts';
-import { accessDenied } from './storage-errors.ts';
+import { accessDenied, noAuthorization } from './storage-errors.ts';
+import { verifyToken } from './user-tokens.ts';
 
 /** Where objects are: their rows in the database, their bytes in files. */
 export interface Storage {
@@ -26,15 +26,14 @@ export async function storageCaller(c: Context): Promise<StorageCaller> {
   const token = c.req.header('authorization')?.replace(/^Bearer\s+/i, '');
   const key = c.req.header('apikey') ?? token;
   if (token && !token.startsWith('sb_')) {
-    const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch(
-      (error: Error) => {
-        throw accessDenied(error.message);
-      },
-    );
+    const { payload } = await verifyToken(token).catch((error: Error) => {
+      throw accessDenied(error.message);
+    });
     const role = typeof payload['role'] === 'string' ? payload['role'] : 'anon';
     return { role, sub: payload.sub ?? null, jwt: payload };
   }
-  const known = key ? await resolveKey(key, c) : null;
+  if (!key) throw noAuthorization();
+  const known = await resolveKey(key, c);
   if (!known) throw accessDenied('Invalid Compact JWS');
   return { role: String(known.claims['role']), sub: null, jwt: known.claims };
 }

@@ -2,12 +2,12 @@ import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { isStudio, signingKey } from './access.ts';
+import { LOCAL_KEYS } from '../keys.ts';
+import { isStudio } from './access.ts';
 import { download } from './download.ts';
 import { list } from './list.ts';
 import { findObjects, type Storage, storageCaller } from './storage-caller.ts';
 import {
-  accessDenied,
   bucketNotFound,
   invalidRequest,
   invalidUrlToken,
@@ -16,6 +16,10 @@ import {
   StorageError,
 } from './storage-errors.ts';
 import { upload } from './upload.ts';
+import { forLite } from './user-tokens.ts';
+
+/** HMAC key of signed addresses. */
+const signingKey = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
 
 type Handler = (storage: Storage, c: Context, bucket: string, name: string) => Promise<Response>;
 
@@ -35,20 +39,21 @@ const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
 export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
     const path = new URL(c.req.url).pathname.replace(/^\/storage\/v1/, '');
-    for (const [methods, pattern, handler] of c.req.path.startsWith('/storage/v1/') ? ROUTES : []) {
-      const [found, bucket = '', name = ''] = pattern.exec(path) ?? [];
-      if (found === undefined || !methods.includes(c.req.method)) continue;
-      try {
+    if (!c.req.path.startsWith('/storage/v1/')) return next();
+    try {
+      for (const [methods, pattern, handler] of ROUTES) {
+        const [found, bucket = '', name = ''] = pattern.exec(path) ?? [];
+        if (found === undefined || !methods.includes(c.req.method)) continue;
         return await handler(storage, c, decode(bucket), decode(name));
-      } catch (error) {
-        if (error instanceof StorageError) return error.toResponse();
-        console.error('Storage error:', error);
-        return new StorageError(500, 'Internal', 'Internal Server Error', 'InternalError').toResponse();
       }
-    }
-    const anonymous = !c.req.header('authorization') && !c.req.header('apikey');
-    if (c.req.path.startsWith('/storage/v1/') && anonymous && !hasOwnToken(path) && !isStudio(c.req.raw)) {
-      return accessDenied('Invalid Compact JWS').toResponse();
+      if (!isStudio(c.req.raw) && (c.req.header('authorization') || !hasOwnToken(path))) {
+        const { sub, jwt } = await storageCaller(c);
+        if (sub !== null) c.req.raw = await forLite(c.req.raw, jwt);
+      }
+    } catch (error) {
+      if (error instanceof StorageError) return error.toResponse();
+      console.error('Storage error:', error);
+      return new StorageError(500, 'Internal', 'Internal Server Error', 'InternalError').toResponse();
     }
     return next();
   };

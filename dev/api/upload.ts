@@ -33,7 +33,9 @@ export async function upload(
     select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
   if (!limits) throw bucketNotFound();
   const { bytes, type, cacheControl } = await receive(c);
-  if (bytes.length > (limits.maxBytes ?? DEFAULT_MAX_BYTES)) {
+  // The file by which the dashboard keeps an empty folder.
+  const isPlaceholder = name.endsWith('.emptyFolderPlaceholder');
+  if (bytes.length > (isPlaceholder ? 0 : (limits.maxBytes ?? DEFAULT_MAX_BYTES))) {
     throw new StorageError(
       413,
       'Payload too large',

@@ -1,5 +1,6 @@
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect } from 'vitest';
-import { ban, claimsOf, signIn } from './sessions.ts';
+import { atOnce, ban, claimsOf, signIn } from './sessions.ts';
 import { newEmail, password, test } from './supabase.ts';
 
 describe('sign-up', () => {
@@ -70,12 +71,14 @@ describe('sign-up', () => {
     expect((await signIn(supabase, email, secret)).status).toBe(200);
   });
 
-  test('by two at once makes one account', async ({ supabase }) => {
+  test('by three at once makes one account; Auth fails for the others', async ({ supabase }) => {
     const email = newEmail();
-    const both = await Promise.all(
-      [1, 2].map(() => supabase.call('/auth/v1/signup', { body: { email, password } })),
-    );
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 422]);
+    const signUp = () => supabase.call('/auth/v1/signup', { body: { email, password } });
+    const answers = await atOnce(supabase, email, [signUp, signUp, signUp]);
+    const statuses = answers.map(({ status, body }) => [status, body.code, body.message]).sort();
+    const failed = [500, 'unexpected_failure', 'Database error saving new user'];
+    expect(statuses).toEqual([[200, undefined, undefined], failed, failed]);
+    expect((await signIn(supabase, email)).status).toBe(200);
   });
 
   test('shows triggers the request’s data alone, then the complete user; what they refuse leaves nothing', async ({
@@ -188,10 +191,14 @@ describe('an error', () => {
   });
 });
 
-test('the key set of a project with a shared secret is empty', async ({ supabase }) => {
+test('an access token is verified with the key set that Auth publishes, which holds no shared secret', async ({
+  supabase,
+}) => {
+  const { accessToken } = await supabase.signUp();
   const { status, body } = await supabase.call('/auth/v1/.well-known/jwks.json', { apikey: null });
   expect(status).toBe(200);
-  if (supabase.jwtSecret) expect(body).toEqual({ keys: [] });
+  if (decodeProtectedHeader(accessToken).alg === 'HS256') expect(body).toEqual({ keys: [] });
+  else expect((await jwtVerify(accessToken, createLocalJWKSet(body))).payload.aud).toBe('authenticated');
 });
 
 test('Auth says that it is well', async ({ supabase }) => {

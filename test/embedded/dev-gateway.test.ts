@@ -26,7 +26,7 @@ const test = base.extend<{ checkout: Checkout }>({
     const { startGateway }: typeof import('../../dev/gateway.ts') = await import(
       pathToFileURL(join(folder, 'dev/gateway.ts')).href
     );
-    const { apiUrl, publishableKey, secretKey, jwtSecret } = inject('stack');
+    const { apiUrl, publishableKey, secretKey } = inject('stack');
     const started: Gateway[] = [];
     await use({
       folder,
@@ -40,7 +40,6 @@ const test = base.extend<{ checkout: Checkout }>({
           SUPABASE_URL: apiUrl,
           SUPABASE_PUBLISHABLE_KEY: publishableKey,
           SUPABASE_SECRET_KEY: secretKey,
-          SUPABASE_JWT_SECRET: jwtSecret,
           LOG_LEVEL: 'warn',
           ...env,
         };

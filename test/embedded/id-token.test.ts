@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { makeIdToken } from '../../dev/identity-provider.ts';
 import { exchange, signInWith, test, usersWith } from './identities.ts';
-import { refresh, signIn } from './sessions.ts';
+import { atOnce, refresh, signIn } from './sessions.ts';
 import { newEmail, password } from './supabase.ts';
 
 // A real project trusts Google and Apple alone, so nothing here can be asked of one.
@@ -165,23 +165,49 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     expect([status, body.code]).toEqual([403, 'user_banned']);
   });
 
-  test('exchanged by many at once makes one user, and a good session for each', async ({ supabase }) => {
+  test('of somebody known, exchanged by many at once, gives each a good session', async ({ supabase }) => {
     const email = newEmail();
     const token = await makeIdToken({ email, name: 'Ada' });
+    const { user } = await signInWith(supabase, { email, name: 'Ada' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(supabase, token)));
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.user?.id}`))).toHaveLength(1);
-    expect(await usersWith(supabase, email)).toEqual([{ id: answers[0]?.body.user.id }]);
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.user?.id}`))).toEqual(
+      new Set([`200 ${user.id}`]),
+    );
     const next = await Promise.all(answers.map(({ body }) => refresh(supabase, body.refresh_token)));
     expect(next.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(new Set(next.map(({ body }) => decodeJwt(body.access_token)['session_id']))).toHaveLength(20);
   });
 
+  test('of somebody new, exchanged by three at once, makes one user; Auth fails for the others', async ({
+    supabase,
+  }) => {
+    const email = newEmail();
+    const token = await makeIdToken({ email });
+    const first = () => exchange(supabase, token);
+    const answers = await atOnce(supabase, email, [first, first, first]);
+    const failed = [500, 'unexpected_failure', 'Database error saving new user'];
+    expect(answers.map(({ status, body }) => [status, body.code, body.message]).sort()).toEqual([
+      [200, undefined, undefined],
+      failed,
+      failed,
+    ]);
+    expect(await usersWith(supabase, email)).toHaveLength(1);
+  });
+
   test('and another, of two providers at once for one address, end in one user', async ({ supabase }) => {
     const email = newEmail();
-    const sessions = await Promise.all(
-      (['google', 'apple'] as const).map((provider) => signInWith(supabase, { provider, email })),
+    const tokens = await Promise.all(
+      (['google', 'apple'] as const).map(async (provider) => ({
+        provider,
+        token: await makeIdToken({ provider, email }),
+      })),
     );
-    expect(sessions[0].user.id).toBe(sessions[1].user.id);
+    const signIns = tokens.map((one) => () => exchange(supabase, one.token, { provider: one.provider }));
+    const answers = await atOnce(supabase, email, signIns);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 500]);
+    const again: unknown[] = [];
+    for (const signIn of signIns) again.push((await signIn()).body.user.id);
+    expect(again[0]).toBe(again[1]);
     const [row] = await supabase.sql`
       select raw_app_meta_data -> 'providers' as providers from auth.users where email = ${email}`;
     expect(new Set(row?.['providers'])).toEqual(new Set(['google', 'apple']));

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { codeSentTo } from '../support/mail.ts';
 import { password, type Supabase } from './supabase.ts';
 
@@ -33,3 +34,28 @@ export async function recoveryCode(supabase: Supabase, email: string): Promise<s
 
 export const changePassword = (supabase: Supabase, token: string, body: object) =>
   supabase.call('/auth/v1/user', { method: 'PUT', token, body });
+
+/**
+ * Makes calls that add one and the same user meet: each finds that there is none yet.
+ * @param calls how many of them wait for an address that is about to be given away; in the end it is free
+ */
+export async function atOnce<T>({ sql }: Supabase, email: string, calls: (() => Promise<T>)[]): Promise<T[]> {
+  const connection = await sql.reserve();
+  try {
+    await connection`begin`;
+    await connection`insert into auth.users (id, email) values (gen_random_uuid(), ${email})`;
+    const answers = Promise.all(calls.map((call) => call()));
+    await expect
+      .poll(async () => {
+        const [row] = await connection`
+          select count(*)::int as waiting from pg_locks
+            where transactionid::text = pg_current_xact_id()::xid::text and not granted`;
+        return row?.['waiting'];
+      })
+      .toBe(calls.length);
+    await connection`rollback`;
+    return await answers;
+  } finally {
+    connection.release();
+  }
+}

@@ -119,7 +119,14 @@ test('a folder is listed by what lies in it: objects and folders, without its ow
 
 test('nothing is told without a key, unless the address carries its own permission', async ({ supabase }) => {
   const { status, body } = await supabase.call('/storage/v1/bucket', { apikey: null });
-  expect([status, body.statusCode]).toEqual([400, '403']);
+  expect([status, body.statusCode]).toEqual([400, '400']);
+});
+
+test('the file that keeps an empty folder is taken only when it is empty', async ({ supabase }) => {
+  const path = `${AUDIO}/${randomUUID()}/.emptyFolderPlaceholder`;
+  const full = await upload(supabase, path, 'audio/mpeg', 'x');
+  expect([full.status, full.body.statusCode]).toEqual([400, '413']);
+  expect((await upload(supabase, path, 'audio/mpeg', '')).status).toBe(200);
 });
 
 test('a private object is downloaded with the secret key alone', async ({ supabase }) => {

@@ -34,7 +34,7 @@ export type Supabase = {
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
-  /** Empty for projects that sign with a key pair. */
+  /** Empty where it is not known. */
   jwtSecret: string;
   /** As `postgres`, the role of migrations. */
   sql: postgres.Sql;

@@ -1,10 +1,12 @@
 import { SignJWT } from 'jose';
-import { inject } from 'vitest';
 
-/** A valid access token of a user whom Supabase does not know. */
+/** What a server in the place of Supabase (fake-supabase.ts) shares with its gateway, so that tokens need no key set. */
+export const sharedSecret = 'what a made-up project shares with its gateway';
+
+/** An access token that a gateway in front of such a server takes, of a user whom no Supabase knows. */
 export const token = () =>
   new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience('authenticated')
     .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(inject('stack').jwtSecret));
+    .sign(new TextEncoder().encode(sharedSecret));

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Sql } from './test.ts';
 
 export type SoundRow = {
@@ -16,6 +16,9 @@ export type SoundRow = {
 
 /** A slug that no other test uses, so that lists filtered by it hold this test's sounds alone. */
 export const newSlug = (prefix = 'test') => `${prefix}-${randomUUID().slice(0, 13)}`;
+
+/** A full second of the past that nobody else uses, in this run or in an earlier one on the same database. */
+export const newMoment = () => new Date(randomInt(1_500_000_000) * 1000);
 
 /** Adds a category; returns its slug. */
 export async function addCategory(

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { sharedSecret } from './access-token.ts';
 import { type Api, apiAt } from './api.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
@@ -15,6 +16,7 @@ export async function withSupabase(
   const upstream = createServer(behave);
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const gateway = await startGateway({
+    SUPABASE_JWT_SECRET: sharedSecret,
     ...env,
     SUPABASE_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
   });

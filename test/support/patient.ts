@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { test as base, expect } from 'vitest';
+import type { SigningAlgorithm } from '../../dev/api/user-tokens.ts';
 import { as } from '../../dev/database.ts';
 import { SUPERUSER } from '../../dev/postgres.ts';
 import { startStack } from '../../dev/stack.ts';
@@ -20,7 +21,6 @@ export type Patient = {
     SUPABASE_URL: string;
     SUPABASE_PUBLISHABLE_KEY: string;
     SUPABASE_SECRET_KEY: string;
-    SUPABASE_JWT_SECRET: string;
   };
   /** As `postgres`, the role of the SQL editor. */
   sql: postgres.Sql;
@@ -40,16 +40,16 @@ export const problemsIn = (results: Record<string, Result>) =>
     .filter(({ status }) => status === 'problem')
     .map(({ check }) => check);
 
-async function withPatient(use: (patient: Patient) => Promise<void>) {
+async function withPatient(signing: SigningAlgorithm, use: (patient: Patient) => Promise<void>) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-doctor-'));
-  const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false });
+  const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false, signing });
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
   const superuser = postgres(as(SUPERUSER, stack.databaseUrl), { max: 1, onnotice() {} });
   const environment = {
     SUPABASE_URL: stack.apiUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
-    SUPABASE_JWT_SECRET: stack.jwtSecret,
+    ...(signing === 'HS256' && { SUPABASE_JWT_SECRET: stack.jwtSecret }),
   };
   const left: Patient['left'] = async () => {
     const [counts] = await superuser`select
@@ -73,5 +73,10 @@ async function withPatient(use: (patient: Patient) => Promise<void>) {
 
 /** vitest's test with a patient of the file's own. */
 export const test = base.extend<{ $file: { patient: Patient } }>({
-  patient: [alone((use) => withPatient(use)), { scope: 'file' }],
+  patient: [alone((use) => withPatient('ES256', use)), { scope: 'file' }],
+});
+
+/** The same with a project that signs access tokens with its shared secret. */
+export const testWithSharedSecret = base.extend<{ $file: { patient: Patient } }>({
+  patient: [alone((use) => withPatient('HS256', use)), { scope: 'file' }],
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startStack } from '../../dev/stack.ts';
+import { forgingAt, type GivenStack, requireSuitable } from './given-stack.ts';
 
 /** The Supabase that the tests run against. */
 export type TestStack = {
@@ -13,7 +14,10 @@ export type TestStack = {
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
+  /** Empty unless it is known, and the gateway needs it. */
   jwtSecret: string;
+  /** What the tests can sign access tokens with that the project takes; null: with nothing. */
+  forging: 'ES256' | 'HS256' | null;
   /** False when the tests were pointed at a stack that somebody else runs. */
   embedded: boolean;
 };
@@ -38,6 +42,23 @@ async function makeRunFolder(): Promise<string> {
   return folder;
 }
 
+/** The stack that TEST_SUPABASE_URL and its companions name. */
+function givenStack(env: NodeJS.ProcessEnv): GivenStack {
+  const required = (name: string) => {
+    const value = env[name];
+    if (!value) throw new Error(`Set ${name} along with TEST_SUPABASE_URL.`);
+    return value;
+  };
+  return {
+    apiUrl: required('TEST_SUPABASE_URL'),
+    mailUrl: env['TEST_SUPABASE_MAIL_URL'] ?? '',
+    databaseUrl: required('TEST_SUPABASE_DB_URL'),
+    publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
+    secretKey: required('TEST_SUPABASE_SECRET_KEY'),
+    jwtSecret: env['TEST_SUPABASE_JWT_SECRET'] ?? '',
+  };
+}
+
 /** One stack for the whole run: the one named by TEST_SUPABASE_URL and its keys, or a new embedded one. */
 export default async function setup(project: TestProject) {
   const { env } = process;
@@ -46,35 +67,17 @@ export default async function setup(project: TestProject) {
   // The contract suite against a deployment needs nothing but HTTP.
   if (env['TEST_BASE_URL']) return undefined;
   if (env['TEST_SUPABASE_URL']) {
-    const required = (name: string) => {
-      const value = env[name];
-      if (!value) throw new Error(`Set ${name} along with TEST_SUPABASE_URL.`);
-      return value;
-    };
-    project.provide('stack', {
-      apiUrl: env['TEST_SUPABASE_URL'],
-      mailUrl: env['TEST_SUPABASE_MAIL_URL'] ?? '',
-      databaseUrl: required('TEST_SUPABASE_DB_URL'),
-      publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
-      secretKey: required('TEST_SUPABASE_SECRET_KEY'),
-      jwtSecret: env['TEST_SUPABASE_JWT_SECRET'] ?? '',
-      embedded: false,
-    });
+    const given = givenStack(env);
+    await requireSuitable(given);
+    project.provide('stack', { ...given, forging: await forgingAt(given), embedded: false });
     return undefined;
   }
 
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
   const dataDir = join(env['TMPDIR'], 'stack');
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
-  const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey, jwtSecret } = stack;
-  project.provide('stack', {
-    apiUrl,
-    mailUrl,
-    databaseUrl,
-    publishableKey,
-    secretKey,
-    jwtSecret,
-    embedded: true,
-  });
+  const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey } = stack;
+  const keys = { publishableKey, secretKey, jwtSecret: '' };
+  project.provide('stack', { apiUrl, mailUrl, databaseUrl, ...keys, forging: 'ES256', embedded: true });
   return stack.stop;
 }

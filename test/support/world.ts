@@ -1,9 +1,9 @@
-import { SignJWT } from 'jose';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { makeIdToken } from '../../dev/identity-provider.ts';
 import { type Api, apiAt, bearer } from './api.ts';
 import { addSound } from './catalogue.ts';
+import { forgeWith } from './forge.ts';
 import { startGateway } from './gateway.ts';
 import { codeSentTo } from './mail.ts';
 import { newEmail, password, type Session, signUp } from './test.ts';
@@ -36,18 +36,12 @@ const signInWith =
     return body.data;
   };
 
-function forgeWith(secret: string | undefined): World['forge'] {
-  if (!secret) return null;
+function forger(forging: 'ES256' | 'HS256' | null, secret: string): World['forge'] {
+  if (forging === null) return null;
+  const sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
+  const exp = Math.floor(Date.now() / 1000) + 3600;
   return (claims) =>
-    new SignJWT({
-      sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10',
-      role: 'authenticated',
-      aud: 'authenticated',
-      ...claims,
-    })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime('exp' in claims ? Number(claims.exp) : '1h')
-      .sign(new TextEncoder().encode(secret));
+    forgeWith({ forging, secret }, { sub, role: 'authenticated', aud: 'authenticated', exp, ...claims });
 }
 
 async function makeAccount(api: Api): Promise<Account> {
@@ -78,14 +72,14 @@ async function remoteWorld(url: string): Promise<World> {
     idToken: null,
     apiKey: env['TEST_API_KEY'] ?? null,
     revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
-    forge: forgeWith(env['TEST_SUPABASE_JWT_SECRET']),
+    forge: forger(env['TEST_SUPABASE_JWT_SECRET'] ? 'HS256' : null, env['TEST_SUPABASE_JWT_SECRET'] ?? ''),
     close: async () => {},
   };
 }
 
 /** A gateway in front of the Supabase of this test run. */
 async function localWorld(): Promise<World> {
-  const { databaseUrl, embedded, jwtSecret, mailUrl } = inject('stack');
+  const { databaseUrl, embedded, forging, jwtSecret, mailUrl } = inject('stack');
   const gateway = await startGateway();
   const api = apiAt(gateway.url);
   const [owner, other] = [await makeAccount(api), await makeAccount(api)];
@@ -114,7 +108,7 @@ async function localWorld(): Promise<World> {
     idToken: embedded ? (provider) => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,
     revokedApiKey,
-    forge: forgeWith(jwtSecret),
+    forge: forger(forging, jwtSecret),
     close: gateway.close,
   };
 }

@@ -1,0 +1,48 @@
+import {
+  createLocalJWKSet,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import { LOCAL_KEYS, PRIVATE_SIGNING_KEY, PUBLIC_SIGNING_KEY } from '../keys.ts';
+
+/** What a project signs access tokens with: a key pair, as new projects do, or the secret it shares with its users. */
+export type SigningAlgorithm = 'ES256' | 'HS256';
+
+const secret = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
+const published = createLocalJWKSet({ keys: [PUBLIC_SIGNING_KEY] });
+
+/** The key set that a project publishes: shared secrets are in none. */
+export const keySet = (algorithm: SigningAlgorithm) => ({
+  keys: algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [],
+});
+
+/** Signs the claims, which are complete, as Auth does. */
+export function signToken(claims: JWTPayload, algorithm: SigningAlgorithm): Promise<string> {
+  const typ = 'JWT';
+  const token = new SignJWT(claims);
+  if (algorithm === 'HS256') return token.setProtectedHeader({ alg: algorithm, typ }).sign(secret);
+  return token
+    .setProtectedHeader({ alg: algorithm, kid: PRIVATE_SIGNING_KEY.kid, typ })
+    .sign(PRIVATE_SIGNING_KEY);
+}
+
+/**
+ * Verifies a token of a user, or a legacy API key: with the published key or, as `supabase start` has it besides, with the
+ * shared secret.
+ * @throws what jose throws
+ */
+export function verifyToken(token: string, options: JWTVerifyOptions = {}): Promise<JWTVerifyResult> {
+  const key: Parameters<typeof jwtVerify>[1] = (header, jws) =>
+    header.alg === 'HS256' ? secret : published(header, jws);
+  return jwtVerify(token, key, { ...options, algorithms: ['ES256', 'HS256'] });
+}
+
+/** The same request with a token of the shared secret, the only key that Lite knows; the claims must be verified. */
+export async function forLite(request: Request, claims: JWTPayload): Promise<Request> {
+  const copy = new Request(request.url, request);
+  copy.headers.set('Authorization', `Bearer ${await signToken(claims, 'HS256')}`);
+  return copy;
+}

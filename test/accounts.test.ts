@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { startStack } from '../dev/stack.ts';
+import { token } from './support/access-token.ts';
 import { type Api, apiAt, bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
@@ -103,27 +104,23 @@ describe('a new password', () => {
     [403, 'user_banned', 401, /^The access token or API key is invalid/],
     [400, 'something_new', 500, /^The service could not answer/],
   ];
-  test.for(refusals)(
-    'that Auth refuses with %i %s is %i',
-    async ([status, code, expected, message], { user }) => {
-      await withSupabase(
-        (req, res) => {
-          if (req.url?.endsWith('jwks.json')) return res.writeHead(404).end();
-          return res
-            .writeHead(status, { 'Content-Type': 'application/json' })
-            .end(JSON.stringify({ code, message: 'what a client must not see' }));
-        },
-        async (api) => {
-          const { body } = await api
-            .post('/auth/password')
-            .auth(user.access_token, bearer)
-            .send({ password: newPassword, current_password: password })
-            .expect(expected);
-          expect(body.error.message).toMatch(message);
-        },
-      );
-    },
-  );
+  test.for(refusals)('that Auth refuses with %i %s is %i', async ([status, code, expected, message]) => {
+    await withSupabase(
+      (_req, res) => {
+        res
+          .writeHead(status, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify({ code, message: 'what a client must not see' }));
+      },
+      async (api) => {
+        const { body } = await api
+          .post('/auth/password')
+          .auth(await token(), bearer)
+          .send({ password: newPassword, current_password: password })
+          .expect(expected);
+        expect(body.error.message).toMatch(message);
+      },
+    );
+  });
 });
 
 describe('whether there is an account', () => {

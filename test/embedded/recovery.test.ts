@@ -199,10 +199,9 @@ describe('a new password', () => {
     const change = (token?: string) =>
       supabase.call('/auth/v1/user', { ...request, ...(token && { token }) });
     const [header, claims] = accessToken.split('.');
-    expect([(await change()).status, (await change(`${header}.${claims}.AAAA`)).body.code]).toEqual([
-      401,
-      'bad_jwt',
-    ]);
+    // Without a token the key stands for nobody, and its own token is no user's.
+    for (const refused of [await change(), await change(`${header}.${claims}.AAAA`)])
+      expect([refused.status, refused.body.code]).toEqual([403, 'bad_jwt']);
     const { access_token: banned } = (await signIn(supabase, email)).body;
     await signOut(supabase, accessToken);
     const ended = await change(accessToken);

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { measureFunctions } from './database.ts';
-import { load, median, quantile, type Request, requestOf } from './measure.ts';
-import { format, header, milliseconds, verdict } from './report.ts';
+import { median, quantile } from './measure.ts';
+import { format, header, milliseconds, verdict, whole } from './report.ts';
+import { load, type Request, requestOf } from './requests.ts';
 import { type Server, start } from './servers.ts';
 
 // `npm run bench`: what the gateway costs beside others that answer the same. README.md says how to read it.
@@ -102,7 +103,6 @@ async function timeToFirstAnswer(supabase: Server): Promise<number> {
   return took;
 }
 
-const whole = (value: number) => Math.round(value).toLocaleString('en');
 const percent = (value: number) => `${whole(100 * value)} %`;
 const megabytes = (bytes: number) => `${whole(bytes / 2 ** 20)} MB`;
 
@@ -121,20 +121,13 @@ function lineOf({ endpoint, gzip, against, target, alone, ours, theirs }: Row): 
   }
   const shares = rounds.map(([mine, other]) => mine / other);
   const figures = [`${whole(median(ours))}/s`, `${whole(median(theirs))}/s`, spread(shares, percent)];
-  return [
-    request,
-    names[against],
-    ...figures,
-    `at least ${percent(target)}`,
-    verdict(median(shares) >= target),
-  ];
+  const kept = verdict(median(shares) >= target);
+  return [request, names[against], ...figures, `at least ${percent(target)}`, kept];
 }
 
 async function memoryLine(supabase: Server): Promise<string[]> {
-  const [ours, theirs] = [
-    await peakMemory(scripts.gateway, supabase),
-    await peakMemory(scripts.bare, supabase),
-  ];
+  const ours = await peakMemory(scripts.gateway, supabase);
+  const theirs = await peakMemory(scripts.bare, supabase);
   const figures = [megabytes(ours), megabytes(theirs), percent(ours / theirs)];
   const what = `Peak memory, ${whole(mixedRequests)} mixed requests`;
   return [what, 'Express, the same', ...figures, 'at most 130 %', verdict(ours / theirs <= 1.3)];
@@ -143,15 +136,8 @@ async function memoryLine(supabase: Server): Promise<string[]> {
 async function startLine(supabase: Server): Promise<string[]> {
   const times: number[] = [];
   while (times.length < starts) times.push(await timeToFirstAnswer(supabase));
-  return [
-    'First answer',
-    '',
-    milliseconds(median(times)),
-    '',
-    '',
-    'at most 800 ms',
-    verdict(median(times) <= 800),
-  ];
+  const took = median(times);
+  return ['First answer', '', `${whole(took)} ms`, '', '', 'at most 800 ms', verdict(took <= 800)];
 }
 
 const head = header();

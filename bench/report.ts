@@ -4,6 +4,7 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 /** A part of the report; all rows are as long as the head. */
 export type Table = { title: string; note: string; head: string[]; rows: string[][] };
 
+export const whole = (value: number) => Math.round(value).toLocaleString('en');
 export const milliseconds = (value: number) => `${value.toFixed(2)} ms`;
 
 /** Whether a figure keeps to its target, as the last column of a table says it. */

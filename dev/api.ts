@@ -124,6 +124,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       jwt_secret: LOCAL_KEYS.jwtSecret,
       enable_refresh_token_rotation: true,
       minimum_password_length: 6,
+      enable_anonymous_sign_ins: anonymousSignIn,
       email: {
         enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,

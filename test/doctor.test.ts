@@ -62,6 +62,22 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       });
     });
 
+    test('anonymous sign-ins are switched on', async ({ patient }) => {
+      const check = 'Sign-in settings';
+      expect((await patient.diagnose())[check]?.detail).toContain('{{ .Token }}');
+      const server = createServer((_req, res) => {
+        res.writeHead(200, { 'Content-Type': 'application/json' });
+        res.end('{"external":{"anonymous_users":true,"email":true},"mailer_autoconfirm":false}');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      expect((await patient.diagnose(env))[check]).toMatchObject({
+        status: 'problem',
+        remedy: expect.stringContaining('Allow anonymous sign-ins'),
+      });
+      server.close();
+    });
+
     test('another server answers at the address, or the clocks differ', async ({ patient }) => {
       let [status, date] = [404, new Date()];
       const server = createServer((_req, res) => {

@@ -3,7 +3,7 @@ import { migrations } from './database.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, accountTriggers, addressForwarding, apiKeys } from './identity.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
-import { address, clock, publishableKey, secretKey } from './project.ts';
+import { address, clock, publishableKey, secretKey, signInSettings } from './project.ts';
 import { redis } from './redis.ts';
 import { buckets, signedUrls } from './storage.ts';
 import type { Visit } from './visit.ts';
@@ -13,6 +13,7 @@ export const checks: readonly Check[] = [
   address,
   publishableKey,
   secretKey,
+  signInSettings,
   clock,
   migrations,
   buckets,

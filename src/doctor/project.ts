@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { Check } from './check.ts';
-import { Problem, reasonOf } from './problem.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { ask, type Visit } from './visit.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
@@ -43,6 +44,29 @@ export const secretKey: Check = {
       `The project does not take this for a secret key (${status}).`,
       `${keysPage}, under Secret keys; a key that was deleted there is of no use any more.`,
     );
+  },
+};
+
+const Settings = z.object({
+  external: z.object({ anonymous_users: z.boolean().optional() }),
+  mailer_autoconfirm: z.boolean().optional(),
+});
+
+export const signInSettings: Check = {
+  name: 'Sign-in settings',
+  needs: [publishableKey],
+  async run({ ask, config }) {
+    const { body } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
+    const settings = Settings.safeParse(body);
+    if (!settings.success) throw new NotChecked('Auth does not tell its settings.');
+    if (settings.data.external.anonymous_users)
+      throw new Problem(
+        'Anonymous sign-ins are switched on: whoever holds the publishable key can make users, and this service refuses all of them.',
+        'Switch off "Allow anonymous sign-ins" under Authentication, Sign In / Providers, in the dashboard.',
+      );
+    return settings.data.mailer_autoconfirm
+      ? 'E-mail addresses need no confirmation. What the mails say cannot be seen from here: the one for a forgotten password must show {{ .Token }}.'
+      : 'E-mail addresses are confirmed by mail. What the mails say cannot be seen from here: they must show {{ .Token }}, the code.';
   },
 };
 

@@ -99,6 +99,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"imported_sounds": {
+                  Row: {
+                    "fields": NonNullable<Json>,"file": string,"sound_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "fields": NonNullable<Json>,"file": string,"sound_id": string
+                  }
+                  Update: {
+                    "fields"?: NonNullable<Json>,"file"?: string,"sound_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"play_counts": {
                   Row: {
                     "plays": number,"sound_id": string

@@ -36,6 +36,7 @@ select bag_eq(
     ('public.favorites', 'SELECT', 'authenticated', 'Users read their own favorites'),
     ('public.home_section_sounds', 'SELECT', 'authenticated', 'Users read picks of sections and sounds they see'),
     ('public.home_sections', 'SELECT', 'authenticated', 'Users read active home sections'),
+    ('public.imported_sounds', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
     ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
     ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
     ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches API keys'),
@@ -134,6 +135,7 @@ select bag_eq(
     ('service_role', 'favorites', 'SELECT'),
     ('service_role', 'home_section_sounds', 'DELETE, INSERT, SELECT, UPDATE'),
     ('service_role', 'home_sections', 'DELETE, INSERT, SELECT, UPDATE'),
+    ('service_role', 'imported_sounds', 'INSERT, SELECT, UPDATE'),
     ('service_role', 'play_counts', 'DELETE, INSERT, SELECT, UPDATE'),
     ('service_role', 'sounds', 'DELETE, INSERT, SELECT, UPDATE') $$,
   'grants on tables, views and columns are exactly the listed ones'

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
@@ -167,6 +168,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
   const connection = new RestConnection(databaseUrl);
   await connection.watchSchema();
   const files = new ObjectFiles(storageDir);
+  const unfinishedDir = join(storageDir, 'unfinished');
   const app = new App({
     connection,
     api: { enabled: true, schemas: ['public'], max_rows: 1000 },
@@ -177,7 +179,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
       server: {
         admin: true,
         apiKeys: { resolver: resolveKey },
-        middlewares: [requireApiKey, restToken, storageRoutes({ connection, files })],
+        middlewares: [requireApiKey, restToken, storageRoutes({ connection, files, unfinishedDir })],
       },
     },
   });

@@ -1,4 +1,4 @@
-import type { ApiKeyResolver, HonoContext } from '@supabase/lite';
+import type { HonoContext, ResolvedKey } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
 import { LOCAL_KEYS } from '../keys.ts';
 import { verifyToken } from './user-tokens.ts';
@@ -7,7 +7,7 @@ import { verifyToken } from './user-tokens.ts';
 const OPEN = /^\/auth\/v1\/(callback|authorize|verify|oauth\/|sso\/|\.well-known\/)|^\/(?!rest\/v1|auth\/v1)/;
 
 /** Knows the two local keys and the legacy JWT keys (`role` anon or service_role, signed with the local secret). */
-export const resolveKey: ApiKeyResolver = async (key) => {
+export async function resolveKey(key: string): Promise<ResolvedKey | null> {
   if (key === LOCAL_KEYS.publishableKey) return { type: 'publishable', claims: { role: 'anon' } };
   if (key === LOCAL_KEYS.secretKey) return { type: 'secret', claims: { role: 'service_role' } };
   const claims = await verifyToken(key).then(
@@ -17,7 +17,7 @@ export const resolveKey: ApiKeyResolver = async (key) => {
   if (claims?.['role'] === 'anon') return { type: 'publishable', claims };
   if (claims?.['role'] === 'service_role') return { type: 'secret', claims };
   return null;
-};
+}
 
 /**
  * Refuses calls without a known API key, as the edge does. Lite checks again, but only after our own layers, which
@@ -30,7 +30,7 @@ export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => 
     const hint = 'No `apikey` request header or url param was found.';
     return c.json({ message: 'No API key found in request', hint }, 401);
   }
-  if (!(await resolveKey(key, c))) {
+  if (!(await resolveKey(key))) {
     return c.json({ message: 'Invalid API key', hint: 'Double check your Supabase `apikey`' }, 401);
   }
   return next();

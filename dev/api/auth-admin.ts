@@ -22,7 +22,7 @@ const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
 async function isService(c: Parameters<Middleware>[0]): Promise<boolean> {
   const key = c.req.header('apikey') ?? '';
   const bearer = c.req.header('authorization')?.replace(/^Bearer\s+/i, '') ?? key;
-  return bearer === key && (await resolveKey(key, c))?.type === 'secret';
+  return bearer === key && (await resolveKey(key))?.type === 'secret';
 }
 
 /** Of Auth's admin API, what Lite has none of: making a user and deleting one, for good or softly, with the secret key. */

@@ -115,5 +115,5 @@ function bearer(c: Context): string | undefined {
 /** Whether the call came with an API key of the kind that is no token. */
 async function hasNewKey(c: Context): Promise<boolean> {
   const key = c.req.header('apikey') ?? '';
-  return key.startsWith('sb_') && (await resolveKey(key, c)) !== null;
+  return key.startsWith('sb_') && (await resolveKey(key)) !== null;
 }

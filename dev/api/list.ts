@@ -20,7 +20,7 @@ const List = z.object({
 
 /** What lies directly in one folder of a bucket, named without the folder; folders below it have no id. */
 export async function list(connection: RestConnection, c: Context, bucket: string): Promise<Response> {
-  const caller = await storageCaller(c);
+  const caller = await storageCaller(c.req.raw.headers);
   const { prefix, search, limit, offset, sortBy } = requestBody(
     List,
     await c.req.json().catch(() => undefined),

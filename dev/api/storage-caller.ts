@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { RestConnection } from './rest-connection.ts';
@@ -9,6 +8,8 @@ import { verifyToken } from './user-tokens.ts';
 export interface Storage {
   connection: RestConnection;
   files: ObjectFiles;
+  /** Where the parts of resumable uploads are kept until they are whole. */
+  unfinishedDir: string;
 }
 
 /** Whom row-level security sees in a storage request. */
@@ -22,9 +23,9 @@ export interface StorageCaller {
  * Who is calling: the bearer token if it is one, else the API key.
  * @throws StorageError as Storage does, without any leeway for expired tokens
  */
-export async function storageCaller(c: Context): Promise<StorageCaller> {
-  const token = c.req.header('authorization')?.replace(/^Bearer\s+/i, '');
-  const key = c.req.header('apikey') ?? token;
+export async function storageCaller(headers: Headers): Promise<StorageCaller> {
+  const token = headers.get('authorization')?.replace(/^Bearer\s+/i, '');
+  const key = headers.get('apikey') ?? token;
   if (token && !token.startsWith('sb_')) {
     const { payload } = await verifyToken(token).catch((error: Error) => {
       throw accessDenied(error.message);
@@ -33,7 +34,7 @@ export async function storageCaller(c: Context): Promise<StorageCaller> {
     return { role, sub: payload.sub ?? null, jwt: payload };
   }
   if (!key) throw noAuthorization();
-  const known = await resolveKey(key, c);
+  const known = await resolveKey(key);
   if (!known) throw accessDenied('Invalid Compact JWS');
   return { role: String(known.claims['role']), sub: null, jwt: known.claims };
 }

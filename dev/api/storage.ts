@@ -6,6 +6,7 @@ import { LOCAL_KEYS } from '../keys.ts';
 import { isStudio } from './access.ts';
 import { download } from './download.ts';
 import { list } from './list.ts';
+import { RESUMABLE, resumableUploads } from './resumable.ts';
 import { findObjects, type Storage, storageCaller } from './storage-caller.ts';
 import {
   bucketNotFound,
@@ -37,7 +38,9 @@ const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
 
 /** Signs, serves and receives objects as Supabase Storage does. */
 export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> {
+  const resumable = resumableUploads(storage);
   return async (c, next) => {
+    if (c.req.path.startsWith(RESUMABLE)) return resumable.handleWeb(c.req.raw);
     const path = new URL(c.req.url).pathname.replace(/^\/storage\/v1/, '');
     if (!c.req.path.startsWith('/storage/v1/')) return next();
     try {
@@ -47,7 +50,7 @@ export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> 
         return await handler(storage, c, decode(bucket), decode(name));
       }
       if (!isStudio(c.req.raw) && (c.req.header('authorization') || !hasOwnToken(path))) {
-        const { sub, jwt } = await storageCaller(c);
+        const { sub, jwt } = await storageCaller(c.req.raw.headers);
         if (sub !== null) c.req.raw = await forLite(c.req.raw, jwt);
       }
     } catch (error) {
@@ -81,7 +84,7 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
 }
 
 async function signOne({ connection }: Storage, c: Context, bucket: string, name: string): Promise<Response> {
-  const caller = await storageCaller(c);
+  const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn } = await body(c, SignOne);
   const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.sign');
   if (!row) throw objectNotFound();
@@ -91,7 +94,7 @@ async function signOne({ connection }: Storage, c: Context, bucket: string, name
 const NOT_SIGNED = 'Either the object does not exist or you do not have access to it';
 
 async function signMany({ connection }: Storage, c: Context, bucket: string): Promise<Response> {
-  const caller = await storageCaller(c);
+  const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn, paths } = await body(c, SignMany);
   const rows = await findObjects(connection, bucket, paths, caller, 'storage.object.sign_many');
   const visible = new Set(rows.map((row) => row.name));
@@ -138,7 +141,7 @@ async function downloadPublic({ connection, files }: Storage, c: Context, bucket
 }
 
 async function downloadAsCaller({ connection, files }: Storage, c: Context, bucket: string, name: string) {
-  const caller = await storageCaller(c);
+  const caller = await storageCaller(c.req.raw.headers);
   const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.get_authenticated');
   if (!row) throw objectNotFound();
   return download(files, bucket, row, c.req.raw, {
@@ -151,5 +154,5 @@ function listFolder({ connection }: Storage, c: Context, bucket: string): Promis
 }
 
 async function uploadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {
-  return upload(storage, c, await storageCaller(c), bucket, name);
+  return upload(storage, c, await storageCaller(c.req.raw.headers), bucket, name);
 }

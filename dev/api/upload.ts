@@ -17,25 +17,51 @@ interface Upload {
   cacheControl: string;
 }
 
+/** An object that may be stored once its bytes are here. */
+export interface NewObject {
+  bucket: string;
+  name: string;
+  type: string;
+  cacheControl: string;
+  /** Whether it takes the place of one that is there. */
+  replace: boolean;
+}
+
 /**
  * Stores one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
  * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies refuse
  */
 export async function upload(
-  { connection, files }: Storage,
+  storage: Storage,
   c: Context,
   caller: StorageCaller,
   bucket: string,
   name: string,
 ): Promise<Response> {
+  const { bytes, type, cacheControl } = await receive(c);
+  const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
+  const object = { bucket, name, type, cacheControl, replace };
+  await checkLimits(storage, object, bytes.length);
+  const id = await store(storage, caller, object, bytes);
+  return c.json({ Id: id, Key: `${bucket}/${name}` });
+}
+
+/**
+ * Holds an object against what Storage allows for names, and its bucket for sizes and types.
+ * @throws StorageError
+ */
+export async function checkLimits(
+  { connection }: Storage,
+  { bucket, name, type }: NewObject,
+  size: number,
+): Promise<void> {
   if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
   const [limits] = await connection.driver<{ maxBytes: number | null; types: string[] | null }[]>`
     select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
   if (!limits) throw bucketNotFound();
-  const { bytes, type, cacheControl } = await receive(c);
   // The file by which the dashboard keeps an empty folder.
   const isPlaceholder = name.endsWith('.emptyFolderPlaceholder');
-  if (bytes.length > (isPlaceholder ? 0 : (limits.maxBytes ?? DEFAULT_MAX_BYTES))) {
+  if (size > (isPlaceholder ? 0 : (limits.maxBytes ?? DEFAULT_MAX_BYTES))) {
     throw new StorageError(
       413,
       'Payload too large',
@@ -46,14 +72,24 @@ export async function upload(
   if (limits.types && !limits.types.some((allowed) => matches(type, allowed))) {
     throw new StorageError(415, 'invalid_mime_type', `mime type ${type} is not supported`, 'InvalidMimeType');
   }
+}
 
-  const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
+/**
+ * Writes the object's row under the caller's policies, and its bytes; returns its id.
+ * @throws StorageError for a name already taken, and rows that the policies refuse
+ */
+export async function store(
+  { connection, files }: Storage,
+  caller: StorageCaller,
+  { bucket, name, type, cacheControl, replace }: NewObject,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
   const metadata = JSON.stringify({ ...describe(bytes.length), mimetype: type, cacheControl });
   const vars = {
     auth: { role: caller.role, jwt: caller.jwt },
     storage: { operation: 'storage.object.upload' },
   };
-  const id = await connection
+  return await connection
     .withContext(vars, async (db) => {
       const { rows } = await sql<{ id: string }>`
         insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
@@ -72,7 +108,6 @@ export async function upload(
     .catch((error: unknown) => {
       throw fromDatabase(error);
     });
-  return c.json({ Id: id, Key: `${bucket}/${name}` });
 }
 
 /** The object sent: as the only file of a form, or as the whole body. */

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { AUDIO, COVERS, TEXT, upload, useBuckets } from './buckets.ts';
+import { type Supabase, test } from './supabase.ts';
+
+useBuckets();
+
+type Sent = {
+  path: string;
+  type?: string;
+  length?: number;
+  token?: string;
+  headers?: Record<string, string>;
+};
+
+/** Begins a resumable upload. */
+async function begin(
+  supabase: Supabase,
+  { path, type = 'audio/mpeg', length = TEXT.length, token, headers }: Sent,
+) {
+  const [bucket, ...name] = path.split('/');
+  const metadata = { bucketName: bucket, objectName: name.join('/'), contentType: type, cacheControl: '60' };
+  const answer = await supabase.call('/storage/v1/upload/resumable', {
+    method: 'POST',
+    apikey: supabase.secretKey,
+    token: token ?? supabase.secretKey,
+    headers: {
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': String(length),
+      'Upload-Metadata': Object.entries(metadata)
+        .map(([key, value]) => `${key} ${Buffer.from(value ?? '').toString('base64')}`)
+        .join(','),
+      ...headers,
+    },
+  });
+  const location = answer.headers.get('location');
+  return { ...answer, location: location && new URL(location).pathname };
+}
+
+/** Sends a part of what was begun. */
+function send(supabase: Supabase, location: string | null, offset: number, text: string, headers = {}) {
+  return supabase.call(location ?? '', {
+    method: 'PATCH',
+    apikey: supabase.secretKey,
+    token: supabase.secretKey,
+    body: text,
+    headers: {
+      'Tus-Resumable': '1.0.0',
+      'Content-Type': 'application/offset+octet-stream',
+      'Upload-Offset': String(offset),
+      ...headers,
+    },
+  });
+}
+
+const head = async (supabase: Supabase, location: string | null) => {
+  const { headers } = await supabase.call(location ?? '', {
+    method: 'HEAD',
+    headers: { 'Tus-Resumable': '1.0.0' },
+  });
+  return headers.get('upload-offset');
+};
+
+describe('a resumable upload', () => {
+  test('is an object when its last part has come, not before, and says how far it is', async ({
+    supabase,
+  }) => {
+    const path = `${COVERS}/${randomUUID()}.txt`;
+    const { status, location } = await begin(supabase, { path, type: 'text/plain' });
+    expect(status).toBe(201);
+    expect((await send(supabase, location, 0, TEXT.slice(0, 10))).status).toBe(204);
+    expect(await head(supabase, location)).toBe('10');
+    expect((await supabase.call(`/storage/v1/object/public/${path}`)).body.statusCode).toBe('404');
+    expect((await send(supabase, location, 5, TEXT.slice(5))).status).toBe(409);
+    expect((await send(supabase, location, 10, TEXT.slice(10))).status).toBe(204);
+    const { body, headers } = await supabase.call(`/storage/v1/object/public/${path}`);
+    expect(body).toBe(TEXT);
+    expect(headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(headers.get('cache-control')).toBe('max-age=60');
+  });
+
+  test.for([
+    ['of another type', { type: 'image/jpeg' }, 415],
+    ['of 101 bytes', { length: 101 }, 413],
+    ['by somebody without a token of this project', { token: 'made.up.token' }, 403],
+  ] as const)('%s is refused before a byte is sent', async ([, sent, expected], { supabase }) => {
+    expect((await begin(supabase, { path: `${AUDIO}/${randomUUID()}`, ...sent })).status).toBe(expected);
+  });
+
+  test('by a user needs a policy', async ({ supabase }) => {
+    const { accessToken: token } = await supabase.signUp();
+    const path = `${AUDIO}/${randomUUID()}`;
+    const { location } = await begin(supabase, { path, token });
+    const answer = await send(supabase, location, 0, TEXT, { Authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(403);
+  });
+
+  test('to a taken name is refused unless it says that it replaces', async ({ supabase }) => {
+    const path = `${COVERS}/${randomUUID()}.txt`;
+    await upload(supabase, path, 'text/plain', 'one');
+    for (const [headers, status, left] of [
+      [{}, 409, 'one'],
+      [{ 'x-upsert': 'true' }, 204, TEXT],
+    ] as const) {
+      const { location } = await begin(supabase, { path, type: 'text/plain', headers });
+      expect((await send(supabase, location, 0, TEXT, headers)).status).toBe(status);
+      expect((await supabase.call(`/storage/v1/object/public/${path}`)).body).toBe(left);
+    }
+  });
+});

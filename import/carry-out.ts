@@ -1,0 +1,92 @@
+import pMap from 'p-map';
+import { insertSound, remember, updateSound } from './catalogue.ts';
+import { COLUMNS, columnsOf } from './fields.ts';
+import type { LocalFile } from './local-file.ts';
+import type { Step } from './plan.ts';
+import { CannotGoOn, type Problem, refusalOf } from './problems.ts';
+import { upload } from './storage.ts';
+import type { Connection } from './supabase.ts';
+
+/** Told how the import goes on. */
+export interface Progress {
+  begin(step: Step): void;
+  /** More bytes were sent. */
+  sent(bytes: number): void;
+  end(step: Step, outcome: 'done' | 'refused'): void;
+}
+
+export interface Outcome {
+  done: Set<Step>;
+  refused: Problem[];
+  /** Why the rest was not done, when it was not. */
+  stopped?: string;
+}
+
+const SOUNDS_AT_ONCE = 4;
+
+/**
+ * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
+ * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
+ * @param interruption ends it, with the connection
+ */
+export async function carryOut(connection: Connection, steps: Step[], progress: Progress): Promise<Outcome> {
+  const { client, signal } = connection;
+  const outcome: Outcome = { done: new Set(), refused: [] };
+  const startedMs = Date.now();
+  const send = once((file: LocalFile) => {
+    let sent = 0;
+    return upload(connection, file, (bytes) => {
+      progress.sent(bytes - sent);
+      sent = bytes;
+    });
+  });
+  const carryOutStep = async (step: Step, index: number) => {
+    const { id, row, write } = step;
+    for (const file of step.uploads) await send(file);
+    // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
+    if (step.action === 'make')
+      await insertSound(client, { ...write, id, created_at: new Date(startedMs - index).toISOString() });
+    if (row && columnsOf(write).length > 0) await updateSound(client, row, write);
+    if (step.remember) await remember(client, step.remember);
+  };
+  const carryOutOne = async (step: Step, index: number) => {
+    if (signal.aborted || outcome.stopped !== undefined) return;
+    progress.begin(step);
+    try {
+      await carryOutStep(step, index);
+      outcome.done.add(step);
+      progress.end(step, 'done');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof CannotGoOn) {
+        outcome.stopped ??= error.message;
+        return;
+      }
+      outcome.refused.push({ where: step.file, reason: refusalOf(error).message });
+      progress.end(step, 'refused');
+    }
+  };
+  await pMap(steps, carryOutOne, { concurrency: SOUNDS_AT_ONCE });
+  if (signal.aborted) outcome.stopped = 'Interrupted.';
+  return outcome;
+}
+
+/** Sends a file that several sounds share, such as the cover of their folder, for the first of them only. */
+function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Promise<void> {
+  const sent = new Map<string, Promise<void>>();
+  return (file) => {
+    const key = `${file.bucket}/${file.path}`;
+    const sending = sent.get(key) ?? send(file);
+    sent.set(key, sending);
+    return sending;
+  };
+}
+
+/** What a step does to its sound, in words. */
+export function describe({ action, write, uploads }: Step): string {
+  if (action === 'make') return 'new';
+  const columns = columnsOf(write).map((column) => COLUMNS[column]);
+  return columns.length > 0
+    ? columns.join(', ')
+    : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, gone from Storage`;
+}

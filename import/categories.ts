@@ -1,0 +1,62 @@
+import { posix } from 'node:path';
+import type { Category } from './catalogue.ts';
+import type { Sound } from './gather.ts';
+
+/** Asks for the category of the sounds in a folder: a slug or a name, or nothing for none. */
+export type Ask = (question: string) => Promise<string>;
+
+/**
+ * Gives sounds the category that their first folder is named after, unless the sheet names one. One that no category is named
+ * after is asked for, once, when there are new sounds in it.
+ * @param ask undefined where there is nobody to ask
+ */
+export async function assignCategories(
+  sounds: Sound[],
+  categories: Category[],
+  isNew: (sound: Sound) => boolean,
+  ask: Ask | undefined,
+): Promise<void> {
+  const unknown = new Map<string, Sound[]>();
+  for (const sound of sounds) {
+    const [folder = ''] = posix.dirname(sound.file).split('/');
+    const slug = slugOf(sound.fields.category ?? folder, categories);
+    if (slug !== undefined) sound.fields.category = slug;
+    // What the sheet says wrongly, the database refuses.
+    else if (sound.fields.category === undefined && folder !== '.' && isNew(sound))
+      unknown.set(folder, [...(unknown.get(folder) ?? []), sound]);
+  }
+  for (const [folder, sounds] of unknown) {
+    const slug = ask && (await askFor(folder, sounds.length, categories, ask));
+    for (const { fields, notes } of sounds) {
+      if (slug !== undefined) fields.category = slug;
+      else notes.push(`No category: none has the slug or name "${folder}".`);
+    }
+  }
+}
+
+/** The category that is meant by a slug or a name; undefined when there is none, or several. */
+function slugOf(text: string, categories: Category[]): string | undefined {
+  const wanted = text.trim().toLowerCase();
+  const bySlug = categories.find(({ slug }) => slug === wanted);
+  const byName = categories.filter(({ name }) => name.normalize('NFC').toLowerCase() === wanted);
+  return bySlug?.slug ?? (byName.length === 1 ? byName[0]?.slug : undefined);
+}
+
+async function askFor(
+  folder: string,
+  count: number,
+  categories: Category[],
+  ask: Ask,
+): Promise<string | undefined> {
+  const sounds = count === 1 ? 'the new sound' : `the ${count} new sounds`;
+  const question = `Which category is for ${sounds} in "${folder}"? A slug, or Enter for none: `;
+  for (;;) {
+    const answer = (await ask(question)).trim();
+    if (answer === '') return undefined;
+    const slug = slugOf(answer, categories);
+    if (slug !== undefined) return slug;
+    console.log(
+      `There is no category "${answer}". There are: ${categories.map(({ slug }) => slug).join(', ')}.`,
+    );
+  }
+}

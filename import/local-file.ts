@@ -1,0 +1,55 @@
+import { stat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { Refused } from './problems.ts';
+
+/** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
+export interface BucketLimits {
+  maxBytes?: number;
+  /** Such as `audio/mpeg`, or `audio/*` for all of them. */
+  types?: string[];
+}
+
+/** A file of the folder, or a picture inside one, and where it goes in Storage. */
+export interface LocalFile {
+  bucket: 'audio' | 'covers';
+  path: string;
+  type: string;
+  /** In bytes. */
+  size: number;
+  /** The file that it is, or lies in. */
+  source: string;
+  /** When that was last changed, in milliseconds. */
+  changedMs: number;
+  /** Gets what lies in the source; without it, that is the source as a whole. */
+  extract?: () => Promise<Uint8Array>;
+}
+
+/** How long caches may keep a file: a year, since one path stands for one content for ever. */
+export const CACHE_SECONDS = String(365 * 24 * 60 * 60);
+
+const MEGABYTE = 1024 * 1024;
+
+/** What the limits of a bucket have against a file, in a sentence. */
+export function refusalByLimits(
+  file: string,
+  type: string,
+  size: number,
+  { types, maxBytes = Number.POSITIVE_INFINITY }: BucketLimits,
+): string | undefined {
+  const isAllowed = (allowed: string) =>
+    allowed === type || (allowed.endsWith('/*') && type.startsWith(allowed.slice(0, -1)));
+  if (types && !types.some(isAllowed)) return `The bucket takes no ${posix.extname(file)} files (${type}).`;
+  if (size <= maxBytes) return undefined;
+  const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
+  return `It has ${megabytes(size)}; the bucket takes ${megabytes(maxBytes)} at most.`;
+}
+
+/**
+ * Makes sure that a file is still what its checksum was made of.
+ * @throws Refused, and errors of the file system
+ */
+export async function requireUnchanged({ source, changedMs }: LocalFile): Promise<void> {
+  const { mtimeMs } = await stat(source);
+  if (mtimeMs !== changedMs)
+    throw new Refused('It is being changed. Run the import again when that is done.');
+}

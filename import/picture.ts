@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import mime from 'mime';
+import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
+import { type BucketLimits, type LocalFile, refusalByLimits } from './local-file.ts';
+import { storagePath } from './paths.ts';
+import { Refused } from './problems.ts';
+import { checksumOf, type Recording } from './recording.ts';
+import type { Found } from './walk.ts';
+
+/**
+ * The picture of a recording: the one in it, else one of the same name beside it, else the cover of its folder.
+ * @returns undefined when it has none
+ * @throws Refused when the bucket does not take it, and errors of the file system
+ */
+export async function pictureOf(
+  file: string,
+  { metadata, audio }: Recording,
+  pictures: Found['pictures'],
+  limits: BucketLimits,
+): Promise<LocalFile | undefined> {
+  const embedded = selectCover(metadata.common.picture);
+  if (embedded) return embeddedPicture(file, embedded, audio, limits);
+  const { dir, name } = posix.parse(file);
+  const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
+  const stem = (picture: string) => posix.parse(picture).name;
+  const chosen =
+    found.find((picture) => stem(picture) === name) ??
+    found.find((picture) => stem(picture).toLowerCase() === 'cover');
+  return chosen === undefined ? undefined : await pictureFile(chosen, pictures, limits);
+}
+
+/**
+ * A picture that is a file of the folder.
+ * @throws Refused when it is not there, or the bucket does not take it
+ */
+export async function pictureFile(
+  file: string,
+  pictures: Found['pictures'],
+  limits: BucketLimits,
+): Promise<LocalFile> {
+  const found = pictures.get(file);
+  if (!found)
+    throw new Refused(`There is no picture "${file}" in the folder. Correct its name, or put it there.`);
+  const { source, type } = found;
+  const { size, mtimeMs: changedMs } = await stat(source);
+  requireLimits(file, type, size, limits);
+  // Named after the folder, not the picture: those that are equal become one.
+  const path = storagePath(coverIn(file), await checksumOf(source), posix.extname(file));
+  return { bucket: 'covers', path, type, size, source, changedMs };
+}
+
+type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
+
+function embeddedPicture(
+  file: string,
+  { data, format }: Embedded,
+  { source, changedMs }: LocalFile,
+  limits: BucketLimits,
+): LocalFile {
+  const type = format === 'image/jpg' ? 'image/jpeg' : format;
+  const extension = `.${mime.getExtension(type)}`;
+  requireLimits(`picture${extension}`, type, data.length, limits);
+  const path = storagePath(coverIn(file), createHash('sha256').update(data).digest('hex'), extension);
+  // Not kept until it is sent: those of two hundred recordings may be a gigabyte.
+  const extract = async () => {
+    const { common } = await parseFile(source);
+    return selectCover(common.picture)?.data ?? new Uint8Array();
+  };
+  return { bucket: 'covers', path, type, size: data.length, source, changedMs, extract };
+}
+
+const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');
+
+function requireLimits(file: string, type: string, size: number, limits: BucketLimits): void {
+  const refusal = refusalByLimits(file, type, size, limits);
+  if (refusal) throw new Refused(`${refusal} Make it a smaller JPEG, for example.`);
+}

@@ -1,0 +1,26 @@
+/** Why one file or one line is not imported, and what to do; the others go on. */
+export class Refused extends Error {}
+
+/** Why the import as a whole cannot begin or go on, in one sentence that says what to do. */
+export class CannotGoOn extends Error {}
+
+/** A line of the report about something that is not imported. */
+export interface Problem {
+  /** A file, a folder, or a line of the sheet. */
+  where: string;
+  /** What is wrong, and what to do. */
+  reason: string;
+}
+
+/**
+ * The refusal that an error of the file system means.
+ * @throws the error itself when it is none of these
+ */
+export function refusalOf(error: unknown): Refused {
+  if (error instanceof Refused) return error;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return new Refused('It is not there any more. Run the import again.');
+  if (code === 'EACCES' || code === 'EPERM')
+    return new Refused('You have no permission to read it. Change that, and run the import again.');
+  throw error;
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { type IAudioMetadata, parseFile } from 'music-metadata';
+import type { Fields } from './fields.ts';
+import { type BucketLimits, type LocalFile, refusalByLimits } from './local-file.ts';
+import { readableTitle, storagePath } from './paths.ts';
+import { Refused } from './problems.ts';
+import type { FoundFile } from './walk.ts';
+
+/** One recording of the folder, as far as the recording itself tells. */
+export interface Recording {
+  fields: Fields;
+  audio: LocalFile;
+  metadata: IAudioMetadata;
+}
+
+/**
+ * Reads a recording: its tags, its length as measured in its stream, its checksum.
+ * @throws Refused when it cannot be imported, and errors of the file system
+ */
+export async function readRecording(
+  file: string,
+  { source, type }: FoundFile,
+  limits: BucketLimits,
+): Promise<Recording> {
+  const { size, mtimeMs: changedMs } = await stat(source);
+  if (size === 0) throw new Refused('It is empty. Export the recording anew.');
+  const refusal = refusalByLimits(file, type, size, limits);
+  if (refusal) throw new Refused(`${refusal} Convert it, or change the bucket audio in the dashboard.`);
+  const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error) throw error;
+    return undefined;
+  });
+  const { duration, hasVideo } = metadata?.format ?? {};
+  if (!metadata || !duration) {
+    const reason = 'It is no recording that can be read, or its length cannot be measured.';
+    throw new Refused(`${reason} Play it, and export it anew.`);
+  }
+  if (hasVideo) throw new Refused('It is a video. Export its sound alone.');
+  const comment = commentIn(metadata);
+  const path = storagePath(file, await checksumOf(source));
+  return {
+    fields: {
+      title: clean(metadata.common.title) || readableTitle(file),
+      duration_sec: Math.round(duration * 1000) / 1000,
+      ...(comment && { description: comment }),
+    },
+    audio: { bucket: 'audio', path, type, size, source, changedMs },
+    metadata,
+  };
+}
+
+/** SHA-256 in hex. */
+export async function checksumOf(source: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(source), hash);
+  return hash.digest('hex');
+}
+
+/** The comment for people: one with a descriptor is a program's note to itself. ffmpeg has a place of its own in MP3. */
+function commentIn({ common, native }: IAudioMetadata): string | undefined {
+  const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
+  const tag = Object.values(native)
+    .flat()
+    .find(({ id }) => id === 'TXXX:comment');
+  return clean(comment ?? (typeof tag?.value === 'string' ? tag.value : undefined));
+}
+
+/** Trimmed, composed as the database composes titles, and without the NUL that some taggers end texts with. */
+function clean(text: string | undefined): string | undefined {
+  return text?.replaceAll('\0', '').normalize('NFC').trim();
+}

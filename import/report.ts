@@ -1,0 +1,100 @@
+import { styleText } from 'node:util';
+import { describe, type Outcome } from './carry-out.ts';
+import type { Step } from './plan.ts';
+import type { Problem } from './problems.ts';
+
+type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused' | 'not done';
+type Line = [kind: Kind, where: string, text: string];
+
+const COLOURS = {
+  new: 'green',
+  update: 'cyan',
+  made: 'green',
+  updated: 'cyan',
+  'left alone': 'yellow',
+  note: 'yellow',
+  refused: 'red',
+  'not done': 'red',
+} as const;
+
+/** Longer names push their text to the right. */
+const WIDEST = 44;
+
+function print(lines: Line[]): void {
+  const width = Math.min(WIDEST, Math.max(...lines.map(([, where]) => [...where].length)));
+  for (const [kind, where, text] of lines) {
+    const padding = ' '.repeat(Math.max(0, width - [...where].length));
+    console.log(`${styleText(COLOURS[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
+  }
+}
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What is the same before and after: what is not touched, and what is not taken. */
+function remarks(steps: Step[], refused: Problem[]): Line[] {
+  return [
+    ...steps.flatMap(({ file, leftAlone }): Line[] =>
+      leftAlone.length === 0
+        ? []
+        : [
+            [
+              'left alone',
+              file,
+              `${leftAlone.join(', ')}: changed in the dashboard (--overwrite takes it from the folder)`,
+            ],
+          ],
+    ),
+    ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
+    ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
+  ];
+}
+
+/** Shows what an import would do. */
+export function printPlan(steps: Step[], refused: Problem[]): void {
+  const changing = steps.filter(({ action }) => action !== 'nothing');
+  const planned = changing.map(
+    (step): Line => [
+      step.action === 'make' ? 'new' : 'update',
+      step.file,
+      step.action === 'make'
+        ? `${step.write.title} (${step.write.category ?? 'no category'})`
+        : describe(step),
+    ],
+  );
+  print([...planned, ...remarks(steps, refused)]);
+  const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
+  const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
+  const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
+  console.log(
+    `\n${count('make')} new, ${count('update')} to update, ${count('nothing')} as they should be, ${refused.length} refused; ` +
+      `${plural(bytes.size, 'file')} to upload (${megabytes.toFixed(1)} MB).`,
+  );
+}
+
+/** Shows what an import did. */
+export function printOutcome(
+  steps: Step[],
+  { done, refused, stopped }: Outcome,
+  refusedBefore: Problem[],
+): void {
+  const changing = steps.filter(({ action }) => action !== 'nothing');
+  const finished = changing.filter((step) => done.has(step));
+  const made = finished.filter(({ action }) => action === 'make');
+  const updated = finished.filter(({ action }) => action === 'update');
+  const allRefused = [...refusedBefore, ...refused];
+  const leftAlone = steps.filter((step) => step.leftAlone.length > 0);
+  print([
+    ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
+    ...updated.map((step): Line => ['updated', step.file, describe(step)]),
+    ...remarks(steps, allRefused),
+  ]);
+  console.log(
+    `\n${made.length} made, ${updated.length} updated, ${leftAlone.length} left alone, ${allRefused.length} refused.`,
+  );
+  if (stopped !== undefined) {
+    const missing = changing.length - finished.length - refused.length;
+    console.error(
+      `${stopped}\n${plural(missing, 'sound')} not done. What is done stays: run the import again to go on.`,
+    );
+  }
+}

@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, symlink, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+import { encode, ffmpeg, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+
+const wav = tone();
+const broken = Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]);
+// Of all that makes root root, this is what reads files of others.
+const unprivileged =
+  process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
+    ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
+    : undefined;
+
+const text = 'This is a text, not a recording.\n'.repeat(200);
+
+/** The lines of the final table about what was refused: where, and why. */
+const refused = (stdout: string) => {
+  const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
+  return outcome.split('\n').filter((line) => line.startsWith('refused'));
+};
+
+describe('bad input is one line in the report with what to do, and the rest is imported', () => {
+  test.for<[string, string, Buffer | string, RegExp]>([
+    ['a text called .mp3', 'bad.mp3', text, /no recording that can be read/],
+    ['a text called .wav', 'bad.wav', text, /no recording that can be read/],
+    ['a text called .flac', 'bad.flac', text, /no recording that can be read/],
+    ['a text called .m4a', 'bad.m4a', text, /no recording that can be read/],
+    ['a text called .ogg', 'bad.ogg', text, /no recording that can be read/],
+    ['a text called .webm', 'bad.webm', text, /no recording that can be read/],
+    ['a WAV file called .mp3', 'bad.mp3', wav, /no recording that can be read/],
+    ['a broken header', 'bad.wav', broken, /no recording that can be read/],
+    [
+      'an ID3 header that promises too much',
+      'bad.mp3',
+      'ID3\x04\0\0\x7f\x7f\x7f\x7f',
+      /no recording that can be read/,
+    ],
+    ['an empty file', 'bad.mp3', '', /It is empty\. Export/],
+    [
+      'a type that the bucket does not take',
+      'bad.aiff',
+      text,
+      /takes no \.aiff files \(audio\/x-aiff\)\. Convert it/,
+    ],
+    ['no header', 'bad.wav', Buffer.alloc(1000), /no recording that can be read/],
+  ])('%s', async ([, name, content, reason], { sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/${name}`]: content, [`${category}/good.wav`]: wav });
+    const { code, stdout, stderr } = await importFolder(folder);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(refused(stdout)).toEqual([expect.stringMatching(new RegExp(`^refused +${category}/${name} `))]);
+    expect(refused(stdout)[0]).toMatch(reason);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
+  });
+
+  test('a file larger than the bucket takes, which is not even read', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/huge.wav`]: wav, [`${category}/good.wav`]: wav });
+    await truncate(join(folder, category, 'huge.wav'), 600 * 1024 * 1024);
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(1);
+    expect(refused(stdout)).toEqual([
+      expect.stringMatching(/huge\.wav +It has 600\.0 MB; the bucket takes 50\.0 MB/),
+    ]);
+    expect(await soundsIn(sql, category)).toHaveLength(1);
+  });
+
+  test('a video', async ({ sql, skip }) => {
+    skip(!ffmpeg, 'Install ffmpeg to make a video.');
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/good.wav`]: wav });
+    await encode(folder, `${category}/film.mp4`, tone(1), [
+      '-f',
+      'lavfi',
+      '-i',
+      'color=size=32x32:duration=1',
+    ]);
+    const { stdout } = await importFolder(folder);
+    expect(refused(stdout)).toEqual([expect.stringMatching(/film\.mp4 +It is a video\./)]);
+    expect(await soundsIn(sql, category)).toHaveLength(1);
+  });
+
+  test('a title, a tag and a category that the database refuses, in its own words', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/b.wav`]: tone(),
+      [`${category}/c.wav`]: tone(),
+      [`${category}/good.wav`]: tone(),
+      'sounds.csv': `file;title;sort_order;category\n${category}/a.wav;${'x'.repeat(300)};;\n${category}/b.wav;;1.5;\n${category}/c.wav;;;nowhere\n`,
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(1);
+    expect(refused(stdout).sort()).toEqual([
+      expect.stringMatching(
+        /a\.wav +The database asks: title is trimmed visible and has 1 to 200 characters\. Correct/,
+      ),
+      expect.stringMatching(/b\.wav +The database asks: .*1\.5.*\. Correct/),
+      expect.stringMatching(
+        /c\.wav +The database asks: category is the slug of an existing category\. Correct/,
+      ),
+    ]);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
+  });
+
+  test('lines of the sheet that are wrong: an unknown column, the same file twice, a file that is not there', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/b.wav`]: tone(),
+      'sounds.csv': [
+        'file,title,titel,frequency_hz',
+        `${category}/a.wav,First,,`,
+        `${category}/a.wav,Second,,`,
+        `${category}/gone.wav,Gone,,`,
+        `${category}/b.wav,,,deep`,
+        ',Nameless,,',
+      ].join('\n'),
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(1);
+    expect(refused(stdout)).toEqual([
+      expect.stringMatching(/sounds\.csv +There is no column "titel"/),
+      expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is in line 2 already, which counts\. Delete/),
+      expect.stringMatching(
+        /sounds\.csv line 5 +frequency_hz is no number: "deep"\. Correct it; until then "[^"]+" is left/,
+      ),
+      expect.stringMatching(/sounds\.csv line 6 +It names no recording\. Fill in/),
+      expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
+    ]);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['First']);
+  });
+
+  test('pictures that the bucket does not take: the sound goes without, and that is said', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/a.gif`]: 'GIF89a',
+      [`${category}/b.wav`]: tone(),
+      [`${category}/b.jpg`]: Buffer.alloc(6 * 1024 * 1024),
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/note +\S+a\.wav +No picture: The bucket takes no \.gif files/);
+    expect(stdout).toMatch(/note +\S+b\.wav +No picture: It has 6\.0 MB; the bucket takes 5\.0 MB at most/);
+    expect((await soundsIn(sql, category)).map(({ cover_image_path }) => cover_image_path)).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/a.wav`]: wav });
+    await symlink('nowhere.wav', join(folder, category, 'dangling.wav'));
+    await symlink('.', join(folder, category, 'round'));
+    await symlink('a.wav', join(folder, category, 'linked.wav'));
+    const { stdout } = await importFolder(folder);
+    expect(refused(stdout)).toEqual([expect.stringMatching(/dangling\.wav +It is not there any more\./)]);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
+  });
+
+  test('a folder and a file without permission', async ({ sql, skip }) => {
+    skip(process.getuid?.() === 0 && !unprivileged, 'Install setpriv: root may read everything.');
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/b.wav`]: wav,
+      [`${category}/locked/c.wav`]: wav,
+    });
+    for (const [path, mode] of [
+      ['', 0o755],
+      [`${category}/b.wav`, 0],
+      [`${category}/locked`, 0],
+    ] as const)
+      await chmod(join(folder, path), mode);
+    const command = startImport([folder, '--yes'], undefined, unprivileged);
+    expect(await command.exited).toBe(1);
+    expect(refused(command.said.stdout)).toEqual([
+      expect.stringMatching(/locked\/ +You have no permission to read it\./),
+      expect.stringMatching(/b\.wav +You have no permission to read it\./),
+    ]);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A']);
+  });
+});

@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import sharp from 'sharp';
+import { inject, onTestFinished } from 'vitest';
+import { SAMPLE_RATE } from '../../dev/seed/audio/signal.ts';
+import { encodeWav } from '../../dev/seed/wav.ts';
+import { run } from '../embedded/processes.ts';
+import type { Sql } from '../support/test.ts';
+
+export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
+
+/** A WAV file with a tone of its own. */
+export function tone(seconds = 0.2, hertz = 100 + Math.random() * 1000): Buffer {
+  const samples = Float32Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, (_, index) =>
+    Math.sin((2 * Math.PI * hertz * index) / SAMPLE_RATE),
+  );
+  return encodeWav([samples]);
+}
+
+/** A JPEG of one colour, which is no other's by chance. */
+export function picture(format: 'jpeg' | 'png' = 'jpeg'): Promise<Buffer> {
+  const [r = 0, g = 0, b = 0] = crypto.getRandomValues(new Uint8Array(3));
+  return sharp({ create: { width: 40, height: 40, channels: 3, background: { r, g, b } } })
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** Makes a folder of these files for one test. */
+export async function makeFolder(files: Record<string, Buffer | string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-import-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await addFiles(folder, files);
+  return folder;
+}
+
+export async function addFiles(folder: string, files: Record<string, Buffer | string>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+
+/** Has ffmpeg make a file of a WAV file, by the extension of its name. */
+export async function encode(folder: string, name: string, wav: Buffer, args: string[] = []): Promise<void> {
+  await mkdir(dirname(join(folder, name)), { recursive: true });
+  const all = ['-loglevel', 'error', '-y', '-i', 'pipe:0', ...args, join(folder, name)];
+  const { status, stderr } = spawnSync('ffmpeg', all, { input: wav });
+  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
+}
+
+/** Where an import goes. */
+export interface Target {
+  apiUrl: string;
+  secretKey: string;
+}
+
+/**
+ * Starts the command.
+ * @param wrapper a program with arguments that runs it
+ */
+export function startImport(
+  args: string[],
+  { apiUrl, secretKey }: Target = inject('stack'),
+  wrapper: string[] = [],
+) {
+  const [program = '', ...rest] = [...wrapper, process.execPath, 'import/main.ts', ...args];
+  return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey }, program);
+}
+
+/** Runs the command to its end, without asking. */
+export async function importFolder(folder: string, ...args: string[]) {
+  const command = startImport([folder, '--yes', ...args]);
+  const code = await command.exited;
+  return { code, ...command.said };
+}
+
+/** What came out of imports into one category, in the order of lists. */
+export async function soundsIn(sql: Sql, category: string) {
+  return await sql`
+    select sound.*, audio.metadata ->> 'mimetype' as audio_type, audio.version as audio_version, cover.version as cover_version
+    from public.sounds as sound
+      left join storage.objects as audio on audio.bucket_id = 'audio' and audio.name = audio_path
+      left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path
+    where category = ${category} order by created_at desc`;
+}

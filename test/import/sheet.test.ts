@@ -1,0 +1,105 @@
+import { describe, expect } from 'vitest';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+import { addFiles, importFolder, makeFolder, picture, soundsIn, startImport, tone } from './folder.ts';
+
+const lines = (...cells: string[]) => cells.join('\r\n');
+
+describe('sounds.csv', () => {
+  test('decides over folder, tags and pictures, and changes the sounds when it changes', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      'elsewhere/F3 bowl.wav': tone(),
+      'elsewhere/plain.wav': tone(),
+      [`${category}/other.wav`]: tone(),
+      'elsewhere/F3 bowl.jpg': await picture(),
+      'pictures/mine.png': await picture('png'),
+      'sounds.csv': lines(
+        'file,title,description,bowl_note,frequency_hz,duration_sec,category,tags,cover_image_path,is_featured,is_active,sort_order',
+        `elsewhere/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,${category},"bowl, deep",pictures/mine.png,true,false,7`,
+        `elsewhere\\plain.wav,,,,,,CATEGORY ${category},{slow},,,,`,
+      ),
+    });
+    const { code, stdout, stderr } = await importFolder(folder);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('3 made');
+    const [bowl, plain, other] = await soundsIn(sql, category);
+    expect(bowl).toMatchObject({
+      title: 'Bowl, in F3',
+      description: 'Two\nlines',
+      bowl_note: 'F3',
+      frequency_hz: '174.61',
+      duration_sec: '12.5',
+      tags: ['bowl', 'deep'],
+      cover_image_path: expect.stringMatching(/^pictures\/cover-\w+\.png$/),
+      is_featured: true,
+      is_active: false,
+      sort_order: 7,
+    });
+    expect(plain).toMatchObject({ title: 'Plain', tags: ['slow'], is_featured: false, is_active: true });
+    expect(other).toMatchObject({ title: 'Other', tags: null });
+    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 as they should be');
+
+    await addFiles(folder, { 'sounds.csv': 'file,title,is_featured\nelsewhere/plain.wav,New name,yes\n' });
+    expect((await importFolder(folder)).stdout).toMatch(
+      /updated +elsewhere\/plain\.wav +title, is_featured\n/,
+    );
+    expect((await soundsIn(sql, category))[1]).toMatchObject({ title: 'New name', is_featured: true });
+  });
+
+  test('may come from a spreadsheet: with semicolons, decimal commas, a byte-order mark and empty lines', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/é.wav`]: tone(),
+      'sounds.csv': `\ufeff${lines(
+        'File;Title;Frequency_Hz;Is_Featured;Tags',
+        `${category}/é.wav;Struck once, softly;174,61;TRUE;a,b`,
+        ';;;;',
+        '',
+      )}`,
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('1 made, 0 updated, 0 left alone, 0 refused.'),
+    ]);
+    expect(await soundsIn(sql, category)).toMatchObject([
+      { title: 'Struck once, softly', frequency_hz: '174.61', is_featured: true, tags: ['a', 'b'] },
+    ]);
+  });
+
+  test('may be made of the template, which names every column', async () => {
+    const template = startImport(['--template']);
+    expect(await template.exited).toBe(0);
+    // As npm run writes it without -s.
+    const sheet = `\n> sounds-service@1.0.0 import\n> exec node import/main.ts --template\n\n${template.said.stdout}`;
+    const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
+    const dry = startImport([folder, '--dry-run']);
+    expect(await dry.exited).toBe(0);
+    expect(dry.said.stdout).toMatch(/new +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
+    expect(dry.said.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
+  });
+
+  test.for([
+    ['has no column for the names', 'name,title\na.wav,A', /^sounds\.csv has no column "file", [^\n]+\n$/],
+    ['is no CSV', 'file,title\n"a.wav,A', /^sounds\.csv cannot be understood: Quote Not Closed[^\n]+\n$/],
+    [
+      'is not in UTF-8',
+      Buffer.from('file,title\na.wav,B\u00e4r', 'latin1'),
+      /it is not in UTF-8\. Save it as/,
+    ],
+    [
+      'has more cells than columns',
+      'file,title\na.wav,A,B,C',
+      /^sounds\.csv cannot be understood: [^\n]+\n$/,
+    ],
+    ['is empty', '', /^sounds\.csv has no column "file", [^\n]+\n$/],
+  ] as const)('that %s stops the import, since it decides over everything', async ([, sheet, message]) => {
+    const folder = await makeFolder({ 'a.wav': tone(), 'sounds.csv': sheet });
+    const { code, stdout, stderr } = await importFolder(folder);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(message);
+  });
+});

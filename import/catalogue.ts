@@ -58,17 +58,25 @@ async function allRows<T>(client: SupabaseClient, table: string, key: keyof T & 
   for (;;) {
     // Our fetch tries again by itself.
     const page = client.from(table).select().gt(key, last).order(key).limit(PAGE).retry(false);
-    const { data }: { data: T[] } = await page.throwOnError().then(undefined, readingFailed);
+    const { data }: { data: T[] | null } = await page.throwOnError().then(undefined, readingFailed);
+    if (!Array.isArray(data)) return readingFailed(new Error('it holds no rows'));
     rows.push(...data);
     if (data.length < PAGE) return rows;
     last = String(data.at(-1)?.[key]);
   }
 }
 
+/** @throws CannotGoOn */
 function readingFailed(error: unknown): never {
+  if (error instanceof CannotGoOn) throw error;
   const code = codeOf(error);
   if (code === 'PGRST205' || code === '42P01') throw new CannotGoOn(NO_MIGRATIONS);
-  throw error;
+  const [reason = ''] = String((error as Error).message)
+    .trim()
+    .split('\n');
+  throw new CannotGoOn(
+    `The answer is not that of a Supabase project (${reason.slice(0, 80)}). Is SUPABASE_URL its address?`,
+  );
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
@@ -83,9 +91,8 @@ export async function insertSound(
 }
 
 /**
- * Writes fields of a sound.
- * @param updatedAt when the row was read: nobody may have changed it since
- * @throws Refused when somebody has
+ * Writes fields of a sound as it was read.
+ * @throws Refused when somebody has changed it since
  */
 export async function updateSound(
   client: SupabaseClient,

@@ -36,21 +36,21 @@ interface Settings {
   overwrite: boolean;
 }
 
+/** @throws CannotGoOn with the usage */
 function readArguments(): Settings | 'template' | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = { 'dry-run': flag, yes: flag, hidden: flag, overwrite: flag, template: flag, help: flag };
-  const { values, positionals } = parseArgs({ allowPositionals: true, options });
-  if (values.help) return 'help';
-  if (values.template) return 'template';
-  const [folder, ...more] = positionals;
-  if (folder === undefined || more.length > 0) throw new CannotGoOn(`Name one folder.\n\n${USAGE}`);
-  return {
-    folder,
-    dryRun: values['dry-run'],
-    yes: values.yes,
-    hidden: values.hidden,
-    overwrite: values.overwrite,
-  };
+  try {
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
+    if (values.help) return 'help';
+    if (values.template) return 'template';
+    const [folder, ...more] = positionals;
+    if (folder === undefined || more.length > 0) throw new Error('Name one folder.');
+    const { yes, hidden, overwrite } = values;
+    return { folder, dryRun: values['dry-run'], yes, hidden, overwrite };
+  } catch (error) {
+    throw new CannotGoOn(`${(error as Error).message}\n\n${USAGE}`);
+  }
 }
 
 /** Asks at the terminal. Ctrl-C there ends everything: nothing has been done yet. */

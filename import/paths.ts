@@ -36,7 +36,7 @@ export function readableTitle(file: string): string {
   const words = posix
     .parse(file)
     .name.replace(/^(0\d*[\s._-]+|\d{1,3}\s*[.-]\s+)(?=.)/, '')
-    .replace(/[\s_]+|(?<=\S)-(?=\S)/g, ' ')
+    .replace(/[\s_]+|(?<=\S)-+(?=\S)/g, ' ')
     .trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

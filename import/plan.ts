@@ -47,7 +47,7 @@ export function plan(sounds: Sound[], catalogue: Catalogue, stored: Set<string>,
     const { file, notes } = sound;
     const step = { file, id, row, notes, leftAlone: [], uploads: [], write: {}, remember: undefined };
     if (row) return { ...step, ...changes(row, sound, last?.fields ?? {}, stored, options) };
-    if (last && !options.overwrite) return { ...step, action: 'nothing', leftAlone: ['the sound, deleted'] };
+    if (last && !options.overwrite) return { ...step, action: 'nothing', leftAlone: ['sound'] };
     const write = options.hidden ? { ...sound.fields, is_active: false } : sound.fields;
     const remember = { sound_id: id, file, fields: write };
     return { ...step, action: 'make', write, remember, uploads: missingFiles(sound, write, stored) };

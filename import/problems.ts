@@ -12,15 +12,12 @@ export interface Problem {
   reason: string;
 }
 
-/**
- * The refusal that an error of the file system means.
- * @throws the error itself when it is none of these
- */
+/** What an error that came up with one file means for that file. */
 export function refusalOf(error: unknown): Refused {
   if (error instanceof Refused) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return new Refused('It is not there any more. Run the import again.');
   if (code === 'EACCES' || code === 'EPERM')
     return new Refused('You have no permission to read it. Change that, and run the import again.');
-  throw error;
+  return new Refused(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
 }

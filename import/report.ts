@@ -33,17 +33,14 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 /** What is the same before and after: what is not touched, and what is not taken. */
 function remarks(steps: Step[], refused: Problem[]): Line[] {
   return [
-    ...steps.flatMap(({ file, leftAlone }): Line[] =>
-      leftAlone.length === 0
-        ? []
-        : [
-            [
-              'left alone',
-              file,
-              `${leftAlone.join(', ')}: changed in the dashboard (--overwrite takes it from the folder)`,
-            ],
-          ],
-    ),
+    ...steps
+      .filter(({ leftAlone }) => leftAlone.length > 0)
+      .map(({ file, row, leftAlone }): Line => {
+        const what = row
+          ? `${leftAlone.join(', ')}: changed in the dashboard (--overwrite takes it from the folder)`
+          : 'deleted in the dashboard (--overwrite brings it back)';
+        return ['left alone', file, what];
+      }),
     ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
     ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
   ];
@@ -66,7 +63,7 @@ export function printPlan(steps: Step[], refused: Problem[]): void {
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
   console.log(
-    `\n${count('make')} new, ${count('update')} to update, ${count('nothing')} as they should be, ${refused.length} refused; ` +
+    `\n${count('make')} new, ${count('update')} to update, ${count('nothing')} unchanged, ${refused.length} refused; ` +
       `${plural(bytes.size, 'file')} to upload (${megabytes.toFixed(1)} MB).`,
   );
 }

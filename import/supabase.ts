@@ -23,7 +23,7 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
       `Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`,
     );
   }
-  if (!URL.canParse(url)) throw new CannotGoOn(`SUPABASE_URL is no address: ${url}`);
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new CannotGoOn(`SUPABASE_URL is no address: ${url}`);
   return { url: url.replace(/\/+$/, ''), secretKey };
 }
 
@@ -52,7 +52,7 @@ export function connect(project: Project, signal: AbortSignal, retries = RETRIES
 async function fetchPatiently(
   { url }: Project,
   input: Parameters<typeof fetch>[0],
-  init: RequestInit,
+  init: RequestInit & { signal: AbortSignal },
   retries: number,
 ): Promise<Response> {
   let answer: Response | undefined;
@@ -62,11 +62,10 @@ async function fetchPatiently(
     if (mayPass(answer.status)) throw new Error(`answered ${answer.status}`);
     return answer;
   };
-  const shouldRetry = () => !init.signal?.aborted;
   try {
-    answer = await pRetry(attempt, { ...RETRIES, retries, shouldRetry });
+    answer = await pRetry(attempt, { ...RETRIES, retries, signal: init.signal });
   } catch (error) {
-    if (init.signal?.aborted) throw error;
+    if (init.signal.aborted) throw error;
     if (!answer)
       throw new CannotGoOn(
         `Nothing answers at ${url}. Start that Supabase, correct SUPABASE_URL, or look after the network.`,

@@ -62,6 +62,7 @@ export function run(args: string[], env: Record<string, string> = {}, program = 
     /** Settles when the program has ended, and with it everything that shares its output. */
     exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
+    type: (text: string) => child.stdin.write(text),
     /** Settles when the program has said `text` on stdout; fails when it ends without. */
     until: (text: string) =>
       new Promise<void>((resolve, reject) => {

@@ -140,7 +140,7 @@ describe('a first import', () => {
     expect(await isActive()).toBe(false);
     await sql`update public.sounds set is_active = true where category = ${category}`;
     const { stdout } = await importFolder(folder, '--hidden');
-    expect(stdout).toContain('0 new, 0 to update, 1 as they should be');
+    expect(stdout).toContain('0 new, 0 to update, 1 unchanged');
     expect(await isActive()).toBe(true);
   });
 
@@ -152,7 +152,7 @@ describe('a first import', () => {
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
     expect(dry.said.stdout).toMatch(new RegExp(`new +${category}/a.wav +A \\(${category}\\)\\n`));
-    expect(dry.said.stdout).toContain('1 new, 0 to update, 0 as they should be, 0 refused; 1 file to upload');
+    expect(dry.said.stdout).toContain('1 new, 0 to update, 0 unchanged, 0 refused; 1 file to upload');
     const unasked = startImport([folder]);
     expect(await unasked.exited).toBe(1);
     expect(unasked.said.stderr).toMatch(/^There is no terminal to ask at\. [^\n]+\n$/);

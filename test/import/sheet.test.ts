@@ -38,7 +38,7 @@ describe('sounds.csv', () => {
     });
     expect(plain).toMatchObject({ title: 'Plain', tags: ['slow'], is_featured: false, is_active: true });
     expect(other).toMatchObject({ title: 'Other', tags: null });
-    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 as they should be');
+    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged');
 
     await addFiles(folder, { 'sounds.csv': 'file,title,is_featured\nelsewhere/plain.wav,New name,yes\n' });
     expect((await importFolder(folder)).stdout).toMatch(

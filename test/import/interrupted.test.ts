@@ -1,0 +1,211 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject } from 'vitest';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+import { addFiles, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { gate, isMemory, isPart, isRow, isUpload, type Passing, proxyBefore } from './proxy.ts';
+
+// The network of these tests is one of plain HTTP.
+const { embedded } = inject('stack');
+
+const tones = (category: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));
+
+/**
+ * Ends an import by a signal at a request of a kind, which never arrives.
+ * @param after lets so many of them pass before
+ * @returns what it said, and the network that it went through, whole again
+ */
+async function breakOff(
+  folder: string,
+  isWanted: (passing: Passing) => boolean,
+  signal: NodeJS.Signals,
+  after = 0,
+) {
+  const reached = gate();
+  let [seen, isOver] = [0, false];
+  const proxy = await proxyBefore((passing) => {
+    if (isOver || !isWanted(passing) || seen++ < after) return undefined;
+    reached.open();
+    return new Promise(() => {});
+  });
+  const command = startImport([folder, '--yes'], proxy);
+  await reached.opened;
+  command.kill(signal);
+  const code = await command.exited;
+  isOver = true;
+  proxy.passed.length = 0;
+  return { code, ...command.said, proxy };
+}
+
+/** What a run asked of Supabase that writes. */
+const writing = (passed: Passing[]) =>
+  passed.filter((each) => isUpload(each) || isRow(each) || isMemory(each) || isPart(each));
+
+describe.runIf(embedded)('an import that was ended in between', () => {
+  test('by Ctrl-C says what it did and what is left, and the next one does just that', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    const { code, stdout, stderr } = await breakOff(folder, isUpload, 'SIGINT', 4);
+    expect(code).toBe(1);
+    const [, made = ''] = /(\d) made, 0 updated, 0 left alone, 0 refused\./.exec(stdout) ?? [];
+    expect(stderr).toBe(
+      `Interrupted.\n${8 - Number(made)} sounds not done. What is done stays: run the import again to go on.\n`,
+    );
+    // Of some the row was made, and the answer did not come any more.
+    const there = (await soundsIn(sql, category)).length;
+    expect(there).toBeGreaterThanOrEqual(Number(made));
+    const next = await importFolder(folder);
+    expect(next.stdout).toContain(`${8 - there} made, 0 updated, 0 left alone, 0 refused.`);
+    const sounds = await soundsIn(sql, category);
+    expect(sounds).toHaveLength(8);
+    expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
+  });
+
+  test.for([
+    ['while it uploads', isUpload, 2],
+    ['before it makes the row', isRow, 1],
+    ['before it remembers what it did', isMemory, 0],
+  ] as const)('by force %s is taken up where it was', async ([, isWanted, sound], { sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 1));
+    const { code, proxy } = await breakOff(folder, isWanted, 'SIGKILL');
+    expect(code).toBeNull();
+    const again = startImport([folder, '--yes'], proxy);
+    expect(await again.exited).toBe(0);
+    // What was done already is not done again.
+    expect(writing(proxy.passed).length - 1).toBe(sound);
+    expect(await soundsIn(sql, category)).toMatchObject([{ title: '0', audio_version: expect.any(String) }]);
+    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+  });
+
+  test('in a large file sends only the rest of it', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/large.wav`]: tone(300) });
+    const { proxy } = await breakOff(folder, isPart, 'SIGINT', 1);
+    const again = startImport([folder, '--yes'], proxy);
+    expect([await again.exited, again.said.stderr]).toEqual([0, '']);
+    const offsets = proxy.passed.filter(isPart).map(({ headers }) => headers['upload-offset']);
+    expect(offsets).toEqual([String(6 * 1024 * 1024), String(12 * 1024 * 1024)]);
+    const [sound] = await soundsIn(sql, category);
+    const [object] =
+      await sql`select metadata ->> 'size' as size from storage.objects where name = ${sound?.['audio_path']}`;
+    expect(object?.['size']).toBe(String(44 + 300 * 24_000 * 2));
+  });
+});
+
+describe.runIf(embedded)('a network or project that fails for a moment', () => {
+  test('costs nothing but time: requests that got lost, or whose answer did, are made again', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
+    const seen = new Set<string>();
+    const first = ({ method, path, body }: Passing) => {
+      const key = `${method} ${path} ${body.length}`;
+      return seen.has(key) ? false : seen.add(key);
+    };
+    let turn = 0;
+    const fates = [503, 'cut', 429, 502] as const;
+    const proxy = await proxyBefore(
+      (passing) =>
+        writing([passing]).length > 0 && first(passing) ? fates[turn++ % fates.length] : undefined,
+      (passing) => (isRow(passing) && turn++ % 2 === 0 ? 'cut' : undefined),
+    );
+    const command = startImport([folder, '--yes'], proxy);
+    expect([await command.exited, command.said.stderr]).toEqual([0, '']);
+    expect(command.said.stdout).toContain('7 made, 0 updated, 0 left alone, 0 refused.');
+    expect(turn).toBeGreaterThan(10);
+    expect(await soundsIn(sql, category)).toHaveLength(7);
+  });
+
+  test('and does not come back ends the import with one sentence', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    let rows = 0;
+    const proxy = await proxyBefore((passing) => {
+      if (isRow(passing)) rows++;
+      return rows > 3 ? 'cut' : undefined;
+    });
+    const command = startImport([folder, '--yes'], proxy);
+    expect(await command.exited).toBe(1);
+    expect(command.said.stderr).toMatch(
+      /^Nothing answers at [^\n]+\n\d sounds not done\. What is done stays: [^\n]+\n$/,
+    );
+    expect((await importFolder(folder)).code).toBe(0);
+    expect(await soundsIn(sql, category)).toHaveLength(8);
+  });
+});
+
+describe.runIf(embedded)('while an import is under way', () => {
+  test('no sound is there before its files are', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 12));
+    const early: string[] = [];
+    const proxy = await proxyBefore(async (passing) => {
+      if (!isRow(passing)) return undefined;
+      const { audio_path } = JSON.parse(passing.body.toString()) as { audio_path: string };
+      const [object] =
+        await sql`select from storage.objects where bucket_id = 'audio' and name = ${audio_path}`;
+      if (!object) early.push(audio_path);
+      return undefined;
+    });
+    expect(await startImport([folder, '--yes'], proxy).exited).toBe(0);
+    expect(proxy.passed.filter(isRow)).toHaveLength(12);
+    expect(early).toEqual([]);
+  });
+
+  test('at most four files are sent at a time', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 12));
+    let [now, most] = [0, 0];
+    const proxy = await proxyBefore(
+      async (passing) => {
+        if (!isUpload(passing)) return;
+        most = Math.max(most, ++now);
+        // As many as come meanwhile.
+        await sql`select pg_sleep(0.1)`;
+        return undefined;
+      },
+      (passing) => {
+        if (isUpload(passing)) now--;
+        return undefined;
+      },
+    );
+    expect(await startImport([folder, '--yes'], proxy).exited).toBe(0);
+    expect(most).toBe(4);
+  });
+
+  test('a file that vanishes or changes, and a sound edited in the dashboard, are refused, and the rest goes on', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    await rm(join(folder, category, '7.wav'));
+    await importFolder(folder);
+    await addFiles(folder, { ...tones(category, 8) });
+    const [reached, resumed] = [gate(), gate()];
+    const proxy = await proxyBefore(async (passing) => {
+      if (!isUpload(passing)) return undefined;
+      reached.open();
+      await resumed.opened;
+      return undefined;
+    });
+    const command = startImport([folder, '--yes'], proxy);
+    await reached.opened;
+    // The first four are on their way.
+    await rm(join(folder, category, '5.wav'));
+    await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
+    await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
+    resumed.open();
+    expect(await command.exited).toBe(1);
+    const { stdout } = command.said;
+    expect(stdout).toContain('1 made, 4 updated, 0 left alone, 3 refused.');
+    expect(stdout).toMatch(/refused +\S+\/5\.wav +It is not there any more\. Run/);
+    expect(stdout).toMatch(/refused +\S+\/6\.wav +It is being changed\. Run/);
+    expect(stdout).toMatch(/refused +\S+\/0\.wav +It was changed in the dashboard a moment ago\. Run/);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toContain('Renamed');
+  });
+});

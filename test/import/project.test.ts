@@ -1,0 +1,77 @@
+import { describe, expect, inject } from 'vitest';
+import { freePorts } from '../embedded/processes.ts';
+import { test as withoutMigrations } from '../embedded/supabase.ts';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+import { makeFolder, startImport, type Target, tone } from './folder.ts';
+import { proxyBefore } from './proxy.ts';
+
+/** Runs an import that cannot go on; resolves to the sentence that it says. */
+async function refusal(target: Partial<Target>, folder?: string) {
+  const command = startImport([folder ?? (await makeFolder({ 'a.wav': tone() })), '--yes'], {
+    ...inject('stack'),
+    ...target,
+  });
+  const [code, { stdout, stderr }] = [await command.exited, command.said];
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr.trimEnd()).not.toContain('\n');
+  return stderr;
+}
+
+describe('an import that cannot begin says why in a sentence, and does nothing', () => {
+  test('with a key of another project, a publishable key, or half a configuration', async () => {
+    const { publishableKey } = inject('stack');
+    for (const secretKey of ['sb_secret_x', publishableKey])
+      expect(await refusal({ secretKey }), secretKey).toMatch(
+        /^SUPABASE_SECRET_KEY is not a secret key[^\n]+\n$/,
+      );
+    expect(await refusal({ secretKey: '' })).toMatch(/^Set SUPABASE_SECRET_KEY as well, [^\n]+\n$/);
+    expect(await refusal({ apiUrl: '' })).toMatch(/^Set SUPABASE_URL as well, [^\n]+\n$/);
+  });
+
+  test('at an address where nothing answers, or something else does', async () => {
+    const [port] = await freePorts(1);
+    expect(await refusal({ apiUrl: `http://127.0.0.1:${port}` })).toMatch(
+      /^Nothing answers at http:\S+ Start that[^\n]+\n$/,
+    );
+    for (const apiUrl of ['nonsense', 'localhost:54321'])
+      expect(await refusal({ apiUrl })).toBe(`SUPABASE_URL is no address: ${apiUrl}\n`);
+  });
+
+  test.runIf(inject('stack').embedded)('before a project that is paused, full, or none', async () => {
+    for (const [status, sentence] of [
+      [402, /^The project has used up what its plan includes\./],
+      [200, /^The answer is not that of a Supabase project/],
+      [404, /^The answer is not that of a Supabase project/],
+      [540, /^http:\S+ answers with 540: the project is paused, full, or has too much to do\./],
+    ] as const)
+      expect(await refusal(await proxyBefore(() => status))).toMatch(sentence);
+  });
+
+  test('of a folder that is not there, or of none', async () => {
+    expect(await refusal({}, '/nowhere/at/all')).toBe('There is no folder /nowhere/at/all.\n');
+    const command = startImport([]);
+    expect(await command.exited).toBe(1);
+    expect(command.said.stderr).toMatch(/^Name one folder\.\n\nUsage: npm run import/);
+    const wrong = startImport(['.', '--ys']);
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.said.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
+  });
+
+  withoutMigrations.runIf(inject('stack').embedded)(
+    'where the migrations are missing',
+    async ({ supabase }) => {
+      expect(await refusal({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
+        'The database lacks what an import needs. Apply the migrations: npx supabase db push\n',
+      );
+    },
+  );
+
+  test('tells no secret', async ({ sql }) => {
+    const { secretKey } = inject('stack');
+    const folder = await makeFolder({ [`${await addCategory(sql)}/a.wav`]: tone(), 'bad.mp3': 'bad' });
+    const { exited, said } = startImport([folder, '--yes']);
+    await exited;
+    expect(said.stdout + said.stderr).not.toContain(secretKey);
+  });
+});

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, inject } from 'vitest';
+import { run } from '../embedded/processes.ts';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+import { makeFolder, soundsIn, tone } from './folder.ts';
+
+// That of util-linux gives a program a terminal; those of other systems are called differently.
+const script =
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+
+/** Starts the command at a terminal of its own. */
+function startAtTerminal(folder: string) {
+  const { apiUrl, secretKey } = inject('stack');
+  const command = `exec '${process.execPath}' import/main.ts '${folder}'`;
+  const env = { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey };
+  return run(['--quiet', '--return', '--command', command, '/dev/null'], env, 'script');
+}
+
+const CTRL_C = '\x03';
+const SHOW_CURSOR = '\x1b[?25h';
+
+describe('at a terminal', () => {
+  test.beforeEach(({ skip }) => skip(!script, 'Install util-linux, whose "script" is a terminal.'));
+
+  test('the category of an unknown folder is asked for once, then whether to do it; a bar shows how far it is', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const unknown = `new ${category}`;
+    const folder = await makeFolder({ [`${unknown}/a.wav`]: tone(), [`${unknown}/deeper/b.wav`]: tone() });
+    const command = startAtTerminal(folder);
+    await command.until(
+      `Which category is for the 2 new sounds in "${unknown}"? A slug, or Enter for none: `,
+    );
+    command.type('nowhere\r');
+    await command.until('There is no category "nowhere". There are: ');
+    command.type(`${category}\r`);
+    await command.until('Do it? [y/N] ');
+    expect(await soundsIn(sql, category)).toEqual([]);
+    command.type('y\r');
+    expect(await command.exited).toBe(0);
+    expect(command.said.stdout).toMatch(/█+░* \d+% \| \d of 2 \| \d+\.\d MB\/s \| \S+ left \| new/);
+    expect(command.said.stdout).toContain('2 made, 0 updated, 0 left alone, 0 refused.');
+    expect(command.said.stdout).toContain(SHOW_CURSOR);
+    expect(await soundsIn(sql, category)).toHaveLength(2);
+
+    // With nothing new in it, nothing is asked.
+    const again = startAtTerminal(folder);
+    expect(await again.exited).toBe(0);
+    expect(again.said.stdout).toContain('0 new, 0 to update, 2 unchanged');
+  });
+
+  test.for([
+    ['n\r', 0],
+    ['\r', 0],
+    [CTRL_C, 130],
+    ['\x04', 0],
+  ] as const)('nothing is done when the answer is %j', async ([answer, code], { sql }) => {
+    const category = await addCategory(sql);
+    const command = startAtTerminal(await makeFolder({ [`${category}/a.wav`]: tone() }));
+    await command.until('Do it? [y/N] ');
+    command.type(answer);
+    expect(await command.exited).toBe(code);
+    expect(await soundsIn(sql, category)).toEqual([]);
+  });
+});

@@ -27,7 +27,7 @@ const SOUNDS_AT_ONCE = 4;
 /**
  * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
  * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
- * @param interruption ends it, with the connection
+ * The signal of the connection ends it.
  */
 export async function carryOut(connection: Connection, steps: Step[], progress: Progress): Promise<Outcome> {
   const { client, signal } = connection;

@@ -3,7 +3,7 @@ import { describe, type Outcome } from './carry-out.ts';
 import type { Step } from './plan.ts';
 import type { Problem } from './problems.ts';
 
-type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused' | 'not done';
+type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused';
 type Line = [kind: Kind, where: string, text: string];
 
 const COLOURS = {
@@ -14,7 +14,6 @@ const COLOURS = {
   'left alone': 'yellow',
   note: 'yellow',
   refused: 'red',
-  'not done': 'red',
 } as const;
 
 /** Longer names push their text to the right. */
@@ -80,6 +79,7 @@ export function printOutcome(
   const updated = finished.filter(({ action }) => action === 'update');
   const allRefused = [...refusedBefore, ...refused];
   const leftAlone = steps.filter((step) => step.leftAlone.length > 0);
+  console.log();
   print([
     ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
     ...updated.map((step): Line => ['updated', step.file, describe(step)]),

@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import PQueue from 'p-queue';
 import { insertSound, remember, updateSound } from './catalogue.ts';
 import { COLUMNS, columnsOf } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
@@ -66,7 +66,8 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
       progress.end(step, 'refused');
     }
   };
-  await pMap(steps, carryOutOne, { concurrency: SOUNDS_AT_ONCE });
+  const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
+  await queue.addAll(steps.map((step, index) => () => carryOutOne(step, index)));
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
 }

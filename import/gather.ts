@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import PQueue from 'p-queue';
 import type { Fields } from './fields.ts';
 import type { BucketLimits, LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
@@ -56,7 +56,8 @@ export async function gather(
     refused.push({ where: file, reason: outcome.message });
     return [];
   };
-  const sounds = await pMap(recordings, read, { concurrency: READ_AT_ONCE });
+  const queue = new PQueue({ concurrency: READ_AT_ONCE });
+  const sounds = await queue.addAll(recordings.map((recording) => () => read(recording)));
   return { sounds: sounds.flat(), refused };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
-import pMap from 'p-map';
+import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
 import { CannotGoOn, Refused } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
@@ -33,8 +33,14 @@ export async function storedFiles(client: SupabaseClient, files: LocalFile[]): P
       return [`${bucket}/${folder}`, { bucket, folder }];
     }),
   );
-  const list = ({ bucket, folder }: { bucket: string; folder: string }) => listFolder(client, bucket, folder);
-  const listed = await pMap(folders.values(), list, { concurrency: LISTS_AT_ONCE });
+  const queue = new PQueue({ concurrency: LISTS_AT_ONCE });
+  const listed = await queue.addAll(
+    [...folders.values()].map(
+      ({ bucket, folder }) =>
+        () =>
+          listFolder(client, bucket, folder),
+    ),
+  );
   return new Set(listed.flat());
 }
 

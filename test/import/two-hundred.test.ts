@@ -1,13 +1,15 @@
 import { expect } from 'vitest';
+import { bearer } from '../support/api.ts';
 import { addCategory } from '../support/catalogue.ts';
-import { newEmail, password, test } from '../support/test.ts';
+import { test } from '../support/test.ts';
 import { importFolder, makeFolder, picture, tone } from './folder.ts';
 
 const COUNT = 200;
 
 test('two hundred recordings are listed by the service in the order of their folder, and each of them plays', async ({
-  gateway,
+  api,
   sql,
+  user,
 }) => {
   const category = await addCategory(sql);
   const titles = Array.from({ length: COUNT }, (_, index) => `Bowl ${index + 1}`);
@@ -21,36 +23,21 @@ test('two hundred recordings are listed by the service in the order of their fol
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain(`${COUNT} made, 0 updated, 0 left alone, 0 refused.`);
 
-  const signedUp = await fetch(`${gateway.url}/auth/signup`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email: newEmail(), password }),
-  });
-  const { data: session } = (await signedUp.json()) as { data: { access_token: string } };
-  const get = async <T>(path: string): Promise<T> => {
-    const answer = await fetch(gateway.url + path, {
-      headers: { Authorization: `Bearer ${session.access_token}` },
-    });
-    return (await answer.json()) as T;
+  const get = async (path: string) => {
+    const { body } = await api.get(path).auth(user.access_token, bearer).expect(200);
+    return body;
   };
-
-  type Item = { id: string; title: string; duration_sec: number; cover_image_url: string };
-  const listed: Item[] = [];
-  let page = '';
-  do {
-    const { data, next_cursor } = await get<{ data: Item[]; next_cursor: string | null }>(
-      `/sounds?category=${category}&limit=100${page}`,
-    );
-    listed.push(...data);
-    page = next_cursor ? `&cursor=${encodeURIComponent(next_cursor)}` : '';
-  } while (page);
+  const first = await get(`/sounds?category=${category}&limit=100`);
+  const second = await get(`/sounds?category=${category}&limit=100&cursor=${first.next_cursor}`);
+  expect(second.next_cursor).toBeNull();
+  const listed: Record<string, string>[] = [...first.data, ...second.data];
   expect(listed.map(({ title }) => title)).toEqual(titles);
 
-  for (const { id, title, duration_sec, cover_image_url } of listed) {
+  for (const { id, title = '', duration_sec, cover_image_url } of listed) {
     expect(duration_sec).toBe(0.2);
     expect(cover_image_url).toMatch(new RegExp(`^covers/${category}/cover-`));
-    const { data: sound } = await get<{ data: { audio_url: string } }>(`/sounds/${id}`);
-    const audio = await fetch(sound.audio_url);
+    const { data } = await get(`/sounds/${id}`);
+    const audio = await fetch(data.audio_url);
     expect(audio.headers.get('content-type')).toBe('audio/wav');
     expect(recordings.get(title)?.equals(Buffer.from(await audio.arrayBuffer())), title).toBe(true);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
 import { CACHE_SECONDS, type LocalFile } from './local-file.ts';
@@ -65,7 +65,8 @@ function meaningOf(error: Error | DetailedError, url: string): Error {
   );
 }
 
-const NOTES = join(tmpdir(), `sounds-service-uploads-${userInfo().uid}`);
+// Nobody else may write there: the secret key goes to the address that a note names.
+const NOTES = join(homedir(), '.cache', 'sounds-service', 'uploads');
 const noteOf = (fingerprint: string) => join(NOTES, createHash('sha256').update(fingerprint).digest('hex'));
 
 /** Where uploads that were begun go on. It only saves sending what was sent already, so losing it loses nothing. */
@@ -80,8 +81,12 @@ const unfinished: NonNullable<UploadOptions['urlStorage']> = {
     }
   },
   async addUpload(fingerprint, upload) {
-    await mkdir(NOTES, { recursive: true });
-    await writeFile(noteOf(fingerprint), JSON.stringify(upload));
+    try {
+      await mkdir(NOTES, { recursive: true, mode: 0o700 });
+      await writeFile(noteOf(fingerprint), JSON.stringify(upload));
+    } catch {
+      // Not resumable by the next run, then.
+    }
     return fingerprint;
   },
   removeUpload: (fingerprint) => rm(noteOf(fingerprint), { force: true }),

@@ -21,14 +21,15 @@ export interface Sheet {
   unusable: Set<string>;
 }
 
+// A comma before three digits may stand for thousands, so that is refused.
 const number = z
   .string()
   .transform((text) => Number(text.replace(/,(?!\d{3}$)/, '.')))
   .refine(Number.isFinite, 'is no number');
 const truth = z.stringbool({ error: 'is neither true nor false' });
-const text = z.string();
+// The database composes titles, and what it has is compared with this.
+const text = z.string().normalize('NFC').trim();
 
-// A comma before three digits may stand for thousands, so that is refused.
 /** How the columns are read; `file` names the recording. An empty cell says nothing. */
 const Columns = {
   title: text,

@@ -66,7 +66,9 @@ export function startImport(
   wrapper: string[] = [],
 ) {
   const [program = '', ...rest] = [...wrapper, process.execPath, 'import/main.ts', ...args];
-  return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey }, program);
+  // What it notes there is removed with everything temporary.
+  const HOME = tmpdir();
+  return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey, HOME }, program);
 }
 
 /** Runs the command to its end, without asking. */

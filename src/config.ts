@@ -87,7 +87,7 @@ function decodeRole(key: string): unknown {
   }
 }
 
-/** Of every local stack, and in .env.example: with it anybody can make the tokens of any user. */
+/** Of every local stack: with it anybody can make the tokens of any user. */
 const localJwtSecret = 'super-secret-jwt-token-with-at-least-32-characters-long';
 
 const Variables = z.object({

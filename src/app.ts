@@ -33,7 +33,7 @@ export const endpoints = [
   ...categoryEndpoints,
 ];
 
-const pathsWithoutToken = endpoints.filter(({ guard }) => guard === 'none').map(({ path }) => apiBase + path);
+const withoutToken = endpoints.filter(({ guard }) => guard === 'none');
 
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
@@ -53,9 +53,9 @@ export function createApp(context: Context): Express {
   if (metrics !== null) app.use(measureRequests(metrics));
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
-  app.post(pathsWithoutToken, ignoreCredential);
+  for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
   app.use(identify(verify));
-  app.use(limits.refusedKeys); // before the general one: keys that were made up leave no entry there
+  app.use(limits.refusedKeys.check); // before the general one: keys that were made up leave no entry there
   app.use(limits.general);
   if (config.requireHttps) app.use(refusePlainHttp); // after the limits, so that it carries their headers
   app.use(apiBase, endpointRouter(endpoints, context, limits));

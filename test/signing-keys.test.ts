@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
@@ -70,5 +70,32 @@ test('an anonymous user of Supabase is nobody here: 401 on guarded endpoints and
       .get('/categories')
       .auth(await key.sign({ is_anonymous: false }), bearer)
       .expect(200);
+  });
+});
+
+test('an Auth that is away signs nobody out: the last key set is good for an hour more', async () => {
+  const [known, unknown] = [await signingKey('known'), await signingKey('unknown')];
+  const { behave } = publishing([known.published]);
+  const auth = { isAway: false };
+  const withOutage: RequestListener = (req, res) =>
+    auth.isAway && req.url?.includes('/auth/') ? res.writeHead(503).end() : behave(req, res);
+  await withSupabase(withOutage, async (api) => {
+    const status = async (token: string) => (await api.get('/sounds').auth(token, bearer)).status;
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    try {
+      const tokens = await Promise.all([1, 2, 3].map((session_id) => known.sign({ session_id })));
+      const [first = '', second = '', third = ''] = tokens;
+      const foreign = await unknown.sign();
+      expect(await status(first)).toBe(200);
+      auth.isAway = true;
+      vi.setSystemTime(now + 11 * 60_000); // jose keeps a key set for ten minutes
+      expect(await status(second)).toBe(200);
+      expect(await status(foreign)).toBe(500); // it may be signed with a new key
+      vi.setSystemTime(now + 59 * 60_000);
+      expect(await status(third)).toBe(200);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -92,7 +92,10 @@ export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
     next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
     return;
   }
+  // Of the answer that was meant to be sent.
+  for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) res.removeHeader(name);
   res
+    .type('json')
     .set({ ...error.headers, 'Cache-Control': 'no-store' })
     .status(error.status)
     .json(envelope(error));

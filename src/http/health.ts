@@ -4,6 +4,9 @@ import type { Context } from '../context.ts';
 /** Probes come from many load balancers at once; a state this old, in milliseconds, is news enough for all of them. */
 const freshForMs = 1_000;
 
+/** Probes do not wait for longer, in milliseconds. */
+const patienceMs = 3_000;
+
 /** Runs a check and measures it; a part that fails, or does not answer in time, is not ready. */
 async function timed(check: () => Promise<boolean>) {
   const started = performance.now();
@@ -29,6 +32,7 @@ export function ready({ config, lifecycle, redis, upstream, data }: Context): Re
       timed(async () => {
         const { status } = await upstream.fetch(`${url}/auth/v1/health`, {
           headers: { apikey: publishableKey },
+          signal: AbortSignal.timeout(patienceMs),
         });
         return status === 200;
       }),

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Caller } from '../caller.ts';
 import type { Data } from '../supabase/data.ts';
+import { requestContext } from './request-context.ts';
 
 const intervalMs = 15 * 60_000;
 
@@ -14,7 +15,9 @@ export function createLastSeen(data: Data, log: Logger) {
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || noted.has(caller.userId)) return;
     noted.set(caller.userId, true);
-    data.call(caller, 'touch_last_seen').catch((error: unknown) => {
+    // With a deadline of its own, not what is left of the request's.
+    const note = () => data.call(caller, 'touch_last_seen');
+    requestContext.exit(note).catch((error: unknown) => {
       noted.delete(caller.userId);
       log.warn({ err: error }, 'last_seen_at could not be written');
     });

@@ -54,6 +54,13 @@ export class FallbackStore implements Store {
     );
   }
 
+  get(key: string): Promise<ClientRateLimitInfo | undefined> {
+    return this.#run(
+      () => this.#shared.get(key),
+      () => this.#local.get(key),
+    );
+  }
+
   decrement(key: string): Promise<void> {
     return this.#run(
       () => this.#shared.decrement(key),

@@ -83,9 +83,9 @@ export function createRateLimits(
       windowMs: minuteMs,
       standardHeaders: false,
       legacyHeaders: false,
-      store: options.store ?? storeOf(name),
       handler: (req, _res, next) => next(tooManyRequests(req[name])),
       ...options,
+      store: options.store ?? storeOf(name),
     });
   }
 
@@ -152,21 +152,39 @@ export function createRateLimits(
       legacyHeaders: true,
     }),
 
-    /**
-     * Counts the API keys of an address that were refused: keys with a right checksum are free to make, so each alone
-     * would have a budget of its own.
-     */
-    refusedKeys: limiter('refusedKeyLimit', {
-      keyGenerator: addressOf,
-      limit: rateLimits.anonymousPerMinute,
-      skip: (_req, { locals: { caller } }) => caller?.via !== 'api_key',
-      skipSuccessfulRequests: true,
-      requestWasSuccessful: (_req, { statusCode }) => statusCode !== 401,
-      legacyHeaders: true,
-    }),
+    refusedKeys: createRefusedKeys(storeOf('refusedKeyLimit'), rateLimits.anonymousPerMinute),
 
     /** Those that an endpoint names in its declaration. */
     extra,
+  };
+}
+
+/**
+ * The limit of API keys of an address that were refused: keys with a right checksum are free to make, and each would have a
+ * budget of its own. Unlike the other limits it counts afterwards, so that good keys never count, however many requests are
+ * in flight and whatever their clients do. Past it, no key of the address is believed any more.
+ */
+function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
+  store.init({ windowMs: minuteMs } as Options); // rateLimit does that for the others; stores read no other option
+  return {
+    check: (async (req, res, next) => {
+      if (res.locals.caller?.via === 'api_key') {
+        const key = addressOf(req);
+        const { totalHits = 0, resetTime } = (await store.get(key)) ?? {};
+        const counted = {
+          limit,
+          used: totalHits + 1,
+          remaining: Math.max(0, limit - totalHits),
+          resetTime,
+          key,
+        };
+        req.refusedKeyLimit = counted;
+        if (counted.used > limit)
+          Object.assign(res.locals, { caller: null, refusal: tooManyRequests(counted) });
+      }
+      next();
+    }) satisfies RequestHandler,
+    count: (req: Request) => void store.increment(addressOf(req)),
   };
 }
 

@@ -25,9 +25,14 @@ const named =
  * Whether an API key is live shows when it is used. A faulty request does not get that far: a revoked key must be told
  * so whatever it is sent with.
  */
-function checkKeyOfFaultyRequest({ data }: Context): ErrorRequestHandler {
-  return async (error, _req, { locals: { caller } }, next) => {
-    if (caller?.via === 'api_key' && !isUnauthorized(error)) await data.call(caller, 'get_customer');
+function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits): ErrorRequestHandler {
+  return async (error, req, { locals: { caller } }, next) => {
+    if (caller?.via === 'api_key' && !isUnauthorized(error)) {
+      await data.call(caller, 'get_customer').catch((refusal: unknown) => {
+        if (isUnauthorized(refusal)) refusedKeys.count(req);
+        throw refusal;
+      });
+    }
     next(error);
   };
 }
@@ -49,12 +54,14 @@ function answer(
         return await endpoint.handle({ ...input, caller, context, req });
       } catch (error) {
         wasRefused = isUnauthorized(error);
+        if (wasRefused && caller?.via === 'api_key') limits.refusedKeys.count(req);
         throw error;
       } finally {
         if (!wasRefused) for (const { forgive } of extraLimits) forgive?.(req);
       }
     };
     if (endpoint.cache === 'no-store') {
+      delete req.headers['if-none-match']; // what must not be kept is not revalidated
       const payload = await handle();
       res
         .set('Cache-Control', 'no-store')
@@ -73,7 +80,7 @@ function answer(
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    context.noteLastSeen(caller);
+    if (endpoint.guard !== 'user') context.noteLastSeen(caller); // those end sessions and accounts
   };
 }
 
@@ -105,7 +112,7 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
       ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
       startRequestContext,
       validate(endpoint),
-      checkKeyOfFaultyRequest(context),
+      checkKeyOfFaultyRequest(context, limits),
       ...(endpoint.extraLimits ?? []).map((name) => limits.extra[name].count),
       answer(endpoint, context, limits, collapse),
     );

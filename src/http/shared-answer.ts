@@ -20,7 +20,7 @@ export class SharedAnswer {
   /** Sends it, or 304 when the client holds it already. */
   send(req: Request, res: Response) {
     res.set('ETag', this.#etag).vary('Accept-Encoding').type('json');
-    if (req.fresh || this.#bytes.length <= worthCompressing || !req.acceptsEncodings('gzip')) {
+    if (req.fresh || this.#bytes.length < worthCompressing || !req.acceptsEncodings('gzip')) {
       res.send(this.#bytes);
       return;
     }

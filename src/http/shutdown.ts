@@ -11,7 +11,7 @@ const lingerMs = 2_000;
 /**
  * Stops listening, lets every request in flight finish, and resolves when the last connection is gone.
  * @param graceMs after which connections are cut
- * @returns whether that was not necessary
+ * @returns true when every connection ended by itself, false when some were cut
  */
 export async function drain(server: Server, graceMs: number): Promise<boolean> {
   const started = performance.now();

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from './document.ts';
 const file =
   (name: string): RequestHandler =>
   (_req, res) => {
-    res.sendFile(name, { root: import.meta.dirname, cacheControl: false });
+    res.sendFile(name, { root: import.meta.dirname, cacheControl: false, acceptRanges: false });
   };
 
 /**

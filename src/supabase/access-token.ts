@@ -13,6 +13,9 @@ import type { Fetch } from './fetch.ts';
  */
 const keySetAgeMs = 5_000;
 
+/** For how long, in milliseconds, the last key set is used while Auth does not give a new one. */
+const staleKeysMs = 60 * 60_000;
+
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /**
@@ -23,17 +26,28 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
  *   cannot be fetched.
  */
 export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
+  let lastKeys: { body: unknown; at: number } | undefined;
+  let keysAreStale = false;
+
+  async function fetchKeys(url: string): Promise<unknown> {
+    const response = await fetch(url);
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.status === 200 && KeySet.safeParse(body).success) return body;
+    throw new Error(`The project answered ${response.status} and no key set`);
+  }
+
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
-    // A key set out of reach says nothing about the token: that must not sign the user out.
     cooldownDuration: keySetAgeMs,
+    // A key set out of reach says nothing about a token: that must not sign anybody out.
     [customFetch]: async (url: string) => {
-      const response = await fetch(url).catch((error: unknown) => {
-        throw serverError(error);
-      });
-      const body: unknown = await response.json().catch(() => undefined);
-      if (response.status !== 200 || !KeySet.safeParse(body).success)
-        throw serverError(new Error(`The project answered ${response.status} and no key set`));
-      return response;
+      try {
+        lastKeys = { body: await fetchKeys(url), at: Date.now() };
+        keysAreStale = false;
+      } catch (error) {
+        if (lastKeys === undefined || Date.now() - lastKeys.at > staleKeysMs) throw serverError(error);
+        keysAreStale = true;
+      }
+      return Response.json(lastKeys.body);
     },
   });
   const secret =
@@ -68,6 +82,8 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     } catch (error) {
       verified.delete(token);
       if (error instanceof ApiError) throw error;
+      // The key may be a new one that could not be fetched.
+      if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);
       throw tokenRefused(error);
     }
   };

@@ -77,7 +77,7 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
 
   /** Deletes an account for good; the database removes what belongs to it. @throws unauthorized when it has gone already */
   async function deleteAccount(userId: string): Promise<void> {
-    await call(`admin/users/${userId}`, { method: 'DELETE', body: { should_soft_delete: false } }).catch(
+    await call(`admin/users/${userId}`, { method: 'DELETE', asService: true }).catch(
       refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)),
     );
   }

@@ -28,8 +28,10 @@ type CallOptions = Readonly<{
   client?: Client;
   method?: 'POST' | 'PUT' | 'DELETE';
   body?: object;
-  /** The caller's access token; without one the call is made as the service. */
+  /** The caller's access token. */
   bearer?: string;
+  /** For what only the service may do: legacy keys count there as bearer alone. */
+  asService?: true;
 }>;
 
 const tooManyRequests = (cause: unknown) =>
@@ -44,7 +46,8 @@ const tooManyRequests = (cause: unknown) =>
  *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
-  return async (path: string, { client, method = 'POST', body = {}, bearer }: CallOptions) => {
+  return async (path: string, { client, method = 'POST', body = {}, ...as }: CallOptions) => {
+    const bearer = as.asService ? secrets.supabaseSecretKey : as.bearer;
     const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
       method,
       headers: {

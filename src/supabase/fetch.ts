@@ -25,7 +25,7 @@ function serviceOf(path: string): Service {
 
 /**
  * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline and the id of the current
- * request, metrics. It runs on undici's `request`, because Node's own fetch takes four times as much processor time.
+ * request, metrics. It runs on undici's `request`, because Node's own fetch takes three times as much processor time.
  * It rejects when there is no whole answer in time, and for a 200 without a body, which postgrest-js takes for null.
  */
 export function createFetch(metrics: Metrics | null) {
@@ -42,12 +42,14 @@ export function createFetch(metrics: Metrics | null) {
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
     headers.set('User-Agent', 'sounds-service');
     if (id !== undefined) headers.set('X-Request-Id', id);
+    if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
+    const deadline = AbortSignal.timeout(timeLeftMs(service));
     const answer = await request(url, {
       dispatcher: agent,
       method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
       headers,
-      body: typeof init.body === 'string' ? init.body : null,
-      signal: AbortSignal.timeout(timeLeftMs(service)),
+      body: init.body ?? null,
+      signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
     });
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');

@@ -14,6 +14,7 @@ export async function summary(
   const calls = await sampleCalls(stack.databaseUrl, api);
   return `
   Gateway        ${api}
+  Reference      ${api}/docs
   Supabase       ${stack.apiUrl}
   Studio         ${stack.apiUrl}/  (browse and edit the public tables)
   Database       ${stack.databaseUrl}  (psql, or the line below)

@@ -54,7 +54,7 @@ export function createApp(context: Context): Express {
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
-  app.use(identify(verify));
+  app.use(identify(verify)); // refuses nobody yet: the endpoint does, where it needs a caller
   app.use(limits.refusedKeys.check); // before the general one: keys that were made up leave no entry there
   app.use(limits.general);
   if (config.requireHttps) app.use(refusePlainHttp); // after the limits, so that it carries their headers

@@ -56,6 +56,22 @@ describe('DELETE /me', () => {
     await signUp(api, leaving.user.email); // the address is free again
   });
 
+  test('by a session that has ended, or of a deactivated customer, is refused', async ({ api, sql }) => {
+    const owner = await signUp(api);
+    const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
+      .body.data;
+    await api
+      .post('/auth/password')
+      .auth(owner.access_token, bearer)
+      .send({ password: `${password}, new` })
+      .expect(200);
+    await api.delete('/me').auth(thief.access_token, bearer).expect(401);
+    await api.get('/me').auth(owner.access_token, bearer).expect(200);
+    await sql`update public.customers set is_active = false where id = ${owner.user.id}`;
+    await api.delete('/me').auth(owner.access_token, bearer).expect(401);
+    expect(await sql`select from auth.users where id = ${owner.user.id}`).toHaveLength(1);
+  });
+
   test('with a token that tells no sign-in is refused', async ({ api, user, skip }) => {
     const { amr, ...claims } = decodeJwt(user.access_token);
     expect(amr).toHaveLength(1);

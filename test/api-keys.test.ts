@@ -104,6 +104,21 @@ describe('an API key', () => {
     await gateway.close();
   });
 
+  test('that was made up is limited by its address everywhere, also where no endpoint asks for it', async () => {
+    const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '8' });
+    const limited = apiAt(gateway.url);
+    const calls = [
+      () => limited.get('/nope').expect(404),
+      () => limited.put('/sounds').expect(405),
+      () => limited.options('/sounds').expect(204),
+      () => limited.post('/auth/signout').expect(401),
+    ];
+    let number = 0;
+    for (const call of [...calls, ...calls]) await call().auth(unissuedKey(number++), bearer);
+    await limited.get('/sounds').auth(unissuedKey(number), bearer).expect(429);
+    await gateway.close();
+  });
+
   test('that is good never counts as refused, however many requests are in flight and whatever their clients do', async ({
     api,
     sql,

@@ -80,6 +80,25 @@ describe('a malformed request', () => {
     expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401']);
   });
 
+  test('of many parts behind a valid one is one error, and leaves no listener for each part', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const behave: RequestListener = (_req, res) => {
+      setTimeout(() => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'), 500);
+    };
+    await withSupabase(behave, async (_api, { port }) => {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write('GET /api/v1/categories HTTP/1.1\r\nHost: a\r\n\r\nrubbish\r\n\r\n'),
+      );
+      const more = setInterval(() => socket.write('rubbish\r\n'), 5);
+      await once(socket.on('error', () => {}).resume(), 'close');
+      clearInterval(more);
+    });
+    process.off('warning', note);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
+  });
+
   test('waits for the answer to the one before it, however long that takes', async () => {
     const behave: RequestListener = (_req, res) => {
       setTimeout(() => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'), 500);

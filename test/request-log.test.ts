@@ -46,8 +46,10 @@ describe('the log', () => {
     const token = user.access_token;
     await api.get(`/nope/${token}/x`).set('X-Request-Id', 'log-4');
     await api.get(`/nope/${user.user.email}`).set('X-Request-Id', 'log-5');
-    const lines = await linesOf(gateway.logged, ['log-4', 'log-5']);
-    expect(lines.map(({ path }) => path)).toEqual(['/api/v1/nope/…/x', '/api/v1/nope/…']);
+    await api.get('/auth/verify/123456').set('X-Request-Id', 'log-8');
+    const lines = await linesOf(gateway.logged, ['log-4', 'log-5', 'log-8']);
+    const paths = ['/api/v1/nope/…/x', '/api/v1/nope/…', '/api/v1/auth/verify/…'];
+    expect(lines.map(({ path }) => path)).toEqual(paths);
   });
 
   test('tells of a failure what the client is not told, down to its cause', async () => {

@@ -67,7 +67,10 @@ export function createHttpServer(config: Config, app: Express): Server {
     setTimeout(() => socket.destroy(), partingMs).unref();
   }
 
+  const failed = new WeakSet<Socket>();
   return server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (failed.has(socket)) return; // each chunk behind a malformed one is another error
+    failed.add(socket);
     const answer = answers.get(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // In a body that the answer did not wait for: there is no second answer.

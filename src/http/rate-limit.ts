@@ -179,6 +179,10 @@ function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
           key,
         };
         req.refusedKeyLimit = counted;
+        // Where no endpoint asks the database, nobody knows whether the key is live.
+        res.once('close', () => {
+          if (res.locals.operation === undefined && res.statusCode !== 429) void store.increment(key);
+        });
         if (counted.used > limit)
           Object.assign(res.locals, { caller: null, refusal: tooManyRequests(counted) });
       }

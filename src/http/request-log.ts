@@ -68,10 +68,10 @@ function nameOf(caller: Caller) {
   return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
 }
 
-/** The path of an unknown address helps to find the mistake; what looks like a token or an e-mail address does not. */
+/** The path of an unknown address helps to find the mistake; what may be a token, a code or an e-mail address does not. */
 function withoutSecrets(url: string) {
   return url
     .replace(/\?.*/s, '')
-    .replace(/[^/]{41,}|[^/]*(@|%40)[^/]*/gi, '…')
+    .replace(/(?<=\/)(?!v\d+(\/|$))([^/]{41,}|[^/]*[\d@%][^/]*)/g, '…')
     .slice(0, 200);
 }

@@ -27,13 +27,15 @@ const named =
  */
 function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits): ErrorRequestHandler {
   return async (error, req, { locals: { caller } }, next) => {
-    if (caller?.via === 'api_key' && !isUnauthorized(error)) {
-      await data.call(caller, 'get_customer').catch((refusal: unknown) => {
-        if (isUnauthorized(refusal)) refusedKeys.count(req);
-        throw refusal;
-      });
-    }
-    next(error);
+    if (caller?.via !== 'api_key') return next(error);
+    const refusal = isUnauthorized(error)
+      ? error
+      : await data.call(caller, 'get_customer').then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+    if (isUnauthorized(refusal)) refusedKeys.count(req);
+    next(refusal ?? error);
   };
 }
 

@@ -159,7 +159,7 @@ export const meEndpoints = [
     handle: async ({ context, caller }) => {
       if (Date.now() / 1000 - signedInAt(caller) > recentSignInSeconds)
         throw unauthorized('Sign in again to delete the account.', { tokenCame: true });
-      await context.auth.deleteAccount(caller.userId);
+      await context.auth.deleteAccount(caller);
       return { data: { ok: true } };
     },
   }),

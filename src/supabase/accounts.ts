@@ -1,4 +1,4 @@
-import { tokenRefused } from '../caller.ts';
+import { tokenRefused, type UserCaller } from '../caller.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
 import {
   type AuthCall,
@@ -47,7 +47,7 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
   async function verifyCode(type: CodeType, email: string, code: string, client: Client): Promise<Tokens> {
     const body = { type, email, token: code };
     const ask = () => call('verify', { client, body });
-    const answer = await share('verify', body, ask).catch(
+    const answer = await share('verify', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ status }) =>
         [400, 403, 422].includes(status)
           ? unauthorized('The code is wrong, was used already or has expired.')
@@ -75,8 +75,15 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
     );
   }
 
-  /** Deletes an account for good; the database removes what belongs to it. @throws unauthorized when it has gone already */
-  async function deleteAccount(userId: string): Promise<void> {
+  /**
+   * Deletes an account for good; the database removes what belongs to it. Auth is asked about the session first: a token
+   * outlives it by up to an hour, and must not delete what its owner has locked out.
+   * @throws unauthorized when the session has ended, or the account is banned or gone
+   */
+  async function deleteAccount({ userId, token }: UserCaller): Promise<void> {
+    await call('user', { method: 'GET', bearer: token }).catch(
+      refused((refusal) => (isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined)),
+    );
     await call(`admin/users/${userId}`, { method: 'DELETE', asService: true }).catch(
       refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)),
     );

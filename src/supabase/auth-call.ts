@@ -26,7 +26,7 @@ export type Client = Readonly<{ ip: string | undefined }>;
 
 type CallOptions = Readonly<{
   client?: Client;
-  method?: 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
   /** The caller's access token. */
   bearer?: string;
@@ -58,7 +58,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
         ...(client?.ip !== undefined && { 'Sb-Forwarded-For': client.ip }),
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       },
-      body: JSON.stringify(body),
+      ...(method !== 'GET' && { body: JSON.stringify(body) }),
     });
     const { status } = response;
     const answer: unknown = await response.json().catch(() => undefined);

@@ -36,7 +36,7 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => inPasswordLine(() => call('signup', { client, body }));
-    const answer = await share('signup', body, ask).catch(
+    const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
         const message = signUpRefusals[code];
         return message === undefined ? undefined : new ApiError('invalid_request', message);

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { addCategory } from '../support/catalogue.ts';
+import { addCategory, newSlug } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { addFiles, importFolder, makeFolder, picture, soundsIn, startImport, tone } from './folder.ts';
 
@@ -8,16 +8,17 @@ const lines = (...cells: string[]) => cells.join('\r\n');
 describe('sounds.csv', () => {
   test('decides over folder, tags and pictures, and changes the sounds when it changes', async ({ sql }) => {
     const category = await addCategory(sql);
+    const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
     const folder = await makeFolder({
-      'elsewhere/F3 bowl.wav': tone(),
-      'elsewhere/plain.wav': tone(),
+      [`${elsewhere}/F3 bowl.wav`]: tone(),
+      [`${elsewhere}/plain.wav`]: tone(),
       [`${category}/other.wav`]: tone(),
-      'elsewhere/F3 bowl.jpg': await picture(),
+      [`${elsewhere}/F3 bowl.jpg`]: await picture(),
       'pictures/mine.png': await picture('png'),
       'sounds.csv': lines(
         'file,title,description,bowl_note,frequency_hz,duration_sec,category,tags,cover_image_path,is_featured,is_active,sort_order',
-        `elsewhere/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,${category},"bowl, deep",pictures/mine.png,true,false,7`,
-        `elsewhere\\plain.wav,,,,,,CATEGORY ${category},{slow},,,,`,
+        `${elsewhere}/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,${category},"bowl, deep",pictures/mine.png,true,false,7`,
+        `${elsewhere}\\plain.wav,,,,,,CATEGORY ${category},{slow},,,,`,
       ),
     });
     const { code, stdout, stderr } = await importFolder(folder);
@@ -40,9 +41,9 @@ describe('sounds.csv', () => {
     expect(other).toMatchObject({ title: 'Other', tags: null });
     expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged');
 
-    await addFiles(folder, { 'sounds.csv': 'file,title,is_featured\nelsewhere/plain.wav,New name,yes\n' });
+    await addFiles(folder, { 'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n` });
     expect((await importFolder(folder)).stdout).toMatch(
-      /updated +elsewhere\/plain\.wav +title, is_featured\n/,
+      new RegExp(`updated +${elsewhere}/plain\\.wav +title, is_featured\\n`),
     );
     expect((await soundsIn(sql, category))[1]).toMatchObject({ title: 'New name', is_featured: true });
   });

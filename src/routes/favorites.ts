@@ -29,7 +29,7 @@ export const favoriteEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller }) => ({
-      data: await context.data.call<Favorite[]>(caller, 'list_favorites'),
+      data: (await context.data.call(caller, 'list_favorites')) as Favorite[],
     }),
   }),
 
@@ -49,7 +49,7 @@ export const favoriteEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, body }) => {
       const args = { liked_sound: body.sound_id };
-      const added = await context.data.call<boolean>(caller, 'add_favorite', args);
+      const added = await context.data.call(caller, 'add_favorite', args);
       if (!added) throw notFound('sound');
       return { data: { ok: true } };
     },

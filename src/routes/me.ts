@@ -138,7 +138,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const customer = await context.data.call<Customer | null>(caller, 'get_customer');
+      const customer = (await context.data.call(caller, 'get_customer')) as Customer | null;
       const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
       return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
     },
@@ -175,7 +175,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const data = await context.data.call<Customer | null>(caller, 'get_customer');
+      const data = (await context.data.call(caller, 'get_customer')) as Customer | null;
       if (data === null) throw notFound('customer');
       return { data, auth_via: caller.via };
     },
@@ -197,10 +197,10 @@ export const meEndpoints = [
     handle: async ({ context, caller, body: changes }) => {
       const data =
         Object.keys(changes).length === 0
-          ? await context.data.call<Customer | null>(caller, 'get_customer')
-          : await context.data.call<Customer | null>(caller, 'update_customer', { changes });
+          ? await context.data.call(caller, 'get_customer')
+          : await context.data.call(caller, 'update_customer', { changes });
       if (data === null) throw notFound('customer');
-      return { data };
+      return { data: data as Customer };
     },
   }),
 ];

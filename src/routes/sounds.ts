@@ -65,15 +65,15 @@ export const soundEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: ({ context, caller, query }) =>
-      context.data.call<SoundPage>(caller, 'list_sounds', {
+    handle: async ({ context, caller, query }) =>
+      (await context.data.call(caller, 'list_sounds', {
         ...(query.category !== undefined && { category_slug: query.category }),
         ...(query.include_children !== undefined && { include_children: query.include_children }),
         ...(query.featured !== undefined && { featured: query.featured }),
         ...(query.search !== undefined && { title_search: query.search.normalize() }),
         ...(query.limit !== undefined && { page_size: query.limit }),
         ...(query.cursor !== undefined && { after: query.cursor }),
-      }),
+      })) as SoundPage,
   }),
 
   endpoint({
@@ -90,9 +90,8 @@ export const soundEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params, req }) => {
-      const stored = await context.data.call<StoredSound | null>(caller, 'get_sound', {
-        wanted_sound: params.id,
-      });
+      const args = { wanted_sound: params.id };
+      const stored = (await context.data.call(caller, 'get_sound', args)) as StoredSound | null;
       if (stored === null) throw notFound('sound');
       const { audio_path, cover_image_path, ...sound } = stored;
 
@@ -133,7 +132,7 @@ export const soundEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, params }) => {
       const args = { played_sound: params.id };
-      const data = await context.data.call<Played | null>(caller, 'count_play', args);
+      const data = (await context.data.call(caller, 'count_play', args)) as Played | null;
       if (data === null) throw notFound('sound');
       return { data };
     },

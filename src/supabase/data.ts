@@ -5,7 +5,13 @@ import type { Clients } from './clients.ts';
 import type { Database } from './database.types.ts';
 
 type Functions = Database['public']['Functions'];
-export type FunctionName = keyof Functions & string;
+type FunctionName = keyof Functions & string;
+
+/** Those of a function; they may be left out where it needs none. */
+type Arguments<Name extends FunctionName> =
+  Record<never, never> extends Functions[Name]['Args']
+    ? [args?: Functions[Name]['Args']]
+    : [args: Functions[Name]['Args']];
 
 /**
  * Functions that the service runs for users: count_play because no user may, the others because one run may answer
@@ -71,11 +77,11 @@ export function createData({ user, service }: Clients) {
      * @returns its value; null only from a function that found no row or returns nothing
      * @throws ApiError by the code of the error; server_error when the database does not answer in time
      */
-    async call<T, Name extends FunctionName = FunctionName>(
+    async call<Name extends FunctionName>(
       caller: Caller | null,
       name: Name,
-      args: Functions[Name]['Args'] = {},
-    ): Promise<T> {
+      ...[args = {}]: Arguments<Name>
+    ): Promise<unknown> {
       const { data, status } = await query(caller, name, args)
         .throwOnError()
         .then(undefined, (error: unknown) => {
@@ -86,7 +92,7 @@ export function createData({ user, service }: Clients) {
       const expected = caller?.via === 'api_key' ? 200 : statusOfNothing[name];
       if (data === null && (!(name in statusOfNothing) || status !== expected))
         throw serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
-      return data as T;
+      return data;
     },
   };
 }

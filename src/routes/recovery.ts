@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Call, Done, endpoint } from '../endpoint.ts';
+import { Done, endpoint } from '../endpoint.ts';
 import { body, exactText, text } from '../http/validate.ts';
 import { email, examplePassword, newPassword, Session, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
@@ -9,52 +9,46 @@ const code = text(50)
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
   .meta({ override: { minLength: 6, maxLength: 50 }, examples: ['123456'] });
 
-/** The mail that is asked for goes out, or it does not: the client is told the same. */
-const mailCode =
-  (type: CodeType) =>
-  async ({ context, body, req }: Call<object, object, { email: string }, 'none'>) => {
-    const reason = await context.auth.mailCode(type, body.email, { ip: req.ip });
-    if (reason !== null) {
-      context.metrics?.mailNotSent();
-      req.log.warn({ reason, type }, 'Supabase Auth sent no mail');
-    }
-    return { data: { ok: true } };
-  };
+/** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
+function mailEndpoint(operation: 'recover' | 'resend', type: CodeType, summary: string, description: string) {
+  return endpoint({
+    method: 'post',
+    path: `/auth/${operation}`,
+    operation,
+    summary,
+    description,
+    guard: 'none',
+    body: body({ email }),
+    extraLimits: ['mailsFromClient', 'mailsToAddress'],
+    response: Done,
+    errors: ['invalid_request', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, body, req }) => {
+      const reason = await context.auth.mailCode(type, body.email, { ip: req.ip });
+      if (reason !== null) {
+        context.metrics?.mailNotSent();
+        req.log.warn({ reason, type }, 'Supabase Auth sent no mail');
+      }
+      return { data: { ok: true } };
+    },
+  });
+}
 
 export const recoveryEndpoints = [
-  endpoint({
-    method: 'post',
-    path: '/auth/recover',
-    operation: 'recover',
-    summary: 'Mail a code for a forgotten password',
-    description:
-      'Mails a code that `/auth/verify` takes as `recovery`. The answer is the same whether or not the address has an ' +
+  mailEndpoint(
+    'recover',
+    'recovery',
+    'Mail a code for a forgotten password',
+    'Mails a code that `/auth/verify` takes as `recovery`. The answer is the same whether or not the address has an ' +
       'account. Five mails an hour for one address, beyond that 429.',
-    guard: 'none',
-    body: body({ email }),
-    extraLimits: ['mailsFromClient', 'mailsToAddress'],
-    response: Done,
-    errors: ['invalid_request', 'rate_limited'],
-    cache: 'no-store',
-    handle: mailCode('recovery'),
-  }),
-
-  endpoint({
-    method: 'post',
-    path: '/auth/resend',
-    operation: 'resend',
-    summary: 'Mail the confirmation code again',
-    description:
-      'Mails the code that confirms a new account again, where one is due. The answer is the same in any case. Five ' +
+  ),
+  mailEndpoint(
+    'resend',
+    'signup',
+    'Mail the confirmation code again',
+    'Mails the code that confirms a new account again, where one is due. The answer is the same in any case. Five ' +
       'mails an hour for one address, those of `/auth/recover` included, beyond that 429.',
-    guard: 'none',
-    body: body({ email }),
-    extraLimits: ['mailsFromClient', 'mailsToAddress'],
-    response: Done,
-    errors: ['invalid_request', 'rate_limited'],
-    cache: 'no-store',
-    handle: mailCode('signup'),
-  }),
+  ),
 
   endpoint({
     method: 'post',

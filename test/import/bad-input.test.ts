@@ -6,7 +6,7 @@ import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { encode, ffmpeg, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
 
-const wav = tone();
+const wav = tone(0.2, 440);
 const broken = Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]);
 // Of all that makes root root, this is what reads files of others.
 const unprivileged =

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { fileTypeFromFile } from 'file-type';
 import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Fields } from './fields.ts';
 import { type BucketLimits, type LocalFile, refusalByLimits } from './local-file.ts';
@@ -29,6 +30,7 @@ export async function readRecording(
   if (size === 0) throw new Refused('It is empty. Export the recording anew.');
   const refusal = refusalByLimits(file, type, size, limits);
   if (refusal) throw new Refused(`${refusal} Convert it, or change the bucket audio in the dashboard.`);
+  if (/mpeg|aac/.test(type)) await refuseOtherFormats(source);
   const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
     return undefined;
@@ -50,6 +52,16 @@ export async function readRecording(
     audio: { bucket: 'audio', path, type, size, source, changedMs },
     metadata,
   };
+}
+
+/**
+ * MPEG audio has no signature: its parser looks for a frame anywhere, and may find one by chance in a file of another format.
+ * @throws Refused when the file has the signature of one
+ */
+async function refuseOtherFormats(source: string): Promise<void> {
+  const found = await fileTypeFromFile(source);
+  if (found && !/^mp[123]$|^aac$/.test(found.ext))
+    throw new Refused(`It is a .${found.ext} file by its content. Rename it, or export it as MP3.`);
 }
 
 /** SHA-256 in hex. */

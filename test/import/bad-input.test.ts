@@ -6,7 +6,11 @@ import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { encode, ffmpeg, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
 
-const wav = tone(0.2, 440);
+const wav = tone();
+// 128 kbit/s at 44.1 kHz: 417 bytes that begin with this header are a frame of MP3.
+const frame = Buffer.alloc(417);
+frame.writeUInt32BE(0xfffb9000);
+const wavWithFrames = Buffer.concat([wav.subarray(0, 44), ...Array(20).fill(frame)]);
 const broken = Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]);
 // Of all that makes root root, this is what reads files of others.
 const unprivileged =
@@ -30,7 +34,13 @@ describe('bad input is one line in the report with what to do, and the rest is i
     ['a text called .m4a', 'bad.m4a', text, /no recording that can be read/],
     ['a text called .ogg', 'bad.ogg', text, /no recording that can be read/],
     ['a text called .webm', 'bad.webm', text, /no recording that can be read/],
-    ['a WAV file called .mp3', 'bad.mp3', wav, /no recording that can be read/],
+    ['a WAV file called .mp3', 'bad.mp3', wav, /It is a \.wav file by its content\. Rename it/],
+    [
+      'a WAV file called .mp3 whose samples look like MP3',
+      'bad.mp3',
+      wavWithFrames,
+      /It is a \.wav file by its content\. Rename it/,
+    ],
     ['a broken header', 'bad.wav', broken, /no recording that can be read/],
     [
       'an ID3 header that promises too much',

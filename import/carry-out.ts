@@ -24,6 +24,9 @@ export interface Outcome {
 
 const SOUNDS_AT_ONCE = 4;
 
+/** The database moves a sound whose millisecond is taken to the next free one: with room between them, their order stays. */
+const MS_APART = 10;
+
 /**
  * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
  * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
@@ -44,8 +47,8 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
     const { id, row, write } = step;
     for (const file of step.uploads) await send(file);
     // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
-    if (step.action === 'make')
-      await insertSound(client, { ...write, id, created_at: new Date(startedMs - index).toISOString() });
+    const created_at = new Date(startedMs - index * MS_APART).toISOString();
+    if (step.action === 'make') await insertSound(client, { ...write, id, created_at });
     if (row && columnsOf(write).length > 0) await updateSound(client, row, write);
     if (step.remember) await remember(client, step.remember);
   };

@@ -94,6 +94,21 @@ describe('a first import', () => {
     ]);
   });
 
+  test('lists sounds in the order of the folder also where moments are taken by other sounds', async ({
+    sql,
+  }) => {
+    const [category, other] = [await addCategory(sql), await addCategory(sql)];
+    const titles = Array.from({ length: 12 }, (_, index) => `Bowl ${index + 1}`);
+    const folder = await makeFolder(
+      Object.fromEntries(titles.map((title) => [`${category}/${title}.wav`, tone()])),
+    );
+    await sql`
+      insert into public.sounds (title, category, created_at)
+      select 'Taken', ${other}, now() + make_interval(secs => 0.003 * number) from generate_series(1, 1000) as number`;
+    await importFolder(folder);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(titles);
+  });
+
   test('finds the category by slug or name of the first folder, and says where it finds none', async ({
     sql,
   }) => {

@@ -38,7 +38,8 @@ const withoutToken = endpoints.filter(({ guard }) => guard === 'none');
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
   const { config, log, metrics, redis, verify } = context;
-  const limits = createRateLimits(config, redis, log, metrics);
+  const limits = createRateLimits(config, redis, log);
+  if (redis !== null) metrics?.watchSharing(limits.areShared);
 
   const app = express()
     .disable('x-powered-by')

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
@@ -23,7 +23,10 @@ export type Call<P, Q, B, G extends Guard> = {
   params: P;
   query: Q;
   body: B;
-  req: Request;
+  /** The address of the client. */
+  ip: string;
+  /** Names the request in each line. */
+  log: Logger;
 };
 
 type Declaration<

@@ -100,8 +100,8 @@ describe('metrics', () => {
       'user allowed': 2,
       'user limited': 1,
       'address allowed': 3,
-      'sign_up allowed': 1,
-      'sign_in allowed': 1,
+      'signUps allowed': 1,
+      'failedSignIns allowed': 1,
     });
     await gateway.close();
   });

@@ -66,6 +66,18 @@ describe('the rate limit', () => {
     for (const send of requests) await send().expect(429);
   });
 
+  test('of an address is one for all ports that a proxy names with it', async () => {
+    const gateway = await startGateway({ TRUST_PROXY: '1' });
+    const remaining = async (address: string) => {
+      const { headers } = await apiAt(gateway.url).get('/categories').set('X-Forwarded-For', address);
+      return Number(headers['x-ratelimit-remaining']);
+    };
+    const before = await remaining('203.0.113.7');
+    expect(await remaining('203.0.113.7:4711')).toBe(before - 1);
+    expect(await remaining('203.0.113.7:4712')).toBe(before - 2);
+    await gateway.close();
+  });
+
   test('of a user is not consumed by failed tokens that claim to be that user', async ({ limited, user }) => {
     const [header, payload] = user.access_token.split('.');
     for (let count = 0; count < 4; count++) await limited.get('/home').auth(`${header}.${payload}.x`, bearer);

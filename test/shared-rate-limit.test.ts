@@ -1,7 +1,10 @@
+import type { RequestListener, ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { type Api, apiAt, bearer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
+import { scrape, valuesOf } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 import { type Session, test } from './support/test.ts';
 
@@ -122,5 +125,38 @@ describe('rate limits with Redis', () => {
     redis.signal('SIGCONT');
     await gateway.close();
     await redis.stop();
+  });
+
+  test('take back in this process what was counted there while Redis was away', async () => {
+    const away = await startRedis();
+    await away.stop();
+    const asked = Promise.withResolvers<ServerResponse>();
+    let calls = 0;
+    const behave: RequestListener = (_req, res) => {
+      calls += 1;
+      if (calls === 1) asked.resolve(res);
+      else res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
+    };
+    await withSupabase(
+      behave,
+      async (api, gateway) => {
+        const signIn = (email: string) => api.post('/auth/signin').send({ email, password: 'secret' });
+        const first = signIn('first@example.com').expect(500).then();
+        const held = await asked.promise;
+        const redis = await startRedis(away.port);
+        await expect
+          .poll(async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared'))
+          .toEqual({ '': 1 });
+        held.writeHead(500).end(); // no failure of the client: its count is taken back
+        await first;
+        await signIn('second@example.com').expect(401);
+        const client = new Redis(redis.url);
+        const keys = await client.keys('sounds:rate-limit:failedSignIns:*');
+        expect(await client.mget(keys)).toEqual(['1']);
+        client.disconnect();
+        await redis.stop();
+      },
+      { REDIS_URL: away.url, METRICS_PORT: '0' },
+    );
   });
 });

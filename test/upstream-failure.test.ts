@@ -190,4 +190,28 @@ describe.concurrent('a failing Supabase', () => {
     // No proxy is trusted here, so what the client claims about itself does not count.
     expect(seen).toEqual(['127.0.0.1', inject('stack').secretKey, undefined]);
   });
+
+  test.for([
+    ['203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:4711', '203.0.113.7'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['unknown', '127.0.0.1'],
+    ['203.0.113.7:4711:1', '127.0.0.1'],
+  ])('is sent the address without a port where a trusted proxy names %s', async ([named = '', sent]) => {
+    const seen: unknown[] = [];
+    const noteAddress: RequestListener = (req, res) => {
+      seen.push(req.headers['sb-forwarded-for']);
+      res.writeHead(500).end();
+    };
+    await withSupabase(
+      noteAddress,
+      async (api) => {
+        const signIn = api.post('/auth/signin').set('X-Forwarded-For', named);
+        await signIn.send({ email: 'a@example.com', password }).expect(500);
+      },
+      { TRUST_PROXY: '1' },
+    );
+    expect(seen).toEqual([sent]);
+  });
 });

@@ -77,8 +77,7 @@ export const accessToken: Check = {
   needs: [account],
   async run(visit) {
     const { email, password } = visit.account;
-    const request = { ip: forwardedAddress };
-    const session = await visit.auth.signIn({ email, password }, request).catch((error: unknown) => {
+    const session = await visit.auth.signIn({ email, password }, forwardedAddress).catch((error: unknown) => {
       throw new Problem(
         `The throw-away account cannot sign in with its password: ${reasonOf(error)}.`,
         'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',

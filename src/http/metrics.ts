@@ -1,23 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { RateLimitInfo } from 'express-rate-limit';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { limitNames } from './rate-limit.ts';
 import { statusSeen } from './request-log.ts';
 
 /** Which part of Supabase is called; `keys` are the published ones that access tokens are verified with. */
 export type Service = 'auth' | 'data' | 'storage' | 'keys';
-
-/** What a rate limit counts by. */
-type Bucket =
-  | 'user'
-  | 'api_key'
-  | 'address'
-  | 'refused_key'
-  | 'sign_in'
-  | 'sign_up'
-  | 'mail_to_address'
-  | 'mail_from_client'
-  | 'code';
 
 /** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
@@ -46,7 +34,7 @@ export function createMetrics() {
   });
   const rateLimitDecisions = new Counter({
     name: 'sounds_rate_limit_decisions_total',
-    help: 'Decisions (allowed, limited) by what was counted: user, api_key, address, refused_key, sign_in, sign_up, mail_to_address, mail_from_client, code.',
+    help: 'Decisions (allowed, limited) of the general limit by whom it counts (user, api_key, address), and of the others by name.',
     labelNames: ['bucket', 'decision'],
     registers,
   });
@@ -75,7 +63,7 @@ export function createMetrics() {
       upstreamCalls.observe({ service, outcome: outcomeOf(status) }, durationMs / 1000);
     },
 
-    rateLimitDecided(bucket: Bucket, limited: boolean) {
+    rateLimitDecided(bucket: string, limited: boolean) {
       rateLimitDecisions.inc({ bucket, decision: limited ? 'limited' : 'allowed' });
     },
 
@@ -110,24 +98,19 @@ export function measureRequests(metrics: Metrics): RequestHandler {
     res.once('close', () => {
       const { operation = 'none', caller } = res.locals;
       metrics.requestEnded(operation, statusSeen(res), performance.now() - started);
-      const counted: [Bucket, RateLimitInfo | undefined][] = [
-        [caller ? bucketOf[caller.via] : 'address', req.rateLimit],
-        ['refused_key', req.refusedKeyLimit],
-        ['sign_in', req.signInLimit],
-        ['sign_up', req.signUpLimit],
-        ['mail_to_address', req.mailsToAddressLimit],
-        ['mail_from_client', req.mailsFromClientLimit],
-        ['code', req.codeLimit],
-      ];
-      for (const [bucket, info] of counted) {
-        if (info !== undefined) metrics.rateLimitDecided(bucket, info.used > info.limit);
+      for (const name of limitNames) {
+        const counted = req[`${name}Limit`];
+        if (counted === undefined) continue;
+        const bucket = name === 'general' ? bucketOf[caller?.via ?? 'none'] : name;
+        metrics.rateLimitDecided(bucket, counted.used > counted.limit);
       }
     });
     next();
   };
 }
 
-const bucketOf = { jwt: 'user', api_key: 'api_key' } as const;
+/** Whom the general limit counts. */
+const bucketOf = { jwt: 'user', api_key: 'api_key', none: 'address' };
 
 /**
  * Refused: Supabase decided against the call, as it does for a wrong password. Limited: it takes no more from us.

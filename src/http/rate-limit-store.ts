@@ -61,7 +61,9 @@ export class FallbackStore implements Store {
     );
   }
 
-  decrement(key: string): Promise<void> {
+  /** Takes a count back where it was made: Redis makes keys that it does not have, without an end, at -1. */
+  async decrement(key: string): Promise<void> {
+    if (await this.#local.get(key)) return this.#local.decrement(key);
     return this.#run(
       () => this.#shared.decrement(key),
       () => this.#local.decrement(key),

@@ -4,48 +4,43 @@ import { ipKeyGenerator, MemoryStore, type Options, type RateLimitInfo, rateLimi
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { clientAddress } from './client-address.ts';
 import { ApiError } from './errors.ts';
-import type { Metrics } from './metrics.ts';
 import { FallbackStore } from './rate-limit-store.ts';
 
-declare module 'express-serve-static-core' {
-  /** What each limiter has counted of this request; absent where it did not. */
-  interface Request {
-    rateLimit?: RateLimitInfo;
-    refusedKeyLimit?: RateLimitInfo;
-    signInLimit?: RateLimitInfo;
-    signUpLimit?: RateLimitInfo;
-    mailsToAddressLimit?: RateLimitInfo;
-    mailsFromClientLimit?: RateLimitInfo;
-    codeLimit?: RateLimitInfo;
-  }
-}
-
-type LimitName = keyof Request & `${string}Limit`;
-
 /** Limits that count besides the general one, on the endpoints that name them. */
-export type ExtraLimit = 'failedSignIns' | 'signUps' | 'mailsToAddress' | 'mailsFromClient' | 'failedCodes';
+const extraLimitNames = [
+  'failedSignIns',
+  'failedCodes',
+  'refusedPasswords',
+  'signUps',
+  'mailsToAddress',
+  'mailsFromClient',
+] as const;
+
+export type ExtraLimit = (typeof extraLimitNames)[number];
+
+/** Every limit, by the name that requests, Redis and metrics know it by. */
+export const limitNames = ['general', 'refusedKeys', ...extraLimitNames] as const;
+
+type LimitName = (typeof limitNames)[number];
+
+declare module 'express-serve-static-core' {
+  /** What each limit has counted of this request; absent where it did not. */
+  interface Request extends Partial<Record<`${LimitName}Limit`, RateLimitInfo>> {}
+}
 
 type ExtraLimiter = Readonly<{
   count: RequestHandler;
-  /** Takes back what was counted of a request that Auth did not refuse; absent where every request counts. */
+  /** Takes back what was counted of a request that was no failure; absent where every request counts. */
   forgive?: (req: Request) => void;
 }>;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Failed sign-ins a minute from one address for one account; guessing beyond that is slower than giving up. */
-const failedSignInsPerMinute = 10;
-
-/** Failed codes an hour for one account, whatever address they come from: a code has as little as six digits. */
-const failedCodesPerHour = 10;
-
-/** Mails with a code an hour, to one e-mail address and for one client: nobody's mailbox is to be flooded. */
-const mailsPerHour = { toAddress: 5, fromClient: 30 };
-
 /** IPv6 counts by /64: one device owns that many addresses. */
-const addressOf = (req: Request) => `ip:${ipKeyGenerator(req.ip ?? '', 64)}`;
+const addressOf = (req: Request) => `ip:${ipKeyGenerator(clientAddress(req), 64)}`;
 
 /** Whom a request is counted on: its user, its API key, or the address of a caller without a valid credential. */
 function payerOf(req: Request, { locals: { caller } }: Response): string {
@@ -59,50 +54,57 @@ function accountOf(req: Request): string {
   return createHash('sha256').update(email).digest('hex');
 }
 
+type ExtraLimitOptions = Pick<Options, 'limit' | 'windowMs' | 'keyGenerator'> & { failuresOnly?: true };
+
+const extraLimits = ({ signUpsPerHour }: Config['rateLimits']): Record<ExtraLimit, ExtraLimitOptions> => ({
+  failedSignIns: {
+    limit: 10,
+    windowMs: minuteMs,
+    keyGenerator: (req) => `${addressOf(req)}:${accountOf(req)}`,
+    failuresOnly: true,
+  },
+  // Whatever addresses they come from: a code has as little as six digits.
+  failedCodes: { limit: 10, windowMs: hourMs, keyGenerator: accountOf, failuresOnly: true },
+  // A stolen access token must not be enough to guess the current password.
+  refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: payerOf, failuresOnly: true },
+  signUps: { limit: signUpsPerHour, windowMs: hourMs, keyGenerator: addressOf },
+  // Nobody's mailbox is to be flooded.
+  mailsToAddress: { limit: 5, windowMs: hourMs, keyGenerator: accountOf },
+  mailsFromClient: { limit: 30, windowMs: hourMs, keyGenerator: addressOf },
+});
+
 /**
  * The limits of callers, as middleware.
  * @param redis shares what is counted between processes; without it, or while it cannot be reached, each counts alone
  */
-export function createRateLimits(
-  { rateLimits }: Config,
-  redis: Redis | null,
-  log: Logger,
-  metrics: Metrics | null,
-) {
-  function storeOf(name: LimitName) {
-    if (redis === null) return new MemoryStore();
-    const store = new FallbackStore(redis, name, log);
-    if (name === 'rateLimit') metrics?.watchSharing(() => store.isShared);
-    return store;
-  }
+export function createRateLimits({ rateLimits }: Config, redis: Redis | null, log: Logger) {
+  const storeOf = (name: LimitName) =>
+    redis === null ? new MemoryStore() : new FallbackStore(redis, name, log);
 
   /** A limiter that refuses with the error envelope. The X-RateLimit trio is for the general one to set. */
-  function limiter(name: LimitName, options: Partial<Options>): RequestHandler {
-    return rateLimit({
-      requestPropertyName: name,
-      windowMs: minuteMs,
+  const limiter = (name: LimitName, options: Partial<Options>): RequestHandler =>
+    rateLimit({
+      requestPropertyName: `${name}Limit`,
       standardHeaders: false,
       legacyHeaders: false,
-      handler: (req, _res, next) => next(tooManyRequests(req[name])),
+      handler: (req, _res, next) => next(tooManyRequests(req[`${name}Limit`])),
       ...options,
-      store: options.store ?? storeOf(name),
     });
-  }
 
   /**
-   * A limiter of what Auth refuses. While a request is under way it counts: guesses at the same time are guesses, too.
-   * `forgive` takes that back. It does not wait for the response to finish, as the library's own skipSuccessfulRequests
-   * does, because the response to a client that went away never will.
+   * A failure counts while its request is under way: guesses at the same time are guesses, too. `forgive` takes that back.
+   * It does not wait for the response to finish, as the library's own skipSuccessfulRequests does, because the response
+   * to a client that went away never will.
    */
-  function failureLimiter(name: LimitName, options: Partial<Options>): ExtraLimiter {
+  function extraLimiter(name: ExtraLimit, { failuresOnly, ...options }: ExtraLimitOptions): ExtraLimiter {
     const store = storeOf(name);
-    return {
-      count: limiter(name, { ...options, store }),
-      forgive: (req) => {
-        const counted = req[name];
-        if (counted?.resetTime && counted.resetTime.getTime() > Date.now()) void store.decrement(counted.key);
-      },
+    const count = limiter(name, { ...options, store });
+    if (!failuresOnly) return { count };
+    const forgive = (req: Request) => {
+      const { key, resetTime } = req[`${name}Limit`] ?? {};
+      if (key && resetTime && resetTime.getTime() > Date.now()) void store.decrement(key);
     };
+    return { count, forgive };
   }
 
   const limitOf = {
@@ -110,52 +112,27 @@ export function createRateLimits(
     api_key: rateLimits.apiKeyPerMinute,
     none: rateLimits.anonymousPerMinute,
   };
-
-  const extra: Record<ExtraLimit, ExtraLimiter> = {
-    failedSignIns: failureLimiter('signInLimit', {
-      keyGenerator: (req) => `${addressOf(req)}:${accountOf(req)}`,
-      limit: failedSignInsPerMinute,
-    }),
-    signUps: {
-      count: limiter('signUpLimit', {
-        keyGenerator: addressOf,
-        limit: rateLimits.signUpsPerHour,
-        windowMs: hourMs,
-      }),
-    },
-    mailsToAddress: {
-      count: limiter('mailsToAddressLimit', {
-        keyGenerator: accountOf,
-        limit: mailsPerHour.toAddress,
-        windowMs: hourMs,
-      }),
-    },
-    mailsFromClient: {
-      count: limiter('mailsFromClientLimit', {
-        keyGenerator: addressOf,
-        limit: mailsPerHour.fromClient,
-        windowMs: hourMs,
-      }),
-    },
-    failedCodes: failureLimiter('codeLimit', {
-      keyGenerator: accountOf,
-      limit: failedCodesPerHour,
-      windowMs: hourMs,
-    }),
-  };
+  const generalStore = storeOf('general');
+  const options = extraLimits(rateLimits);
+  const extra = extraLimitNames.map((name) => [name, extraLimiter(name, options[name])] as const);
 
   return {
     /** Counts every request, and sets the X-RateLimit trio of the contract. */
-    general: limiter('rateLimit', {
+    general: limiter('general', {
       keyGenerator: payerOf,
+      windowMs: minuteMs,
       limit: (_req, { locals: { caller } }) => limitOf[caller?.via ?? 'none'],
       legacyHeaders: true,
+      store: generalStore,
     }),
 
-    refusedKeys: createRefusedKeys(storeOf('refusedKeyLimit'), rateLimits.anonymousPerMinute),
+    refusedKeys: createRefusedKeys(storeOf('refusedKeys'), rateLimits.anonymousPerMinute),
 
     /** Those that an endpoint names in its declaration. */
-    extra,
+    extra: Object.fromEntries(extra) as Record<ExtraLimit, ExtraLimiter>,
+
+    /** Whether processes share what they count. */
+    areShared: () => generalStore instanceof FallbackStore && generalStore.isShared,
   };
 }
 
@@ -178,7 +155,7 @@ function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
           resetTime,
           key,
         };
-        req.refusedKeyLimit = counted;
+        req.refusedKeysLimit = counted;
         // Where no endpoint asks the database, nobody knows whether the key is live.
         res.once('close', () => {
           if (res.locals.operation === undefined && res.statusCode !== 429) void store.increment(key);

@@ -17,6 +17,7 @@ export function connectRedis(url: string, log: Logger): Redis {
     commandTimeout: commandTimeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
+  redis.setMaxListeners(20); // each limit listens
   let connected: boolean | undefined;
   redis.on('ready', () => {
     if (connected !== true) log.info('Redis is connected: rate limits are shared');

@@ -52,6 +52,7 @@ const messageOf = (_req: Request, res: Response) =>
 
 function lineOf(req: Request, res: Response, durationMs: number) {
   const { operation, caller } = res.locals;
+  const { generalLimit } = req;
   return {
     operation: operation ?? 'none',
     method: req.method,
@@ -59,7 +60,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     status: statusSeen(res),
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
-    ...(req.rateLimit && { rateLimit: { limit: req.rateLimit.limit, remaining: req.rateLimit.remaining } }),
+    ...(generalLimit && { rateLimit: { limit: generalLimit.limit, remaining: generalLimit.remaining } }),
   };
 }
 

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type IRouter, type RequestHandler, Router } from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { clientAddress } from './client-address.ts';
 import { createCollapser } from './collapse.ts';
 import { ApiError } from './errors.ts';
 import { admit } from './identify.ts';
@@ -12,6 +13,10 @@ import { validate } from './validate.ts';
 type Collapse = ReturnType<typeof createCollapser<SharedAnswer>>;
 
 const isUnauthorized = (error: unknown) => error instanceof ApiError && error.code === 'unauthorized';
+
+/** What limits of failures count: neither a failure behind the gateway nor another limit. */
+const isRefusal = (error: unknown) =>
+  isUnauthorized(error) || (error instanceof ApiError && error.code === 'invalid_request');
 
 /** Notes the name of the endpoint for logs and metrics. */
 const named =
@@ -53,10 +58,10 @@ function answer(
     const handle = async () => {
       let wasRefused = false;
       try {
-        return await endpoint.handle({ ...input, caller, context, req });
+        return await endpoint.handle({ ...input, caller, context, ip: clientAddress(req), log: req.log });
       } catch (error) {
-        wasRefused = isUnauthorized(error);
-        if (wasRefused && caller?.via === 'api_key') limits.refusedKeys.count(req);
+        wasRefused = isRefusal(error);
+        if (caller?.via === 'api_key' && isUnauthorized(error)) limits.refusedKeys.count(req);
         throw error;
       } finally {
         if (!wasRefused) for (const { forgive } of extraLimits) forgive?.(req);

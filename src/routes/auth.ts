@@ -60,13 +60,13 @@ function idTokenEndpoint(
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req }) => {
+    handle: async ({ context, body, ip }) => {
       const provider = name === 'idp' ? providerOf(body.id_token) : name;
       if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
         throw unauthorized('ID tokens of this issuer are not accepted here.');
       }
       const token = { provider, idToken: body.id_token, nonce: body.nonce };
-      const tokens = await context.auth.exchangeIdToken(token, { ip: req.ip });
+      const tokens = await context.auth.exchangeIdToken(token, ip);
       return { data: toSession(tokens) };
     },
   });
@@ -93,9 +93,9 @@ export const authEndpoints = [
     response: z.object({ data: SignedUp }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req }) => {
+    handle: async ({ context, body, ip }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
-      const answer = await context.auth.signUp(account, { ip: req.ip });
+      const answer = await context.auth.signUp(account, ip);
       if ('access_token' in answer) return { data: toSession(answer) };
       return { data: { needs_email_confirmation: true, user: toUser(answer) } };
     },
@@ -115,8 +115,8 @@ export const authEndpoints = [
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req }) => {
-      const tokens = await context.auth.signIn(body, { ip: req.ip });
+    handle: async ({ context, body, ip }) => {
+      const tokens = await context.auth.signIn(body, ip);
       return { data: toSession(tokens) };
     },
   }),
@@ -136,8 +136,8 @@ export const authEndpoints = [
     response: z.object({ data: RefreshedSession }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, req }) => ({
-      data: toTokens(await context.auth.refresh(body.refresh_token, { ip: req.ip })),
+    handle: async ({ context, body, ip }) => ({
+      data: toTokens(await context.auth.refresh(body.refresh_token, ip)),
     }),
   }),
 
@@ -153,8 +153,8 @@ export const authEndpoints = [
     response: Done,
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, req }) => {
-      await context.auth.signOut(caller.token, { ip: req.ip });
+    handle: async ({ context, caller, ip }) => {
+      await context.auth.signOut(caller.token, ip);
       return { data: { ok: true } };
     },
   }),

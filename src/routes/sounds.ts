@@ -89,7 +89,7 @@ export const soundEndpoints = [
     response: z.object({ data: SoundDetail }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, params, req }) => {
+    handle: async ({ context, caller, params, log }) => {
       const args = { wanted_sound: params.id };
       const stored = (await context.data.call(caller, 'get_sound', args)) as StoredSound | null;
       if (stored === null) throw notFound('sound');
@@ -99,7 +99,7 @@ export const soundEndpoints = [
         if (path === null) return null;
         const url = await context.files.signUrl(bucket, path, signedUrlLifetimeSeconds);
         if (url === null)
-          req.log.warn({ soundId: sound.id, bucket, path }, 'A file of this sound is missing in Storage');
+          log.warn({ soundId: sound.id, bucket, path }, 'A file of this sound is missing in Storage');
         return url;
       };
       const [audioUrl, coverUrl] = await Promise.all([

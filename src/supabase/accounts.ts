@@ -1,13 +1,6 @@
 import { tokenRefused, type UserCaller } from '../caller.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
-import {
-  type AuthCall,
-  AuthRefusal,
-  type Client,
-  createSharing,
-  expectAnswer,
-  refused,
-} from './auth-call.ts';
+import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
 import type { PasswordLine } from './password-line.ts';
 import { Tokens, weakPassword } from './sessions.ts';
 
@@ -31,10 +24,10 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
    * there is an account.
    * @returns null, or Auth's word for why it sent no mail, for the log
    */
-  async function mailCode(type: CodeType, email: string, client: Client): Promise<string | null> {
+  async function mailCode(type: CodeType, email: string, ip: string): Promise<string | null> {
     const [path, body] = type === 'recovery' ? ['recover', { email }] : ['resend', { type, email }];
     try {
-      await call(path, { client, body });
+      await call(path, { ip, body });
       return null;
     } catch (thrown) {
       const reason = reasonForNoMail(thrown);
@@ -44,9 +37,9 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
   }
 
   /** Opens a session with the code of a mail. @throws unauthorized: one text for whatever is wrong */
-  async function verifyCode(type: CodeType, email: string, code: string, client: Client): Promise<Tokens> {
+  async function verifyCode(type: CodeType, email: string, code: string, ip: string): Promise<Tokens> {
     const body = { type, email, token: code };
-    const ask = () => call('verify', { client, body });
+    const ask = () => call('verify', { ip, body });
     const answer = await share('verify', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ status }) =>
         [400, 403, 422].includes(status)
@@ -61,10 +54,10 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
   async function changePassword(
     accessToken: string,
     { password, currentPassword }: { password: string; currentPassword: string | undefined },
-    client: Client,
+    ip: string,
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-    await inPasswordLine(() => call('user', { client, method: 'PUT', body, bearer: accessToken })).catch(
+    await inPasswordLine(() => call('user', { ip, method: 'PUT', body, bearer: accessToken })).catch(
       refused((refusal) => {
         const message = passwordRefusals[refusal.code];
         if (message !== undefined) return new ApiError('invalid_request', message);

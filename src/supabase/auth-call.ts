@@ -21,11 +21,9 @@ export class AuthRefusal extends Error {
 
 const RefusalBody = z.object({ code: z.string().optional(), error: z.string().optional() });
 
-/** Whom the call is made for: the address that Auth limits by. */
-export type Client = Readonly<{ ip: string | undefined }>;
-
 type CallOptions = Readonly<{
-  client?: Client;
+  /** The client's: Auth limits by it. */
+  ip?: string;
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
   /** The caller's access token. */
@@ -46,7 +44,7 @@ const tooManyRequests = (cause: unknown) =>
  *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
-  return async (path: string, { client, method = 'POST', body = {}, ...as }: CallOptions) => {
+  return async (path: string, { ip, method = 'POST', body = {}, ...as }: CallOptions) => {
     const bearer = as.asService ? secrets.supabaseSecretKey : as.bearer;
     const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
       method,
@@ -55,7 +53,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
         'X-Supabase-Api-Version': '2024-01-01',
         // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
         apikey: secrets.supabaseSecretKey,
-        ...(client?.ip !== undefined && { 'Sb-Forwarded-For': client.ip }),
+        ...(ip !== undefined && { 'Sb-Forwarded-For': ip }),
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       },
       ...(method !== 'GET' && { body: JSON.stringify(body) }),

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
-import {
-  type AuthCall,
-  AuthRefusal,
-  type Client,
-  createSharing,
-  expectAnswer,
-  refused,
-} from './auth-call.ts';
+import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
 import type { PasswordLine } from './password-line.ts';
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });
@@ -32,10 +25,10 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
   async function signUp(
     { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
-    client: Client,
+    ip: string,
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const ask = () => inPasswordLine(() => call('signup', { client, body }));
+    const ask = () => inPasswordLine(() => call('signup', { ip, body }));
     const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
         const message = signUpRefusals[code];
@@ -46,8 +39,8 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   }
 
   /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
-  async function signIn(credentials: { email: string; password: string }, client: Client) {
-    const ask = () => call('token?grant_type=password', { client, body: credentials });
+  async function signIn(credentials: { email: string; password: string }, ip: string) {
+    const ask = () => call('token?grant_type=password', { ip, body: credentials });
     const answer = await inPasswordLine(ask).catch(
       refused(({ code }) => {
         if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
@@ -65,10 +58,10 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */
   async function exchangeIdToken(
     { provider, idToken, nonce }: { provider: IdTokenProvider; idToken: string; nonce: string | undefined },
-    client: Client,
+    ip: string,
   ) {
     const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
-    const ask = () => call('token?grant_type=id_token', { client, body });
+    const ask = () => call('token?grant_type=id_token', { ip, body });
     const answer = await share('id_token', body, ask).catch(
       refused(({ status, code }) => {
         if (code === 'provider_email_needs_verification')
@@ -80,9 +73,9 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   }
 
   /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
-  async function refresh(refreshToken: string, client: Client) {
+  async function refresh(refreshToken: string, ip: string) {
     const body = { refresh_token: refreshToken };
-    const ask = () => call('token?grant_type=refresh_token', { client, body });
+    const ask = () => call('token?grant_type=refresh_token', { ip, body });
     // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
     // is wrong, and must not sign everybody out.
     const answer = await share('refresh', body, ask).catch(
@@ -96,9 +89,9 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   }
 
   /** Ends the session of an access token and no other; a session that has already ended is success. */
-  async function signOut(accessToken: string, client: Client): Promise<void> {
+  async function signOut(accessToken: string, ip: string): Promise<void> {
     const isOver = ['session_not_found', 'user_not_found', 'user_banned'];
-    await call('logout?scope=local', { client, bearer: accessToken })
+    await call('logout?scope=local', { ip, bearer: accessToken })
       .catch((thrown: unknown) => {
         if (!(thrown instanceof AuthRefusal && isOver.includes(thrown.code))) throw thrown;
       })

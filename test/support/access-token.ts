@@ -4,8 +4,8 @@ import { SignJWT } from 'jose';
 export const sharedSecret = 'what a made-up project shares with its gateway';
 
 /** An access token that a gateway in front of such a server takes, of a user whom no Supabase knows. */
-export const token = () =>
-  new SignJWT({ sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', role: 'authenticated' })
+export const token = (sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10') =>
+  new SignJWT({ sub, role: 'authenticated' })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience('authenticated')
     .setExpirationTime('1h')

@@ -210,7 +210,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password
-         * @description Sets the password of the caller. All other sessions end, this one lives on. Projects may ask for the current password; a session that the code of a mail has opened needs none.
+         * @description Sets the password of the caller. All other sessions end, this one lives on. Projects may ask for the current password; a session that the code of a mail has opened needs none. Ten passwords an hour that are refused are 429.
          */
         post: operations["changePassword"];
         delete?: never;

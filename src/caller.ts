@@ -13,7 +13,7 @@ export type UserCaller = Readonly<{
 }>;
 
 /** Whether the key is live, and whose it is, only the database knows: every query asks it anew. */
-export type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
+type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
 
 /** The 401 of a credential that came and was refused, for whatever reason. */
 export const tokenRefused = (cause?: unknown) =>

@@ -17,7 +17,7 @@ export type Guard = 'none' | 'optional' | 'bearer' | 'user';
 type CallerOf = { none: null; optional: Caller | null; bearer: Caller; user: UserCaller };
 
 /** What a handler gets. `params`, `query` and `body` are validated. */
-export type Call<P, Q, B, G extends Guard> = {
+type Call<P, Q, B, G extends Guard> = {
   context: Context;
   caller: CallerOf[G];
   params: P;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { exactText, text } from './http/validate.ts';
+import { exactText, text } from './fields.ts';
 import type { Tokens } from './supabase/sessions.ts';
 
-export const exampleEmail = 'ada@example.com';
+const exampleEmail = 'ada@example.com';
 export const examplePassword = 'correct horse battery';
 export const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
 

@@ -5,7 +5,8 @@ const runsAtOnce = 4;
 
 /**
  * Answers identical reads that are asked for at the same time by one run, without ever being stale: whoever asks gets
- * the result of a run that starts after they asked. Nothing is kept afterwards; a failure reaches all who wait for it.
+ * the result of a run that starts after they asked. Nothing is kept afterwards; a failure reaches all who wait for it. A
+ * run has the deadline of the request that asked for it first.
  * @param noteJoined called for each read that is answered by a run which somebody else asked for
  */
 export function createCollapser<T>(noteJoined: () => void = () => {}) {

@@ -2,8 +2,8 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
+import { body, exactText, text } from '../fields.ts';
 import { unauthorized } from '../http/errors.ts';
-import { body, exactText, text } from '../http/validate.ts';
 import {
   email,
   examplePassword,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
+import { body, uuid } from '../fields.ts';
 import { notFound } from '../http/errors.ts';
-import { body, uuid } from '../http/validate.ts';
 import { dateTime, SoundPreview, soundId } from '../sound.ts';
 
 const Favorite = z

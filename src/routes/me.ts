@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Caller, UserCaller } from '../caller.ts';
 import { countryCodes } from '../country.ts';
 import { Done, endpoint } from '../endpoint.ts';
+import { body, text } from '../fields.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
-import { body, text } from '../http/validate.ts';
 import { dateTime } from '../sound.ts';
 
 const AuthVia = z

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText, text } from '../http/validate.ts';
+import { body, exactText, text } from '../fields.ts';
 import { email, examplePassword, newPassword, Session, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
+import { optionalQueryText, queryBoolean, uuid } from '../fields.ts';
 import { notFound } from '../http/errors.ts';
-import { optionalQueryText, queryBoolean, uuid } from '../http/validate.ts';
 import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });

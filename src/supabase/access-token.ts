@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { tokenRefused, type UserCaller } from '../caller.ts';
 import type { Config } from '../config.ts';
+import { uuid } from '../fields.ts';
 import { ApiError, serverError } from '../http/errors.ts';
-import { uuid } from '../http/validate.ts';
 import type { Fetch } from './fetch.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { tokenRefused, type UserCaller } from '../caller.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
 import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
-import type { PasswordLine } from './password-line.ts';
+import type { PasswordQueue } from './password-queue.ts';
 import { Tokens, weakPassword } from './sessions.ts';
 
 /** What the code of a mail is for. */
@@ -16,7 +16,7 @@ function reasonForNoMail(thrown: unknown): string | null {
 }
 
 /** Recovering, changing and deleting accounts at Supabase Auth. */
-export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
+export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = createSharing();
 
   /**
@@ -57,7 +57,7 @@ export function createAccounts(call: AuthCall, inPasswordLine: PasswordLine) {
     ip: string,
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-    await inPasswordLine(() => call('user', { ip, method: 'PUT', body, bearer: accessToken })).catch(
+    await inPasswordQueue(() => call('user', { ip, method: 'PUT', body, bearer: accessToken })).catch(
       refused((refusal) => {
         const message = passwordRefusals[refusal.code];
         if (message !== undefined) return new ApiError('invalid_request', message);

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuthCall } from './auth-call.ts';
 import type { Fetch } from './fetch.ts';
-import { createPasswordLine } from './password-line.ts';
+import { createPasswordQueue } from './password-queue.ts';
 import { createSessions } from './sessions.ts';
 
 // Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
@@ -12,8 +12,8 @@ import { createSessions } from './sessions.ts';
 /** The calls to Supabase Auth. */
 export function createAuth(config: Config, fetch: Fetch) {
   const call = createAuthCall(config, fetch);
-  const inPasswordLine = createPasswordLine(config.passwordCallsAtOnce);
-  return { ...createSessions(call, inPasswordLine), ...createAccounts(call, inPasswordLine) };
+  const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
+  return { ...createSessions(call, inPasswordQueue), ...createAccounts(call, inPasswordQueue) };
 }
 
 export type Auth = ReturnType<typeof createAuth>;

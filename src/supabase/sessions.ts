@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
 import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
-import type { PasswordLine } from './password-line.ts';
+import type { PasswordQueue } from './password-queue.ts';
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });
 export const Tokens = z.object({
@@ -19,7 +19,7 @@ export type Tokens = z.infer<typeof Tokens>;
  * Sessions at Supabase Auth. Each call resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on.
  */
-export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
+export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = createSharing();
 
   /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
@@ -28,7 +28,7 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
     ip: string,
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const ask = () => inPasswordLine(() => call('signup', { ip, body }));
+    const ask = () => inPasswordQueue(() => call('signup', { ip, body }));
     const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
         const message = signUpRefusals[code];
@@ -41,7 +41,7 @@ export function createSessions(call: AuthCall, inPasswordLine: PasswordLine) {
   /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
   async function signIn(credentials: { email: string; password: string }, ip: string) {
     const ask = () => call('token?grant_type=password', { ip, body: credentials });
-    const answer = await inPasswordLine(ask).catch(
+    const answer = await inPasswordQueue(ask).catch(
       refused(({ code }) => {
         if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
         if (code === 'email_provider_disabled')

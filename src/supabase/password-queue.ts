@@ -7,23 +7,23 @@ import { timeLeftMs } from './fetch.ts';
 const longestToBelieveMs = 5_000;
 
 /**
- * The line for calls that hash a password. Auth hashes with bcrypt and gives up on a request after 10 s: a burst that is let
- * through together fails together. So few are under way at a time. The others wait in line under their own deadline, and
+ * The queue of calls that hash a password. Auth hashes with bcrypt and gives up on a request after 10 s: a burst that is let
+ * through together fails together. So few are under way at a time. The others wait under their own deadline, and
  * one that has less time left than the last call took fails without having burdened Auth.
  * @param atOnce how many calls may be under way
  */
-export function createPasswordLine(atOnce: number) {
-  const line = new PQueue({ concurrency: atOnce });
+export function createPasswordQueue(atOnce: number) {
+  const queue = new PQueue({ concurrency: atOnce });
   let lastTookMs = 0;
 
   /** @throws ApiError server_error when the call cannot be answered in time */
   return async <T>(call: () => Promise<T>): Promise<T> => {
     const signal = AbortSignal.timeout(timeLeftMs('auth'));
-    return await line.add(
-      // Bound to the request that waits: the line goes on in the context of the one that has just been served.
+    return await queue.add(
+      // Bound to the request that waits: the queue goes on in the context of the one that has just been served.
       AsyncLocalStorage.bind(async () => {
         if (timeLeftMs('auth') < Math.min(lastTookMs, longestToBelieveMs))
-          throw serverError(new Error('Too many calls that hash a password wait in line'));
+          throw serverError(new Error('Too many calls that hash a password are waiting'));
         const started = performance.now();
         const answer = await call();
         lastTookMs = performance.now() - started;
@@ -34,4 +34,4 @@ export function createPasswordLine(atOnce: number) {
   };
 }
 
-export type PasswordLine = ReturnType<typeof createPasswordLine>;
+export type PasswordQueue = ReturnType<typeof createPasswordQueue>;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** A JSON object with these fields; others are ignored. */
+export function body<S extends z.ZodRawShape>(shape: S) {
+  return z.object(shape, { error: 'Send a JSON object with the header Content-Type: application/json' });
+}
+
+const unicode = z
+  .string({
+    error: ({ input }) =>
+      input === undefined ? 'is required' : Array.isArray(input) ? 'must be given once' : 'must be a string',
+  })
+  // Postgres and JSON encoders cannot carry these.
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL');
+
+const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);
+
+/** A required string, taken as it is: credentials, tokens. */
+export function exactText(max: number, min = 1) {
+  const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
+  return unicode.pipe(atMost(max).min(min, atLeast)).meta({ override: { minLength: min, maxLength: max } });
+}
+
+/** A character that shows. */
+const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
+
+/** Text that people type: trimmed, and not empty afterwards. */
+export function text(max: number) {
+  return unicode
+    .transform((value) => value.trim())
+    .pipe(atMost(max).regex(visible, 'must not be empty'))
+    .meta({ override: { minLength: 1, maxLength: max } });
+}
+
+/** A query parameter whose blank value means that it is absent. */
+export function optionalQueryText(max: number) {
+  return unicode
+    .transform((value) => value.trim() || undefined)
+    .pipe(atMost(max).optional())
+    .optional()
+    .meta({ override: { maxLength: max } });
+}
+
+export const queryBoolean = z
+  .enum(['true', 'false'], { error: 'must be true or false, given once' })
+  .transform((value) => value === 'true')
+  .meta({
+    override: ({ jsonSchema }) => {
+      jsonSchema.type = 'boolean';
+      delete jsonSchema.enum;
+    },
+  });
+
+/** A uuid as Postgres takes it, whatever its version bits. */
+export const uuid = z
+  .guid('must be a uuid')
+  .transform((value) => value.toLowerCase())
+  .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });

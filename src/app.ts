@@ -61,7 +61,7 @@ export function createApp(context: Context): Express {
   if (config.requireHttps) app.use(refusePlainHttp); // after the limits, so that it carries their headers
   app.use(apiBase, endpointRouter(endpoints, context, limits));
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
-  for (const probe of ['/healthz', '/readyz']) refuseOtherMethods(app, probe, ['GET', 'HEAD']);
+  for (const probe of ['/healthz', '/readyz']) refuseOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {
     throw notFound('address');
   });

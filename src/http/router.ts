@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type IRouter, type RequestHandler, Router } from 'express';
+import express, { type ErrorRequestHandler, type IRoute, type RequestHandler, Router } from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
@@ -91,13 +91,13 @@ function answer(
   };
 }
 
-/** Makes a path answer OPTIONS, and 405 to methods it does not have (RFC 9110). */
-export function refuseOtherMethods(router: IRouter, path: string, methods: readonly string[]) {
+/** Makes a route answer OPTIONS, and 405 to methods that it does not have (RFC 9110). */
+export function refuseOtherMethods(route: IRoute, methods: readonly string[]) {
   const allow = [...methods, 'OPTIONS'].join(', ');
-  router.options(path, (_req, res) => {
+  route.options((_req, res) => {
     res.set('Allow', allow).status(204).end();
   });
-  router.all(path, () => {
+  route.all(() => {
     throw new ApiError('invalid_request', `This address takes ${allow}.`, {
       status: 405,
       headers: { Allow: allow },
@@ -109,23 +109,21 @@ export function refuseOtherMethods(router: IRouter, path: string, methods: reado
 export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limits: RateLimits): Router {
   const router = Router({ caseSensitive: true });
   const collapse = createCollapser<SharedAnswer>(() => context.metrics?.readJoined());
-  const methodsOf = new Map<string, string[]>();
-  for (const endpoint of endpoints) {
-    const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
-    router[endpoint.method](
-      path,
-      named(endpoint.operation),
-      admit(endpoint.guard),
-      ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
-      startRequestContext,
-      validate(endpoint),
-      checkKeyOfFaultyRequest(context, limits),
-      ...(endpoint.extraLimits ?? []).map((name) => limits.extra[name].count),
-      answer(endpoint, context, limits, collapse),
-    );
-    const methods = endpoint.method === 'get' ? ['GET', 'HEAD'] : [endpoint.method.toUpperCase()];
-    methodsOf.set(path, [...(methodsOf.get(path) ?? []), ...methods]);
+  for (const [path, ofPath] of Map.groupBy(endpoints, ({ path }) => path)) {
+    const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    for (const endpoint of ofPath)
+      route[endpoint.method](
+        named(endpoint.operation),
+        admit(endpoint.guard),
+        ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
+        startRequestContext,
+        validate(endpoint),
+        checkKeyOfFaultyRequest(context, limits),
+        ...(endpoint.extraLimits ?? []).map((name) => limits.extra[name].count),
+        answer(endpoint, context, limits, collapse),
+      );
+    const methods = ofPath.map(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));
+    refuseOtherMethods(route, methods.flat());
   }
-  for (const [path, methods] of methodsOf) refuseOtherMethods(router, path, methods);
   return router;
 }

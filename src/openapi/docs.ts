@@ -41,6 +41,6 @@ export function docsRouter(document: OpenApiDocument): Router {
     file('scalar.js.gz'),
   );
   for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/scalar.js'])
-    refuseOtherMethods(router, path, ['GET', 'HEAD']);
+    refuseOtherMethods(router.route(path), ['GET', 'HEAD']);
   return router;
 }

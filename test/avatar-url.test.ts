@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { isPlainHttpsUrl } from '../src/routes/me.ts';
+import { isPlainHttpsUrl } from '../src/customer.ts';
 import { bearer } from './support/api.ts';
 import { type Sql, test } from './support/test.ts';
 

@@ -12,7 +12,9 @@ type Rule = { alert: string; expr: string; annotations: { summary: string; descr
 type Panel = {
   type: string;
   title: string;
+  description?: string;
   datasource?: { uid: string };
+  fieldConfig?: { defaults: { unit?: string } };
   targets?: { expr: string; legendFormat: string }[];
 };
 
@@ -20,7 +22,8 @@ const rules: Rule[] = parse(readFileSync('ops/alerts.yaml', 'utf8')).groups.flat
   (group: { rules: Rule[] }) => group.rules,
 );
 const dashboard: { panels: Panel[] } = JSON.parse(readFileSync('ops/grafana-dashboard.json', 'utf8'));
-const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+const queries = panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ where: title, expr, text: legendFormat })),
 );
 const alerts = rules.map(({ alert, expr, annotations }) => ({
@@ -33,7 +36,8 @@ const alerts = rules.map(({ alert, expr, annotations }) => ({
 const ofPrometheus = { up: ['job', 'instance'], labels: ['job', 'instance'] };
 
 /** The metrics of an expression, each with the labels of its selector, and the labels that it groups by. */
-function namesIn(expr: string) {
+function namesIn(query: string) {
+  const expr = query.replaceAll('$__rate_interval', '5m');
   const selectors: { metric: string; labels: string[] }[] = [];
   const groups: string[] = [];
   parser.parse(expr).iterate({
@@ -49,8 +53,8 @@ function namesIn(expr: string) {
   return { selectors, groups };
 }
 
-/** Every metric that a gateway exposes after some traffic, with its labels. */
-async function exposed(): Promise<Map<string, Set<string>>> {
+/** The series that a gateway exposes after some traffic, each with its labels, and the metrics that it declares itself. */
+async function exposed() {
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });
   await apiAt(gateway.url).post('/auth/signin').send({ email: newEmail(), password });
@@ -61,14 +65,16 @@ async function exposed(): Promise<Map<string, Set<string>>> {
       return samples.map(({ name }) => name);
     })
     .toContain('sounds_http_request_duration_seconds_count');
+  const text = await (await fetch(gateway.metricsUrl ?? '')).text();
+  const declared = [...text.matchAll(/^# TYPE (sounds_\w+) /gm)].map(([, metric = '']) => metric);
   await gateway.close();
   await redis.stop();
-  const found = new Map<string, Set<string>>([['up', new Set(ofPrometheus.up)]]);
+  const series = new Map<string, Set<string>>([['up', new Set(ofPrometheus.up)]]);
   for (const { name, labels } of samples) {
-    const known = found.get(name) ?? new Set(ofPrometheus.labels);
-    found.set(name, known.union(new Set(Object.keys(labels))));
+    const known = series.get(name) ?? new Set(ofPrometheus.labels);
+    series.set(name, known.union(new Set(Object.keys(labels))));
   }
-  return found;
+  return { series, declared };
 }
 
 describe('alert rules and dashboard', () => {
@@ -77,29 +83,43 @@ describe('alert rules and dashboard', () => {
   );
 
   test('use only metrics and labels that the gateway exposes', async () => {
-    const metrics = await exposed();
+    const { series } = await exposed();
     expect(queries.length).toBeGreaterThan(15);
     expect(alerts.length).toBeGreaterThan(8);
     for (const { where, expr, text } of [...queries, ...alerts]) {
-      const { selectors, groups } = namesIn(expr.replaceAll('$__rate_interval', '5m'));
+      const { selectors, groups } = namesIn(expr);
       const shown = [...text.matchAll(/\{\{\s*([a-z]\w*)\s*\}\}/g)].map(([, label = '']) => label);
       expect(selectors, where).not.toEqual([]);
       for (const { metric, labels } of selectors) {
-        expect([...metrics.keys()], where).toContain(metric);
-        expect([...(metrics.get(metric) ?? [])], `${where}: ${metric}`).toEqual(
+        expect([...series.keys()], where).toContain(metric);
+        expect([...(series.get(metric) ?? [])], `${where}: ${metric}`).toEqual(
           expect.arrayContaining(labels),
         );
       }
-      const available = selectors.flatMap(({ metric }) => [...(metrics.get(metric) ?? [])]);
+      const available = selectors.flatMap(({ metric }) => [...(series.get(metric) ?? [])]);
       expect(available, where).toEqual(expect.arrayContaining([...groups, ...shown]));
     }
+  });
+
+  test('show every metric of the gateway in some panel', async () => {
+    const { declared } = await exposed();
+    const shown = queries.flatMap(({ expr }) => namesIn(expr).selectors.map(({ metric }) => metric));
+    const histograms = shown.map((metric) => metric.replace(/_(bucket|count)$/, ''));
+    expect(declared.length).toBeGreaterThan(5);
+    expect(declared.filter((metric) => ![...shown, ...histograms].includes(metric))).toEqual([]);
   });
 });
 
 describe('the dashboard', () => {
   test('can be imported anywhere: every panel reads from the data source variable', () => {
-    const shown = dashboard.panels.filter(({ type }) => type !== 'row');
-    expect(shown.map(({ datasource }) => datasource?.uid)).toEqual(shown.map(() => '$' + '{datasource}'));
+    expect(panels.map(({ datasource }) => datasource?.uid)).toEqual(panels.map(() => '$' + '{datasource}'));
+  });
+
+  test('says of every panel what it shows and in which unit', () => {
+    for (const { title, description, fieldConfig } of panels) {
+      expect(description, title).toMatch(/\w.*\.$/);
+      expect(fieldConfig?.defaults.unit, title).toMatch(/\w/);
+    }
   });
 });
 

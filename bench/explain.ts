@@ -1,18 +1,6 @@
 import postgres from 'postgres';
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
-import { median } from './measure.ts';
-
-/** A connection on which every statement, also those inside functions, tells how it was carried out. */
-export interface Explainer {
-  /** Runs one statement as a role of the API; returns the plans of all that it ran, as text, without their times. */
-  plans(caller: Caller, statement: string): Promise<string[]>;
-  /** What one statement returns to a role of the API. */
-  rows(caller: Caller, statement: string): Promise<postgres.Row[]>;
-  /** Median of what the server needs for the statement, in milliseconds, without telling anybody about it. */
-  milliseconds(caller: Caller, statement: string, runs?: number): Promise<number>;
-  end(): Promise<void>;
-}
 
 /** Who calls: a role, and the user whose token it would be. */
 export interface Caller {
@@ -27,8 +15,12 @@ const SETTINGS = `
   set auto_explain.log_timing = off;
   set client_min_messages = log`;
 
-/** Opens one on a database whose superuser signs in without a password, as on the embedded one. */
-export async function openExplainer(databaseUrl: string): Promise<Explainer> {
+/**
+ * Opens a connection on which every statement, also those inside functions, tells how it was carried out. Whatever a
+ * statement changes is undone.
+ * @param databaseUrl of a database whose superuser signs in without a password, as on the embedded one
+ */
+export async function openExplainer(databaseUrl: string) {
   let noted: string[] = [];
   const sql = postgres(as(SUPERUSER, databaseUrl), {
     max: 1,
@@ -36,13 +28,11 @@ export async function openExplainer(databaseUrl: string): Promise<Explainer> {
   });
   await sql.unsafe(SETTINGS);
 
-  /** Whatever the statement changes is undone. */
-  async function run(caller: Caller, statement: string, threshold: number) {
-    const claims = JSON.stringify({ sub: caller.user, role: caller.role });
+  async function run({ role, user }: Caller, statement: string, notesPlans = false) {
     await sql.unsafe('begin');
-    await sql.unsafe(`set local auto_explain.log_min_duration = ${threshold}`);
-    await sql`select set_config('request.jwt.claims', ${claims}, true)`;
-    await sql.unsafe(`set local role ${caller.role}`);
+    await sql.unsafe(`set local auto_explain.log_min_duration = ${notesPlans ? 0 : -1}`);
+    await sql`select set_config('request.jwt.claims', ${JSON.stringify({ sub: user, role })}, true)`;
+    await sql.unsafe(`set local role ${role}`);
     noted = [];
     const rows = await sql.unsafe(statement);
     await sql.unsafe('rollback');
@@ -50,50 +40,46 @@ export async function openExplainer(databaseUrl: string): Promise<Explainer> {
   }
 
   return {
-    async plans(caller, statement) {
-      await run(caller, statement, 0);
+    /** Runs one statement as a role of the API; returns the plans of all that it ran, as text, without their times. */
+    async plans(caller: Caller, statement: string) {
+      await run(caller, statement, true);
       return noted
         .filter((message) => message.includes('Scan'))
         .map((message) => message.replace(/^.*plan:\n/, ''));
     },
-    rows: (caller, statement) => run(caller, statement, -1),
-    async milliseconds(caller, statement, runs = 21) {
-      const times: number[] = [];
-      for (let i = 0; i < runs; i++) {
-        const [row] = await run(caller, `explain (analyze, timing off, format json) ${statement}`, -1);
-        times.push(row?.['QUERY PLAN'][0]['Execution Time']);
-      }
-      return median(times);
+    /** What one statement returns to a role of the API. */
+    rows: (caller: Caller, statement: string) => run(caller, statement),
+    /** What the server needs for one run of the statement, in milliseconds, without telling anybody about it. */
+    async milliseconds(caller: Caller, statement: string): Promise<number> {
+      const [row] = await run(caller, `explain (analyze, timing off, format json) ${statement}`);
+      return row?.['QUERY PLAN'][0]['Execution Time'];
     },
     end: () => sql.end(),
   };
 }
 
-/** Tables that the plans read from one end to the other. */
-export function tablesScanned(plans: string[]): string[] {
-  return [
-    ...new Set(
-      plans.flatMap((plan) => [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table = '']) => table)),
-    ),
-  ];
+export type Explainer = Awaited<ReturnType<typeof openExplainer>>;
+
+/** What the first group of a pattern matches in the plans, each once. */
+function namesIn(plans: string[], pattern: RegExp): string[] {
+  const names = plans.flatMap((plan) => [...plan.matchAll(pattern)].map(([, name = '']) => name));
+  return [...new Set(names)];
 }
 
+/** Tables that the plans read from one end to the other. */
+export const tablesScanned = (plans: string[]) => namesIn(plans, /Seq Scan on (\w+)/g);
+
 /** Indexes that the plans read. */
-export function indexesRead(plans: string[]): string[] {
-  const found = plans.flatMap((plan) => [
-    ...plan.matchAll(/(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (\w+)/g),
-  ]);
-  return [...new Set(found.map(([, index = '']) => index))];
-}
+export const indexesRead = (plans: string[]) =>
+  namesIn(plans, /(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (\w+)/g);
 
 /** How many rows of a table the statement looked at, through whichever index, at the place where it looked at most. */
 export function rowsRead(plans: string[], table: string): number {
-  const scans = plans.flatMap((plan) => [
-    ...plan.matchAll(
-      new RegExp(`Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`, 'g'),
-    ),
-  ]);
-  const rows = scans.map(([, found, loops, details = '']) => {
+  const scan = new RegExp(
+    `Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`,
+    'g',
+  );
+  const rows = [...plans.join('\n').matchAll(scan)].map(([, found, loops, details = '']) => {
     const removed = details.match(/Rows Removed by Filter: (\d+)/)?.[1] ?? 0;
     return (Number(found) + Number(removed)) * Number(loops);
   });

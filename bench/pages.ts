@@ -1,13 +1,39 @@
 import { existsSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
+import { median } from 'simple-statistics';
 import { as } from '../dev/database.ts';
-import { median } from './measure.ts';
 
 /** Connections that a data API may hold to its database. */
-export const connectionCounts = [1, 8, 32] as const;
-
+const connectionCounts = [1, 8, 32];
 const rounds = 3;
 const roundMs = 2_000;
+
+/**
+ * First pages of `GET /sounds` that one core of Postgres serves in a second: how many were served, by the processor time of the
+ * server's processes, so that neither this process nor others on the machine count.
+ * @param databaseUrl of a server on this machine
+ * @returns for each number of connections the median of the rounds; nothing where there is no /proc
+ */
+export async function pagesPerCore(databaseUrl: string) {
+  if (!existsSync('/proc/self/stat')) return [];
+  const clients = Array.from({ length: Math.max(...connectionCounts) }, () =>
+    postgres(as('authenticator', databaseUrl), { max: 1 }),
+  );
+  const pids = await Promise.all(clients.map(pidOf));
+  await Promise.all(clients.map((sql) => readPages(sql, 500)));
+
+  const figures = connectionCounts.map((connections) => ({ connections, perSecond: [] as number[] }));
+  for (let round = 0; round < rounds; round++) {
+    for (const { connections, perSecond } of figures) {
+      const used = () => pids.slice(0, connections).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+      const before = used();
+      const pages = await Promise.all(clients.slice(0, connections).map((sql) => readPages(sql, roundMs)));
+      perSecond.push(pages.reduce((sum, read) => sum + read) / (used() - before));
+    }
+  }
+  await Promise.all(clients.map((sql) => sql.end()));
+  return figures.map(({ connections, perSecond }) => ({ connections, perSecond: median(perSecond) }));
+}
 
 /** Processor time that a process of this machine has taken, in seconds. */
 function cpuSeconds(pid: number): number {
@@ -16,42 +42,15 @@ function cpuSeconds(pid: number): number {
   return (Number(user) + Number(system)) / 100;
 }
 
-/**
- * First pages of `GET /sounds` that one core of Postgres serves in a second: how many were served, by the processor time of the
- * server's processes, so that neither this process nor others on the machine count.
- * @param databaseUrl of a server on this machine
- * @returns for each of `connectionCounts` the median of the rounds; NaN where there is no /proc
- */
-export async function pagesPerCore(databaseUrl: string): Promise<number[]> {
-  if (!existsSync('/proc/self/stat')) return connectionCounts.map(() => Number.NaN);
-  const clients = Array.from({ length: Math.max(...connectionCounts) }, () =>
-    postgres(as('authenticator', databaseUrl), { max: 1 }),
-  );
-  const pids = await Promise.all(clients.map(pidOf));
-  await Promise.all(clients.map((sql) => readPagesUntil(sql, performance.now() + 500)));
-
-  const figures: number[][] = connectionCounts.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, count] of connectionCounts.entries()) {
-      const used = () => pids.slice(0, count).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
-      const before = used();
-      const end = performance.now() + roundMs;
-      const pages = await Promise.all(clients.slice(0, count).map((sql) => readPagesUntil(sql, end)));
-      figures[index]?.push(pages.reduce((sum, read) => sum + read) / (used() - before));
-    }
-  }
-  await Promise.all(clients.map((sql) => sql.end()));
-  return figures.map(median);
-}
-
 async function pidOf(sql: postgres.Sql): Promise<number> {
   const [row] = await sql`select pg_backend_pid() as pid`;
   return row?.['pid'];
 }
 
 /** Reads one page after the other as PostgREST does: in a transaction each, with prepared statements; returns how many. */
-async function readPagesUntil(sql: postgres.Sql, end: number): Promise<number> {
+async function readPages(sql: postgres.Sql, forMs: number): Promise<number> {
   const claims = JSON.stringify({ role: 'service_role' });
+  const end = performance.now() + forMs;
   let pages = 0;
   for (; performance.now() < end; pages++) {
     await sql.begin('read only', async (transaction) => {

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { SignJWT } from 'jose';
+import { median } from 'simple-statistics';
 import { LOCAL_KEYS } from '../dev/keys.ts';
-import { median } from './measure.ts';
 
 /** A request as an app sends it; `endpoint` is its method and path. */
 export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
@@ -39,32 +39,32 @@ export function requestOf({ endpoint, gzip }: Request, token = tokens[0]) {
  * Puts a server under load: every connection sends the requests over and over, each when the one before is answered.
  * @param extent for how many seconds, or how many requests in all; at how many connections
  * @returns answers a second, and the median of their latency in milliseconds
- * @throws an Error when anything but success was answered
+ * @throws an Error when nothing, or anything but success, was answered
  */
 export async function load(
   url: string,
   requests: readonly Request[],
   extent: { duration: number; connections?: number } | { amount: number },
 ) {
-  const latencies: number[] = [];
+  const latencies: number[] = []; // autocannon's own histogram counts in whole milliseconds
   let clients = 0;
-  const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const options: autocannon.Options = {
-      url,
-      connections: tokens.length,
-      sampleInt: 100, // how often it looks whether the time is over, in milliseconds
-      setupClient: (client) => {
-        const first = clients++ % requests.length; // connections send different requests at a time
-        const inTurn = [...requests.slice(first), ...requests.slice(0, first)];
-        client.setRequests(inTurn.map((request) => requestOf(request, tokens[clients % tokens.length])));
-      },
-      ...extent,
-    };
-    const instance = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)));
-    // Its own histogram counts in whole milliseconds.
-    instance.on('response', (_client, _status, _bytes, milliseconds) => latencies.push(milliseconds));
+  const result = await autocannon({
+    url,
+    connections: tokens.length,
+    sampleInt: 100, // how often it looks whether the time is over, in milliseconds
+    setupClient(client) {
+      const token = tokens[clients % tokens.length];
+      const first = clients++ % requests.length; // connections send different requests at a time
+      const inTurn = [...requests.slice(first), ...requests.slice(0, first)];
+      client.setRequests(inTurn.map((request) => requestOf(request, token)));
+      client.on('response', (_status, _bytes, milliseconds) => latencies.push(milliseconds));
+    },
+    ...extent,
   });
-  if (result.non2xx + result.errors > 0)
-    throw new Error(`${requests[0]?.endpoint}: ${result.non2xx} refusals and ${result.errors} errors.`);
-  return { perSecond: latencies.length / result.duration, p50: median(latencies) };
+  const { non2xx, errors, duration } = result;
+  if (latencies.length === 0 || non2xx + errors > 0)
+    throw new Error(
+      `${requests[0]?.endpoint}: ${latencies.length} answers, ${non2xx} refusals, ${errors} errors.`,
+    );
+  return { perSecond: latencies.length / duration, p50: median(latencies) };
 }

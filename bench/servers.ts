@@ -37,11 +37,11 @@ export async function start(script: string, supabase?: { url: string }) {
   return {
     url,
     /** The highest resident memory so far, in bytes. */
-    peakMemory: async (): Promise<number> => {
+    async peakMemory(): Promise<number> {
       child.send('peak');
       return (await once(child, 'message'))[0];
     },
-    stop: async () => {
+    async [Symbol.asyncDispose]() {
       child.kill();
       await exited;
     },

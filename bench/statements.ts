@@ -8,134 +8,72 @@ export interface Statement {
   sql: string;
   /** Indexes of which at least one must be read. */
   index: RegExp;
+  /** What it may take in the database, in milliseconds. */
+  msMax: number;
 }
 
+const anon: Caller = { role: 'anon' };
 const user: Caller = { role: 'authenticated', user: COLLECTOR };
 const service: Caller = { role: 'service_role' };
 
-const search = (term: string, index: RegExp, filter = ''): Statement => ({
-  name: `GET /sounds?search=${term}${filter && '&category='}${filter.match(/category-\d+/)?.[0] ?? ''}`,
-  caller: service,
-  sql: `select public.list_sounds(title_search => '${term}'${filter})`,
+const call = (name: string, caller: Caller, sql: string, index: RegExp, msMax = 1): Statement => ({
+  name,
+  caller,
+  sql: `select public.${sql}`,
   index,
+  msMax,
 });
 
-const inListOrder = /^sounds_list$|^sounds_title$/;
-const inCategory = /^sounds_category$|^sounds_title$/;
-const intoCategory = `, category_slug => 'category-1'`;
+/** The parameters of `list_sounds` by those of `GET /sounds`. */
+const parameters = {
+  search: 'title_search',
+  category: 'category_slug',
+  include_children: 'include_children',
+  featured: 'featured',
+  cursor: 'after',
+};
+
+function page(query: Partial<typeof parameters>, index: RegExp): Statement {
+  const entries = Object.entries(query) as [keyof typeof parameters, string][];
+  const shown = entries.map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`).join('&');
+  const args = entries.map(([name, value]) => `${parameters[name]} => '${value}'`).join(', ');
+  const msMax = query.search ? 25 : 2;
+  return call(`GET /sounds${shown && `?${shown}`}`, service, `list_sounds(${args})`, index, msMax);
+}
+
+const search = (term: string) => page({ search: term }, /^sounds_list$|^sounds_title$/);
+const category = 'category-1';
+const withChildren = { category, include_children: 'true' };
 
 /**
  * The statements behind the endpoints.
- * @param cursor created_at of the sound before the page that lies deep in the list
+ * @param cursor created_at of the sound before the page that lies far into the list
  * @param sound id of one
  */
 export const statements = (cursor: string, sound: string): Statement[] => [
-  { name: 'GET /sounds', caller: service, sql: 'select public.list_sounds()', index: /^sounds_list$/ },
-  {
-    name: 'GET /sounds?cursor=…, far into the list',
-    caller: service,
-    sql: `select public.list_sounds(after => '${cursor}')`,
-    index: /^sounds_list$/,
-  },
-  {
-    name: 'GET /sounds?category=category-1&include_children=true',
-    caller: service,
-    sql: `select public.list_sounds(category_slug => 'category-1', include_children => true)`,
-    index: /^sounds_category$/,
-  },
-  {
-    name: 'GET /sounds?category=category-1&include_children=true&cursor=…',
-    caller: service,
-    sql: `select public.list_sounds(category_slug => 'category-1', include_children => true, after => '${cursor}')`,
-    index: /^sounds_category$/,
-  },
-  {
-    name: 'GET /sounds?featured=true',
-    caller: service,
-    sql: 'select public.list_sounds(featured => true)',
-    index: /^sounds_featured$/,
-  },
-  {
-    name: 'GET /sounds?featured=true&category=category-1&include_children=true',
-    caller: service,
-    sql: `select public.list_sounds(featured => true, category_slug => 'category-1', include_children => true)`,
-    index: /^sounds_category_featured$|^sounds_featured$/,
-  },
-  {
-    name: 'GET /sounds?featured=false',
-    caller: service,
-    sql: 'select public.list_sounds(featured => false)',
-    index: /^sounds_featured$/,
-  },
-  search('rain', inListOrder),
-  search('bowl in c3', inListOrder),
-  search('café', inListOrder),
-  search('kyōto', inListOrder),
-  search('midnight heartbeat near', inListOrder),
-  search('owl at 432', inListOrder),
-  search('xylophone', /^sounds_title$/),
-  search('a', inListOrder),
-  search('ra', inListOrder),
-  search('zz', inListOrder),
-  search('ж', inListOrder),
-  {
-    name: 'GET /sounds?search=zz&featured=false',
-    caller: service,
-    sql: `select public.list_sounds(title_search => 'zz', featured => false)`,
-    index: /^sounds_(featured|title)$/,
-  },
-  search('rain', inCategory, intoCategory),
-  search('zz', inCategory, intoCategory),
-  {
-    name: 'GET /sounds/{id}',
-    caller: user,
-    sql: `select public.get_sound('${sound}')`,
-    index: /^sounds_pkey$/,
-  },
-  {
-    name: 'POST /sounds/{id}/play',
-    caller: service,
-    sql: `select public.count_play('${sound}')`,
-    index: /^sounds_pkey$/,
-  },
-  {
-    name: 'GET /categories',
-    caller: { role: 'anon' },
-    sql: 'select public.list_categories()',
-    index: /^categories_/,
-  },
-  {
-    name: 'GET /home',
-    caller: service,
-    sql: 'select public.list_home_sections()',
-    index: /^sounds_category$/,
-  },
-  { name: 'GET /favorites', caller: user, sql: 'select public.list_favorites()', index: /^favorites_/ },
-  {
-    name: 'POST /favorites',
-    caller: user,
-    sql: `select public.add_favorite('${sound}')`,
-    index: /^sounds_pkey$/,
-  },
-  {
-    name: 'DELETE /favorites/{id}',
-    caller: user,
-    sql: `select public.remove_favorite('${sound}')`,
-    index: /^favorites_/,
-  },
-  { name: 'GET /me/customer', caller: user, sql: 'select public.get_customer()', index: /^customers_pkey$/ },
-  {
-    name: 'PATCH /me/customer',
-    caller: user,
-    sql: `select public.update_customer('{"country": "DE"}')`,
-    index: /^customers_pkey$/,
-  },
-  {
-    name: 'last seen, after a response',
-    caller: user,
-    sql: 'select public.touch_last_seen()',
-    index: /^customers_pkey$/,
-  },
+  page({}, /^sounds_list$/),
+  page({ cursor }, /^sounds_list$/),
+  page(withChildren, /^sounds_category$/),
+  page({ ...withChildren, cursor }, /^sounds_category$/),
+  page({ featured: 'true' }, /^sounds_featured$/),
+  page({ featured: 'true', ...withChildren }, /^sounds_category_featured$|^sounds_featured$/),
+  page({ featured: 'false' }, /^sounds_featured$/),
+  ...['rain', 'bowl in c3', 'café', 'kyōto', 'midnight heartbeat near', 'owl at 432'].map(search),
+  page({ search: 'xylophone' }, /^sounds_title$/),
+  ...['a', 'ra', 'zz', 'ж'].map(search),
+  page({ search: 'zz', featured: 'false' }, /^sounds_(featured|title)$/),
+  page({ search: 'rain', category }, /^sounds_category$|^sounds_title$/),
+  page({ search: 'zz', category }, /^sounds_category$|^sounds_title$/),
+  call('GET /sounds/{id}', user, `get_sound('${sound}')`, /^sounds_pkey$/),
+  call('POST /sounds/{id}/play', service, `count_play('${sound}')`, /^sounds_pkey$/),
+  call('GET /categories', anon, 'list_categories()', /^categories_/, 4),
+  call('GET /home', service, 'list_home_sections()', /^sounds_category$/, 8),
+  call('GET /favorites', user, 'list_favorites()', /^favorites_/, 18),
+  call('POST /favorites', user, `add_favorite('${sound}')`, /^sounds_pkey$/),
+  call('DELETE /favorites/{id}', user, `remove_favorite('${sound}')`, /^favorites_/),
+  call('GET /me/customer', user, 'get_customer()', /^customers_pkey$/),
+  call('PATCH /me/customer', user, `update_customer('{"country": "DE"}')`, /^customers_pkey$/),
+  call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
 ];
 
 /** Tables that a request may read as a whole: they are small, or it needs all of it. */
@@ -144,31 +82,19 @@ export const SMALL_TABLES = ['categories', 'home_sections'];
 /** A search reads titles until its page is full; of another request, only so many rows are read as it needs. */
 export const isSearch = ({ name }: Statement) => name.includes('search=');
 
-/** A page of `GET /sounds` that is no search: what it takes is reading its rows and writing them as JSON. */
-export const isPage = (statement: Statement) => statement.sql.includes('list_sounds') && !isSearch(statement);
-
-/** Milliseconds that a statement may take in the database. */
-export function msMax(statement: Statement): number {
-  if (isSearch(statement)) return 25;
-  if (isPage(statement)) return 2;
-  const ofLists: Record<string, number> = { 'GET /categories': 4, 'GET /home': 8, 'GET /favorites': 18 };
-  return ofLists[statement.name.replace(/,.*/, '')] ?? 1;
-}
-
-/** The rows of the page that a statement gives, read by their ids alone, with their play counts. */
-export async function plainRead(
-  { caller, sql }: Statement,
-  explainer: Explainer,
-): Promise<Pick<Statement, 'caller' | 'sql'>> {
+/**
+ * A statement that reads the rows of a page of `GET /sounds` by their ids alone, with their play counts.
+ * @returns null for what is no such page, and for a search, which takes longer to find its rows than to read them
+ */
+export async function plainRead(statement: Statement, explainer: Explainer): Promise<string | null> {
+  const { caller, sql } = statement;
+  if (!sql.includes('list_sounds') || isSearch(statement)) return null;
   const [page] = await explainer.rows(
     caller,
     `select array(select item ->> 'id' from json_array_elements((${sql}) -> 'data') as item) as ids`,
   );
-  return {
-    caller,
-    sql: `
-      select sound.*, counter.plays
-      from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
-      where sound.id = any ('{${page?.['ids']}}')`,
-  };
+  return `
+    select sound.*, counter.plays
+    from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
+    where sound.id = any ('{${page?.['ids']}}')`;
 }

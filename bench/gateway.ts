@@ -104,7 +104,7 @@ export async function requests(supabase: Server): Promise<string[][]> {
 async function peakOf(script: string, supabase: Server): Promise<number> {
   await using server = await start(script, supabase);
   await load(server.url, rows, { amount: mixedRequests });
-  return server.peakMemory();
+  return await server.peakMemory(); // before the server is stopped
 }
 
 /** The line of the peak memory. */

@@ -42,7 +42,9 @@ ${functionsTable(await measureDatabase(() => {}))}
 `;
 
 const sections = [
-  `# Results of \`npm run bench\`\n\n${header()}\nREADME.md beside this file says what is compared, and how to read it.\n`,
+  '# Results of `npm run bench`\n',
+  header(),
+  'README.md beside this file says what is compared, and how to read it.\n',
 ];
 if (chosen.some((name) => name in gatewayParts)) sections.push(await gatewaySection());
 if (chosen.includes('database')) sections.push(await databaseSection());

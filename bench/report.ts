@@ -15,9 +15,13 @@ function commit(): string {
   return stdout?.trim() || 'unknown';
 }
 
-/** Where and when a run is made; the load is what others had the machine do when it began. */
-export const header = () => `\
-- Machine: ${availableParallelism()} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}, Node ${process.version}; load when it began ${loadavg()[0]?.toFixed(1)}
+/** Where and when a run is made; the load is what others had the machine do at that moment. */
+export function header(): string {
+  const processor = `${availableParallelism()} × ${cpus()[0]?.model.trim()}`;
+  const memory = `${whole(totalmem() / 2 ** 30)} GB`;
+  return `\
+- Machine: ${processor}, ${memory}, ${process.platform}, Node ${process.version}; load ${loadavg()[0]?.toFixed(1)}
 - Commit: ${commit()}
 - Date: ${new Date().toISOString().slice(0, 10)}
 `;
+}

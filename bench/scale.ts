@@ -36,12 +36,12 @@ function problemsOf(row: Measured): string[] {
   return checks.filter(([kept]) => !kept).map(([, problem]) => `${name} ${problem}.`);
 }
 
-function report(measurement: Measurement): string {
+function report(head: string, measurement: Measurement): string {
   const { loadSeconds, perCore } = measurement;
   const size = Object.entries(LARGE).map(([name, count]) => `${whole(count)} ${name}`);
   return `# Results of \`npm run bench:scale\`: the database when it is large
 
-${header()}- Database: PostgreSQL 17 with default settings, without waiting for the disk
+${head}- Database: PostgreSQL 17 with default settings, without waiting for the disk
 - Size: ${size.join(', ')}; loaded in ${loadSeconds.toFixed(0)} s
 
 ## The SQL functions
@@ -77,12 +77,15 @@ function planBook(rows: Measured[]): string {
     const indexes = indexesRead(plans).join(', ');
     return `## ${name}\n\n\`${sql}\`\n\nIndexes read: ${indexes}.\n\n${blocks.join('\n\n') || 'As before.'}\n`;
   });
-  return `# Plans\n\nFor the requests of [scale.md](scale.md). One that reads the same by the same indexes is shown once.\n\n${chapters.join('\n')}`;
+  const note =
+    'For the requests of [scale.md](scale.md). One that reads the same by the same indexes is shown once.';
+  return `# Plans\n\n${note}\n\n${chapters.join('\n')}`;
 }
 
+const before = header(); // the load of the machine without ours
 const measurement = await measureDatabase(console.log);
 const { rows, ratio, loadSeconds } = measurement;
-const text = report(measurement);
+const text = report(before, measurement);
 writeFileSync(new URL('scale.md', import.meta.url), text);
 writeFileSync(new URL('plans.md', import.meta.url), planBook(rows));
 console.log(text);

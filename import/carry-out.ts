@@ -3,7 +3,7 @@ import { insertSound, remember, updateSound } from './catalogue.ts';
 import { COLUMNS, columnsOf } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
 import type { Step } from './plan.ts';
-import { CannotGoOn, type Problem, refusalOf } from './problems.ts';
+import { asSkipped, ImportError, type Problem } from './problems.ts';
 import { upload } from './storage.ts';
 import type { Connection } from './supabase.ts';
 
@@ -12,12 +12,12 @@ export interface Progress {
   begin(step: Step): void;
   /** More bytes were sent. */
   sent(bytes: number): void;
-  end(step: Step, outcome: 'done' | 'refused'): void;
+  end(step: Step, outcome: 'done' | 'skipped'): void;
 }
 
 export interface Outcome {
   done: Set<Step>;
-  refused: Problem[];
+  skipped: Problem[];
   /** Why the rest was not done, when it was not. */
   stopped?: string;
 }
@@ -34,7 +34,7 @@ const MS_APART = 10;
  */
 export async function carryOut(connection: Connection, steps: Step[], progress: Progress): Promise<Outcome> {
   const { client, signal } = connection;
-  const outcome: Outcome = { done: new Set(), refused: [] };
+  const outcome: Outcome = { done: new Set(), skipped: [] };
   const startedMs = Date.now();
   const send = once((file: LocalFile) => {
     let sent = 0;
@@ -48,7 +48,7 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
     for (const file of step.uploads) await send(file);
     // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
     const created_at = new Date(startedMs - index * MS_APART).toISOString();
-    if (step.action === 'make') await insertSound(client, { ...write, id, created_at });
+    if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
     if (row && columnsOf(write).length > 0) await updateSound(client, row, write);
     if (step.remember) await remember(client, step.remember);
   };
@@ -61,12 +61,12 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
       progress.end(step, 'done');
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof CannotGoOn) {
+      if (error instanceof ImportError) {
         outcome.stopped ??= error.message;
         return;
       }
-      outcome.refused.push({ where: step.file, reason: refusalOf(error).message });
-      progress.end(step, 'refused');
+      outcome.skipped.push({ where: step.file, reason: asSkipped(error).message });
+      progress.end(step, 'skipped');
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
@@ -86,11 +86,11 @@ function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Pr
   };
 }
 
-/** What a step does to its sound, in words. */
+/** What a step did, or would do, to its sound. */
 export function describe({ action, write, uploads }: Step): string {
-  if (action === 'make') return 'new';
+  if (action !== 'update') return action === 'create' ? 'created' : 'unchanged';
   const columns = columnsOf(write).map((column) => COLUMNS[column]);
   return columns.length > 0
     ? columns.join(', ')
-    : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, gone from Storage`;
+    : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, missing from Storage`;
 }

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import type { Fields } from './fields.ts';
 import type { BucketLimits } from './local-file.ts';
-import { CannotGoOn, Refused } from './problems.ts';
+import { ImportError, Skipped } from './problems.ts';
 import { limitsOf } from './storage.ts';
 
 export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Column]> | null } & {
@@ -34,7 +34,7 @@ export interface Catalogue {
 
 /**
  * Reads all of it, and so finds out whether the project can be filled at all.
- * @throws CannotGoOn
+ * @throws ImportError
  */
 export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
   const imported = await allRows<Imported>(client, 'imported_sounds', 'sound_id');
@@ -50,7 +50,8 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
 /** What the data API gives at most in one answer. */
 const PAGE = 1000;
 
-const NO_MIGRATIONS = 'The database lacks what an import needs. Apply the migrations: npx supabase db push';
+const NO_MIGRATIONS =
+  'The database lacks tables that the import needs. Apply the migrations: npx supabase db push';
 
 async function allRows<T>(client: SupabaseClient, table: string, key: keyof T & string): Promise<T[]> {
   const rows: T[] = [];
@@ -59,24 +60,22 @@ async function allRows<T>(client: SupabaseClient, table: string, key: keyof T & 
     // Our fetch tries again by itself.
     const page = client.from(table).select().gt(key, last).order(key).limit(PAGE).retry(false);
     const { data }: { data: T[] | null } = await page.throwOnError().then(undefined, readingFailed);
-    if (!Array.isArray(data)) return readingFailed(new Error('it holds no rows'));
+    if (!Array.isArray(data)) return readingFailed(new Error('it is not a list of rows'));
     rows.push(...data);
     if (data.length < PAGE) return rows;
     last = String(data.at(-1)?.[key]);
   }
 }
 
-/** @throws CannotGoOn */
+/** @throws ImportError */
 function readingFailed(error: unknown): never {
-  if (error instanceof CannotGoOn) throw error;
+  if (error instanceof ImportError) throw error;
   const code = codeOf(error);
-  if (code === 'PGRST205' || code === '42P01') throw new CannotGoOn(NO_MIGRATIONS);
+  if (code === 'PGRST205' || code === '42P01') throw new ImportError(NO_MIGRATIONS);
   const [reason = ''] = String((error as Error).message)
     .trim()
     .split('\n');
-  throw new CannotGoOn(
-    `The answer is not that of a Supabase project (${reason.slice(0, 80)}). Is SUPABASE_URL its address?`,
-  );
+  throw new ImportError(`This is not a Supabase project (${reason.slice(0, 80)}). Check SUPABASE_URL.`);
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
@@ -92,7 +91,7 @@ export async function insertSound(
 
 /**
  * Writes fields of a sound as it was read.
- * @throws Refused when somebody has changed it since
+ * @throws Skipped when somebody has changed it since
  */
 export async function updateSound(
   client: SupabaseClient,
@@ -102,7 +101,7 @@ export async function updateSound(
   const query = client.from('sounds').update(fields).eq('id', id).eq('updated_at', updated_at).select('id');
   const { data } = await query.throwOnError().then(undefined, writingFailed);
   if (data.length === 0)
-    throw new Refused('It was changed in the dashboard a moment ago. Run the import again.');
+    throw new Skipped('It was changed in the dashboard during the import. Run the import again.');
 }
 
 /** Remembers what an import wrote, for the next. */
@@ -115,11 +114,10 @@ export async function remember(client: SupabaseClient, imported: Imported): Prom
 function writingFailed(error: unknown): never {
   const code = codeOf(error);
   if (code === '25006' || code.startsWith('53'))
-    throw new CannotGoOn('The database is full, or takes no changes for now. Look at it in the dashboard.');
+    throw new ImportError('The database is full or read-only. Check it in the dashboard.');
   if (!/^(22|23|PGRST)/.test(code)) throw error;
   const { message } = error as Error;
   const rule = / constraint "(\w+)"/.exec(message)?.[1]?.replaceAll('_', ' ');
-  throw new Refused(
-    `The database asks: ${rule ?? message}. Correct it in the tags of the file, or in sounds.csv.`,
-  );
+  const reason = rule ? `The database requires: ${rule}.` : `The database rejects it: ${message}.`;
+  throw new Skipped(`${reason} Correct it in the tags of the file or in sounds.csv.`);
 }

@@ -29,7 +29,7 @@ export async function assignCategories(
     const slug = ask && (await askFor(folder, sounds.length, categories, ask));
     for (const { fields, notes } of sounds) {
       if (slug !== undefined) fields.category = slug;
-      else notes.push(`No category: none has the slug or name "${folder}".`);
+      else notes.push(`No category: there is none with the slug or name "${folder}".`);
     }
   }
 }
@@ -49,14 +49,14 @@ async function askFor(
   ask: Ask,
 ): Promise<string | undefined> {
   const sounds = count === 1 ? 'the new sound' : `the ${count} new sounds`;
-  const question = `Which category is for ${sounds} in "${folder}"? A slug, or Enter for none: `;
+  const question = `Which category should ${sounds} in "${folder}" have? Type its slug, or press Enter for none: `;
   for (;;) {
     const answer = (await ask(question)).trim();
     if (answer === '') return undefined;
     const slug = slugOf(answer, categories);
     if (slug !== undefined) return slug;
     console.log(
-      `There is no category "${answer}". There are: ${categories.map(({ slug }) => slug).join(', ')}.`,
+      `There is no category "${answer}". Choose one of these: ${categories.map(({ slug }) => slug).join(', ')}.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Fields } from './fields.ts';
 import type { BucketLimits, LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
-import { type Problem, Refused, refusalOf } from './problems.ts';
+import { asSkipped, type Problem, Skipped } from './problems.ts';
 import { type Recording, readRecording } from './recording.ts';
 import { readSheet, type Sheet } from './sheet.ts';
 import { type Found, type FoundFile, walk } from './walk.ts';
@@ -19,7 +19,7 @@ export interface Sound {
 
 export interface Gathered {
   sounds: Sound[];
-  refused: Problem[];
+  skipped: Problem[];
 }
 
 interface Limits {
@@ -32,7 +32,7 @@ const READ_AT_ONCE = 4;
 /**
  * Reads a folder: the recordings in it, and what the sheet says about them.
  * @param onRead told how many of how many recordings have been read
- * @throws CannotGoOn when the sheet cannot be understood
+ * @throws ImportError when the sheet cannot be understood
  */
 export async function gather(
   folder: string,
@@ -41,24 +41,24 @@ export async function gather(
 ): Promise<Gathered> {
   const sheet = await readSheet(folder);
   const found = await walk(folder);
-  const refused = [...found.refused, ...sheet.refused];
+  const skipped = [...found.skipped, ...sheet.skipped];
   for (const [file, { line }] of sheet.rows) {
     if (found.recordings.has(file)) continue;
-    const reason = `There is no recording "${file}" in the folder. Correct the name, or put it there.`;
-    refused.push({ where: `sounds.csv line ${line}`, reason });
+    const reason = `There is no recording "${file}" in the folder. Correct the name or add the file.`;
+    skipped.push({ where: `sounds.csv line ${line}`, reason });
   }
   const recordings = [...found.recordings].filter(([file]) => !sheet.unusable.has(file));
   let done = 0;
   const read = async ([file, source]: [string, FoundFile]) => {
-    const outcome = await readSound(file, source, found, sheet, limits).catch(refusalOf);
+    const outcome = await readSound(file, source, found, sheet, limits).catch(asSkipped);
     onRead(++done, recordings.length);
-    if (!(outcome instanceof Refused)) return [outcome];
-    refused.push({ where: file, reason: outcome.message });
+    if (!(outcome instanceof Skipped)) return [outcome];
+    skipped.push({ where: file, reason: outcome.message });
     return [];
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const sounds = await queue.addAll(recordings.map((recording) => () => read(recording)));
-  return { sounds: sounds.flat(), refused };
+  return { sounds: sounds.flat(), skipped };
 }
 
 async function readSound(
@@ -75,7 +75,7 @@ async function readSound(
     ? pictureFile(named, pictures, limits.covers)
     : pictureOf(file, recording, pictures, limits.covers)
   ).catch((error: unknown) => {
-    notes.push(`No picture: ${refusalOf(error).message}`);
+    notes.push(`No picture: ${asSkipped(error).message}`);
     return undefined;
   });
   const fields = { ...recording.fields, ...said, audio_path: recording.audio.path };

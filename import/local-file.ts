@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { Refused } from './problems.ts';
+import { Skipped } from './problems.ts';
 
 /** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
 export interface BucketLimits {
@@ -30,7 +30,7 @@ export const CACHE_SECONDS = String(365 * 24 * 60 * 60);
 const MEGABYTE = 1024 * 1024;
 
 /** What the limits of a bucket have against a file, in a sentence. */
-export function refusalByLimits(
+export function limitProblem(
   file: string,
   type: string,
   size: number,
@@ -38,18 +38,18 @@ export function refusalByLimits(
 ): string | undefined {
   const isAllowed = (allowed: string) =>
     allowed === type || (allowed.endsWith('/*') && type.startsWith(allowed.slice(0, -1)));
-  if (types && !types.some(isAllowed)) return `The bucket takes no ${posix.extname(file)} files (${type}).`;
+  if (types && !types.some(isAllowed))
+    return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
   if (size <= maxBytes) return undefined;
   const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
-  return `It has ${megabytes(size)}; the bucket takes ${megabytes(maxBytes)} at most.`;
+  return `It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}.`;
 }
 
 /**
  * Makes sure that a file is still what its checksum was made of.
- * @throws Refused, and errors of the file system
+ * @throws Skipped, and errors of the file system
  */
 export async function requireUnchanged({ source, changedMs }: LocalFile): Promise<void> {
   const { mtimeMs } = await stat(source);
-  if (mtimeMs !== changedMs)
-    throw new Refused('It is being changed. Run the import again when that is done.');
+  if (mtimeMs !== changedMs) throw new Skipped('It was changed during the import. Run the import again.');
 }

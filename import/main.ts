@@ -7,7 +7,7 @@ import { readCatalogue } from './catalogue.ts';
 import { assignCategories } from './categories.ts';
 import { gather } from './gather.ts';
 import { plan, type Step } from './plan.ts';
-import { CannotGoOn } from './problems.ts';
+import { ImportError } from './problems.ts';
 import { showProgress, showReading } from './progress.ts';
 import { printOutcome, printPlan } from './report.ts';
 import { TEMPLATE } from './sheet.ts';
@@ -19,12 +19,12 @@ import { connect, projectOf } from './supabase.ts';
 const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
        npm run -s import -- --template > <folder>/sounds.csv
 
-Uploads the recordings and pictures of a folder, and makes or updates their sounds.
-  --dry-run    only shows what it would do
-  --yes        does it without asking
-  --hidden     makes new sounds inactive
-  --overwrite  takes from the folder what was changed in the dashboard since the last import
-  --template   prints a sheet for titles, categories and all the rest`;
+Uploads the recordings and pictures in a folder, and creates or updates their sounds.
+  --dry-run    only shows what would be done
+  --yes        does not ask for confirmation
+  --hidden     creates new sounds as inactive
+  --overwrite  discards changes made in the dashboard since the last import
+  --template   prints a sounds.csv with all columns and an example`;
 
 const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
 
@@ -36,7 +36,7 @@ interface Settings {
   overwrite: boolean;
 }
 
-/** @throws CannotGoOn with the usage */
+/** @throws ImportError with the usage */
 function readArguments(): Settings | 'template' | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = { 'dry-run': flag, yes: flag, hidden: flag, overwrite: flag, template: flag, help: flag };
@@ -45,11 +45,11 @@ function readArguments(): Settings | 'template' | 'help' {
     if (values.help) return 'help';
     if (values.template) return 'template';
     const [folder, ...more] = positionals;
-    if (folder === undefined || more.length > 0) throw new Error('Name one folder.');
+    if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
     const { yes, hidden, overwrite } = values;
     return { folder, dryRun: values['dry-run'], yes, hidden, overwrite };
   } catch (error) {
-    throw new CannotGoOn(`${(error as Error).message}\n\n${USAGE}`);
+    throw new ImportError(`${(error as Error).message}\n\n${USAGE}`);
   }
 }
 
@@ -66,18 +66,20 @@ async function ask(question: string): Promise<string> {
 
 async function requireFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) throw new CannotGoOn(`There is no folder ${folder}.`);
+  if (!found?.isDirectory()) throw new ImportError(`There is no folder ${folder}. Correct its path.`);
 }
 
 /** Whether to go on with a plan that changes something. */
 async function isWanted({ yes, dryRun }: Settings, steps: Step[]): Promise<boolean> {
   if (dryRun) return false;
-  if (yes || steps.every(({ action }) => action === 'nothing')) return true;
+  if (yes || steps.every(({ action }) => action === 'unchanged')) return true;
   if (!isTerminal)
-    throw new CannotGoOn('There is no terminal to ask at. Add --yes to do it, or --dry-run to look only.');
-  const answer = await ask('Do it? [y/N] ');
+    throw new ImportError(
+      'There is no terminal to confirm in. Add --yes to import, or --dry-run to see the plan only.',
+    );
+  const answer = await ask('Import? [y/N] ');
   if (/^y(es)?$/i.test(answer.trim())) return true;
-  console.log('Nothing was done.');
+  console.log('Nothing was imported.');
   return false;
 }
 
@@ -91,7 +93,7 @@ async function importFolder(settings: Settings): Promise<boolean> {
   // Whoever waits for the first answer wants to know at once.
   const catalogue = await readCatalogue(connect(project, interruption.signal, 0).client);
   const connection = connect(project, interruption.signal);
-  const { sounds, refused } = await gather(folder, catalogue.limits, showReading(isTerminal));
+  const { sounds, skipped } = await gather(folder, catalogue.limits, showReading(isTerminal));
   const isNew = ({ file }: { file: string }) => !catalogue.imported.has(file);
   const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
   await assignCategories(sounds, catalogue.categories, isNew, mayAsk ? ask : undefined);
@@ -99,17 +101,17 @@ async function importFolder(settings: Settings): Promise<boolean> {
   const steps = plan(sounds, catalogue, await storedFiles(connection.client, files), settings);
 
   console.log(`From ${folder} into ${project.url}:\n`);
-  printPlan(steps, refused);
-  if (!(await isWanted(settings, steps))) return refused.length === 0;
+  printPlan(steps, skipped);
+  if (!(await isWanted(settings, steps))) return skipped.length === 0;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interruption.abort());
-  const open = steps.filter(({ action, remember }) => action !== 'nothing' || remember);
-  if (open.length === 0) return refused.length === 0;
+  const open = steps.filter(({ action, remember }) => action !== 'unchanged' || remember);
+  if (open.length === 0) return skipped.length === 0;
   const progress = showProgress(open, isTerminal);
   const outcome = await carryOut(connection, open, progress).finally(progress.close);
-  printOutcome(steps, outcome, refused);
-  return outcome.stopped === undefined && outcome.refused.length + refused.length === 0;
+  printOutcome(steps, outcome, skipped);
+  return outcome.stopped === undefined && outcome.skipped.length + skipped.length === 0;
 }
 
 async function main(): Promise<boolean> {
@@ -123,6 +125,6 @@ async function main(): Promise<boolean> {
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
-  console.error(error instanceof CannotGoOn ? error.message : error);
+  console.error(error instanceof ImportError ? error.message : error);
   process.exitCode = 1;
 }

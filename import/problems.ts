@@ -1,8 +1,8 @@
-/** Why one file or one line is not imported, and what to do; the others go on. */
-export class Refused extends Error {}
+/** Why one file or one line is skipped, and what to do; the others go on. */
+export class Skipped extends Error {}
 
-/** Why the import as a whole cannot begin or go on, in one sentence that says what to do. */
-export class CannotGoOn extends Error {}
+/** Why the import as a whole cannot start or continue, and what to do. */
+export class ImportError extends Error {}
 
 /** A line of the report about something that is not imported. */
 export interface Problem {
@@ -13,11 +13,12 @@ export interface Problem {
 }
 
 /** What an error that came up with one file means for that file. */
-export function refusalOf(error: unknown): Refused {
-  if (error instanceof Refused) return error;
+export function asSkipped(error: unknown): Skipped {
+  if (error instanceof Skipped) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return new Refused('It is not there any more. Run the import again.');
+  if (code === 'ENOENT')
+    return new Skipped('The file does not exist. Restore or remove it, and run the import again.');
   if (code === 'EACCES' || code === 'EPERM')
-    return new Refused('You have no permission to read it. Change that, and run the import again.');
-  return new Refused(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
+    return new Skipped('You do not have permission to read it. Change that, and run the import again.');
+  return new Skipped(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
 }

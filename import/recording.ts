@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { fileTypeFromFile } from 'file-type';
 import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Fields } from './fields.ts';
-import { type BucketLimits, type LocalFile, refusalByLimits } from './local-file.ts';
+import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
 import { readableTitle, storagePath } from './paths.ts';
-import { Refused } from './problems.ts';
+import { Skipped } from './problems.ts';
 import type { FoundFile } from './walk.ts';
 
 /** One recording of the folder, as far as the recording itself tells. */
@@ -19,7 +19,7 @@ export interface Recording {
 
 /**
  * Reads a recording: its tags, its length as measured in its stream, its checksum.
- * @throws Refused when it cannot be imported, and errors of the file system
+ * @throws Skipped when it cannot be imported, and errors of the file system
  */
 export async function readRecording(
   file: string,
@@ -27,20 +27,20 @@ export async function readRecording(
   limits: BucketLimits,
 ): Promise<Recording> {
   const { size, mtimeMs: changedMs } = await stat(source);
-  if (size === 0) throw new Refused('It is empty. Export the recording anew.');
-  const refusal = refusalByLimits(file, type, size, limits);
-  if (refusal) throw new Refused(`${refusal} Convert it, or change the bucket audio in the dashboard.`);
-  if (/mpeg|aac/.test(type)) await refuseOtherFormats(source);
+  if (size === 0) throw new Skipped('The file is empty. Export the recording again.');
+  const problem = limitProblem(file, type, size, limits);
+  if (problem) throw new Skipped(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
+  if (/mpeg|aac/.test(type)) await requireMpeg(source);
   const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
     return undefined;
   });
   const { duration, hasVideo } = metadata?.format ?? {};
   if (!metadata || !duration) {
-    const reason = 'It is no recording that can be read, or its length cannot be measured.';
-    throw new Refused(`${reason} Play it, and export it anew.`);
+    const reason = 'It cannot be read as audio, or its length cannot be measured.';
+    throw new Skipped(`${reason} Check that it plays, and export it again.`);
   }
-  if (hasVideo) throw new Refused('It is a video. Export its sound alone.');
+  if (hasVideo) throw new Skipped('It is a video. Export only its audio track.');
   const comment = commentIn(metadata);
   const path = storagePath(file, await checksumOf(source));
   return {
@@ -56,12 +56,12 @@ export async function readRecording(
 
 /**
  * MPEG audio has no signature: its parser looks for a frame anywhere, and may find one by chance in a file of another format.
- * @throws Refused when the file has the signature of one
+ * @throws Skipped when the file has the signature of one
  */
-async function refuseOtherFormats(source: string): Promise<void> {
+async function requireMpeg(source: string): Promise<void> {
   const found = await fileTypeFromFile(source);
   if (found && !/^mp[123]$|^aac$/.test(found.ext))
-    throw new Refused(`It is a .${found.ext} file by its content. Rename it, or export it as MP3.`);
+    throw new Skipped(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
 }
 
 /** SHA-256 in hex. */

@@ -3,17 +3,17 @@ import { describe, type Outcome } from './carry-out.ts';
 import type { Step } from './plan.ts';
 import type { Problem } from './problems.ts';
 
-type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused';
+type Kind = 'create' | 'update' | 'created' | 'updated' | 'kept' | 'note' | 'skipped';
 type Line = [kind: Kind, where: string, text: string];
 
 const COLOURS = {
-  new: 'green',
+  create: 'green',
   update: 'cyan',
-  made: 'green',
+  created: 'green',
   updated: 'cyan',
-  'left alone': 'yellow',
+  kept: 'yellow',
   note: 'yellow',
-  refused: 'red',
+  skipped: 'red',
 } as const;
 
 /** Longer names push their text to the right. */
@@ -23,46 +23,46 @@ function print(lines: Line[]): void {
   const width = Math.min(WIDEST, Math.max(...lines.map(([, where]) => [...where].length)));
   for (const [kind, where, text] of lines) {
     const padding = ' '.repeat(Math.max(0, width - [...where].length));
-    console.log(`${styleText(COLOURS[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
+    console.log(`${styleText(COLOURS[kind], kind.padEnd(7))}  ${where}${padding}  ${text}`.trimEnd());
   }
 }
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What is the same before and after: what is not touched, and what is not taken. */
-function remarks(steps: Step[], refused: Problem[]): Line[] {
+/** What is the same in the plan and the outcome. */
+function remarks(steps: Step[], skipped: Problem[]): Line[] {
   return [
     ...steps
-      .filter(({ leftAlone }) => leftAlone.length > 0)
-      .map(({ file, row, leftAlone }): Line => {
+      .filter(({ kept }) => kept.length > 0)
+      .map(({ file, row, kept }): Line => {
         const what = row
-          ? `${leftAlone.join(', ')}: changed in the dashboard (--overwrite takes it from the folder)`
-          : 'deleted in the dashboard (--overwrite brings it back)';
-        return ['left alone', file, what];
+          ? `${kept.join(', ')}: changed in the dashboard; --overwrite would replace it`
+          : 'deleted in the dashboard; --overwrite would restore it';
+        return ['kept', file, what];
       }),
     ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
-    ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
+    ...skipped.map(({ where, reason }): Line => ['skipped', where, reason]),
   ];
 }
 
 /** Shows what an import would do. */
-export function printPlan(steps: Step[], refused: Problem[]): void {
-  const changing = steps.filter(({ action }) => action !== 'nothing');
+export function printPlan(steps: Step[], skipped: Problem[]): void {
+  const changing = steps.filter(({ action }) => action !== 'unchanged');
   const planned = changing.map(
     (step): Line => [
-      step.action === 'make' ? 'new' : 'update',
+      step.action === 'create' ? 'create' : 'update',
       step.file,
-      step.action === 'make'
+      step.action === 'create'
         ? `${step.write.title} (${step.write.category ?? 'no category'})`
         : describe(step),
     ],
   );
-  print([...planned, ...remarks(steps, refused)]);
+  print([...planned, ...remarks(steps, skipped)]);
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
   console.log(
-    `\n${count('make')} new, ${count('update')} to update, ${count('nothing')} unchanged, ${refused.length} refused; ` +
+    `\n${count('create')} to create, ${count('update')} to update, ${count('unchanged')} unchanged, ${skipped.length} skipped; ` +
       `${plural(bytes.size, 'file')} to upload (${megabytes.toFixed(1)} MB).`,
   );
 }
@@ -70,28 +70,28 @@ export function printPlan(steps: Step[], refused: Problem[]): void {
 /** Shows what an import did. */
 export function printOutcome(
   steps: Step[],
-  { done, refused, stopped }: Outcome,
-  refusedBefore: Problem[],
+  { done, skipped, stopped }: Outcome,
+  skippedBefore: Problem[],
 ): void {
-  const changing = steps.filter(({ action }) => action !== 'nothing');
+  const changing = steps.filter(({ action }) => action !== 'unchanged');
   const finished = changing.filter((step) => done.has(step));
-  const made = finished.filter(({ action }) => action === 'make');
+  const created = finished.filter(({ action }) => action === 'create');
   const updated = finished.filter(({ action }) => action === 'update');
-  const allRefused = [...refusedBefore, ...refused];
-  const leftAlone = steps.filter((step) => step.leftAlone.length > 0);
+  const allSkipped = [...skippedBefore, ...skipped];
+  const unchanged = steps.length - changing.length;
   console.log();
   print([
-    ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
+    ...created.map((step): Line => ['created', step.file, step.write.title ?? '']),
     ...updated.map((step): Line => ['updated', step.file, describe(step)]),
-    ...remarks(steps, allRefused),
+    ...remarks(steps, allSkipped),
   ]);
   console.log(
-    `\n${made.length} made, ${updated.length} updated, ${leftAlone.length} left alone, ${allRefused.length} refused.`,
+    `\n${created.length} created, ${updated.length} updated, ${unchanged} unchanged, ${allSkipped.length} skipped.`,
   );
   if (stopped !== undefined) {
-    const missing = changing.length - finished.length - refused.length;
+    const missing = changing.length - finished.length - skipped.length;
     console.error(
-      `${stopped}\n${plural(missing, 'sound')} not done. What is done stays: run the import again to go on.`,
+      `${stopped}\n${plural(missing, 'sound')} left to import. Run the import again to continue.`,
     );
   }
 }

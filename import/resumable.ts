@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
 import { CACHE_SECONDS, type LocalFile } from './local-file.ts';
-import { CannotGoOn, Refused } from './problems.ts';
-import { type Connection, mayPass, verdict } from './supabase.ts';
+import { ImportError, Skipped } from './problems.ts';
+import { type Connection, fatalMessage, isTemporary } from './supabase.ts';
 
 /** Above this, Supabase recommends resumable uploads; and it takes them in parts of exactly this size. */
 export const PART_BYTES = 6 * 1024 * 1024;
@@ -28,7 +28,7 @@ export async function uploadInParts(
     retryDelays: RETRY_DELAYS_MS,
     onShouldRetry: (error) => {
       const status = error.originalResponse?.getStatus() ?? 0;
-      return status === 0 || mayPass(status) || status === 409 || status === 423;
+      return status === 0 || isTemporary(status) || status === 409 || status === 423;
     },
     // The path holds a checksum: what was begun under it is a part of this very file.
     fingerprint: () => Promise.resolve(`${url} ${bucket}/${path}`),
@@ -56,12 +56,12 @@ function meaningOf(error: Error | DetailedError, url: string): Error {
   if (!(error instanceof DetailedError)) return error;
   const status = error.originalResponse?.getStatus();
   if (status === undefined)
-    return new CannotGoOn(`Nothing answers at ${url} any more. Look after the network.`);
-  const sentence = verdict(status, url);
-  if (sentence) return new CannotGoOn(sentence);
+    return new ImportError(`${url} no longer answers. Check the network, then run the import again.`);
+  const sentence = fatalMessage(status, url);
+  if (sentence) return new ImportError(sentence);
   const reason = error.originalResponse?.getBody().trim();
-  return new Refused(
-    `Storage refuses it: ${reason} (${status}). Look at the limits of the bucket in the dashboard.`,
+  return new Skipped(
+    `Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`,
   );
 }
 

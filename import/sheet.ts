@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import type { Fields } from './fields.ts';
-import { CannotGoOn, type Problem } from './problems.ts';
+import { ImportError, type Problem } from './problems.ts';
 
 export const SHEET = 'sounds.csv';
 
@@ -16,16 +16,16 @@ export interface SheetRow {
 
 export interface Sheet {
   rows: Map<string, SheetRow>;
-  refused: Problem[];
+  skipped: Problem[];
   /** Recordings whose row cannot be used. */
   unusable: Set<string>;
 }
 
-// A comma before three digits may stand for thousands, so that is refused.
+// A comma before three digits may stand for thousands, so that is rejected.
 const number = z
   .string()
   .transform((text) => Number(text.replace(/,(?!\d{3}$)/, '.')))
-  .refine(Number.isFinite, 'is no number');
+  .refine(Number.isFinite, 'is not a number');
 const truth = z.stringbool({ error: 'is neither true nor false' });
 // The database composes titles, and what it has is compared with this.
 const text = z.string().normalize('NFC').trim();
@@ -65,22 +65,22 @@ function nameInFolder(cell: string): string {
 
 /**
  * Reads the sheet at the top of a folder; one that is not there says nothing.
- * @throws CannotGoOn when it cannot be understood as a whole: it decides over everything, so nothing goes on without it
+ * @throws ImportError when it cannot be parsed: it overrides everything else, so nothing goes on without it
  */
 export async function readSheet(folder: string): Promise<Sheet> {
-  const sheet: Sheet = { rows: new Map(), refused: [], unusable: new Set() };
+  const sheet: Sheet = { rows: new Map(), skipped: [], unusable: new Set() };
   const bytes = await readFile(join(folder, SHEET)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new CannotGoOn(`${SHEET} cannot be read (${error.code}). Make it readable, or take it away.`);
+    throw new ImportError(`${SHEET} cannot be read (${error.code}). Make it readable, or remove it.`);
   });
   if (!bytes) return sheet;
   const { header, records } = parseSheet(bytes);
   const columns = `The columns are: ${NAMES.join(', ')}.`;
   if (!header.includes('file'))
-    throw new CannotGoOn(`${SHEET} has no column "file", which names the recordings. ${columns}`);
+    throw new ImportError(`${SHEET} has no column "file", which names the recordings. ${columns}`);
   for (const name of header.filter((name) => name && !NAMES.includes(name))) {
-    const reason = `There is no column "${name}"; what is in it is left out. Correct its name or delete it. ${columns}`;
-    sheet.refused.push({ where: SHEET, reason });
+    const reason = `The column "${name}" is unknown and ignored. Correct its name or delete it. ${columns}`;
+    sheet.skipped.push({ where: SHEET, reason });
   }
   for (const { record, info } of records) readRow(sheet, record, info.lines);
   return sheet;
@@ -113,26 +113,24 @@ function parseSheet(bytes: Buffer): {
     return { header, records };
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not in UTF-8' : (error as Error).message;
-    throw new CannotGoOn(
-      `${SHEET} cannot be understood: ${reason}. Save it as "CSV UTF-8", or take it away.`,
-    );
+    throw new ImportError(`${SHEET} cannot be parsed: ${reason}. Save it as "CSV UTF-8", or remove it.`);
   }
 }
 
 function readRow(sheet: Sheet, cells: Cells, line: number): void {
-  const refuse = (reason: string) => sheet.refused.push({ where: `${SHEET} line ${line}`, reason });
+  const skip = (reason: string) => sheet.skipped.push({ where: `${SHEET} line ${line}`, reason });
   const { file: named, ...rest } = cells;
-  if (!named) return void refuse('It names no recording. Fill in the column "file", or delete the line.');
+  if (!named) return void skip('The column "file" is empty. Fill it in, or delete the line.');
   const file = nameInFolder(named);
   const earlier = sheet.rows.get(file);
   if (earlier)
-    return void refuse(`"${file}" is in line ${earlier.line} already, which counts. Delete one of the two.`);
+    return void skip(`"${file}" is already on line ${earlier.line}, which is used. Delete one of the two.`);
   const { success, data, error } = Row.safeParse(
     Object.fromEntries(Object.entries(rest).filter(([, cell]) => cell !== '')),
   );
   if (success) return void sheet.rows.set(file, { line, fields: data as SheetRow['fields'] });
   const [issue] = error.issues;
   const column = String(issue?.path[0]);
-  refuse(`${column} ${issue?.message}: "${cells[column]}". Correct it; until then "${file}" is left out.`);
+  skip(`${column} ${issue?.message}: "${cells[column]}". Correct it; until then "${file}" is skipped.`);
   sheet.unusable.add(file);
 }

@@ -3,17 +3,18 @@ import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
-import { CannotGoOn, Refused } from './problems.ts';
+import { ImportError, Skipped } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
 import type { Connection } from './supabase.ts';
 
-/** What a bucket takes. @throws CannotGoOn */
+/** What a bucket takes. @throws ImportError */
 export async function limitsOf(client: SupabaseClient, bucket: string): Promise<BucketLimits> {
   const { data, error } = await client.storage.getBucket(bucket);
   if (error) {
-    const question = 'Is SUPABASE_SECRET_KEY a secret key, and are the migrations applied?';
+    const question = 'Is SUPABASE_SECRET_KEY a secret key, and have the migrations been applied?';
     throw (
-      meaningOf(error) ?? new CannotGoOn(`The bucket ${bucket} cannot be read: ${error.message}. ${question}`)
+      meaningOf(error) ??
+      new ImportError(`The bucket ${bucket} cannot be read: ${error.message}. ${question}`)
     );
   }
   return {
@@ -58,7 +59,7 @@ async function listFolder(client: SupabaseClient, bucket: string, folder: string
 /**
  * Sends a file to its bucket; large ones in parts, so that an interrupted upload goes on where it was, in the next run, too.
  * @param onProgress told how many bytes have been sent so far
- * @throws Refused, CannotGoOn, and errors of the file system
+ * @throws Skipped, ImportError, and errors of the file system
  */
 export async function upload(
   connection: Connection,
@@ -81,8 +82,8 @@ function meaningOf(error: { message: string; statusCode?: string | undefined }):
   // Our fetch has said it already.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
-    return new Refused(
-      `Storage refuses it: ${error.message}. Look at the limits of the bucket in the dashboard.`,
+    return new Skipped(
+      `Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`,
     );
   return undefined;
 }

@@ -1,30 +1,37 @@
 import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import pRetry from 'p-retry';
 import { LOCAL_KEYS } from '../dev/keys.ts';
-import { CannotGoOn } from './problems.ts';
+import { ImportError } from './problems.ts';
 
 /** The Supabase project that is filled. */
 export interface Project {
   url: string;
+  /** Which variable decides on the URL. */
+  urlSetBy: 'SUPABASE_URL' | 'SUPABASE_PORT';
   secretKey: string;
 }
 
 /**
  * The project that the environment names; with none named, that of `npm run dev`.
- * @throws CannotGoOn when half of it is named
+ * @throws ImportError when half of it is named
  */
 export function projectOf(env: NodeJS.ProcessEnv): Project {
   const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SUPABASE_PORT: port } = env;
   if (!url && !secretKey)
-    return { url: `http://127.0.0.1:${port || 54321}`, secretKey: LOCAL_KEYS.secretKey };
+    return {
+      url: `http://127.0.0.1:${port || 54321}`,
+      urlSetBy: 'SUPABASE_PORT',
+      secretKey: LOCAL_KEYS.secretKey,
+    };
   if (!url || !secretKey) {
     const missing = url ? 'SUPABASE_SECRET_KEY' : 'SUPABASE_URL';
-    throw new CannotGoOn(
+    throw new ImportError(
       `Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`,
     );
   }
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new CannotGoOn(`SUPABASE_URL is no address: ${url}`);
-  return { url: url.replace(/\/+$/, ''), secretKey };
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
+  return { url: url.replace(/\/+$/, ''), urlSetBy: 'SUPABASE_URL', secretKey };
 }
 
 const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
@@ -43,14 +50,19 @@ export interface Connection {
 export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
   const client = createClient(project.url, project.secretKey, {
     auth: { persistSession: false, autoRefreshToken: false },
-    global: { fetch: (input, init) => fetchPatiently(project, input, { ...init, signal }, retries) },
+    global: { fetch: (input, init) => fetchWithRetries(project, input, { ...init, signal }, retries) },
   });
   return { project, client, signal };
 }
 
-/** @throws CannotGoOn when no other request would fare better */
-async function fetchPatiently(
-  { url }: Project,
+const CHECK = {
+  SUPABASE_URL: 'Check SUPABASE_URL and the network.',
+  SUPABASE_PORT: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
+} as const satisfies Record<Project['urlSetBy'], string>;
+
+/** @throws ImportError when no other request would fare better */
+async function fetchWithRetries(
+  { url, urlSetBy }: Project,
   input: Parameters<typeof fetch>[0],
   init: RequestInit & { signal: AbortSignal },
   retries: number,
@@ -59,32 +71,29 @@ async function fetchPatiently(
   const attempt = async () => {
     answer = undefined;
     answer = await fetch(input, init);
-    if (mayPass(answer.status)) throw new Error(`answered ${answer.status}`);
+    if (isTemporary(answer.status)) throw new Error(`answered ${answer.status}`);
     return answer;
   };
   try {
     answer = await pRetry(attempt, { ...RETRIES, retries, signal: init.signal });
   } catch (error) {
     if (init.signal.aborted) throw error;
-    if (!answer)
-      throw new CannotGoOn(
-        `Nothing answers at ${url}. Start that Supabase, correct SUPABASE_URL, or look after the network.`,
-      );
+    if (!answer) throw new ImportError(`Nothing answers at ${url}. ${CHECK[urlSetBy]}`);
   }
-  const sentence = verdict(answer.status, url);
-  if (sentence) throw new CannotGoOn(sentence);
+  const sentence = fatalMessage(answer.status, url);
+  if (sentence) throw new ImportError(sentence);
   return answer;
 }
 
-export const mayPass = (status: number) => status >= 500 || status === 429;
+export const isTemporary = (status: number) => status >= 500 || status === 429;
 
 /** What the status of an answer means for the import as a whole, if anything. */
-export function verdict(status: number, url: string): string | undefined {
+export function fatalMessage(status: number, url: string): string | undefined {
   if (status === 401)
-    return 'SUPABASE_SECRET_KEY is not a secret key of that project. Copy it from the dashboard: Project Settings, API keys.';
+    return 'SUPABASE_SECRET_KEY is not a secret key of that project. Copy one from the dashboard: Project Settings, API keys.';
   if (status === 402)
-    return 'The project has used up what its plan includes. Free some space or raise its plan in the dashboard.';
-  if (mayPass(status))
-    return `${url} answers with ${status}: the project is paused, full, or has too much to do. Look at it in the dashboard, then run the import again.`;
+    return 'The project has exceeded the quota of its plan. Free some space or upgrade the plan in the dashboard.';
+  if (isTemporary(status))
+    return `${url} answers with ${status}: the project is paused, full or overloaded. Check it in the dashboard, then run the import again.`;
   return undefined;
 }

@@ -20,49 +20,51 @@ const unprivileged =
 
 const text = 'This is a text, not a recording.\n'.repeat(200);
 
-/** The lines of the final table about what was refused: where, and why. */
-const refused = (stdout: string) => {
+/** The lines of the final table about what was skipped: where, and why. */
+const skippedLines = (stdout: string) => {
   const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
-  return outcome.split('\n').filter((line) => line.startsWith('refused'));
+  return outcome.split('\n').filter((line) => line.startsWith('skipped'));
 };
 
 describe('bad input is one line in the report with what to do, and the rest is imported', () => {
   test.for<[string, string, Buffer | string, RegExp]>([
-    ['a text called .mp3', 'bad.mp3', text, /no recording that can be read/],
-    ['a text called .wav', 'bad.wav', text, /no recording that can be read/],
-    ['a text called .flac', 'bad.flac', text, /no recording that can be read/],
-    ['a text called .m4a', 'bad.m4a', text, /no recording that can be read/],
-    ['a text called .ogg', 'bad.ogg', text, /no recording that can be read/],
-    ['a text called .webm', 'bad.webm', text, /no recording that can be read/],
-    ['a WAV file called .mp3', 'bad.mp3', wav, /It is a \.wav file by its content\. Rename it/],
+    ['a text called .mp3', 'bad.mp3', text, /cannot be read as audio/],
+    ['a text called .wav', 'bad.wav', text, /cannot be read as audio/],
+    ['a text called .flac', 'bad.flac', text, /cannot be read as audio/],
+    ['a text called .m4a', 'bad.m4a', text, /cannot be read as audio/],
+    ['a text called .ogg', 'bad.ogg', text, /cannot be read as audio/],
+    ['a text called .webm', 'bad.webm', text, /cannot be read as audio/],
+    ['a WAV file called .mp3', 'bad.mp3', wav, /It is actually a \.wav file\. Rename it/],
     [
       'a WAV file called .mp3 whose samples look like MP3',
       'bad.mp3',
       wavWithFrames,
-      /It is a \.wav file by its content\. Rename it/,
+      /It is actually a \.wav file\. Rename it/,
     ],
-    ['a broken header', 'bad.wav', broken, /no recording that can be read/],
+    ['a broken header', 'bad.wav', broken, /cannot be read as audio/],
     [
       'an ID3 header that promises too much',
       'bad.mp3',
       'ID3\x04\0\0\x7f\x7f\x7f\x7f',
-      /no recording that can be read/,
+      /cannot be read as audio/,
     ],
-    ['an empty file', 'bad.mp3', '', /It is empty\. Export/],
+    ['an empty file', 'bad.mp3', '', /The file is empty\. Export/],
     [
-      'a type that the bucket does not take',
+      'a type that the bucket does not accept',
       'bad.aiff',
       text,
-      /takes no \.aiff files \(audio\/x-aiff\)\. Convert it/,
+      /does not accept \.aiff files \(audio\/x-aiff\)\. Convert it/,
     ],
-    ['no header', 'bad.wav', Buffer.alloc(1000), /no recording that can be read/],
+    ['no header', 'bad.wav', Buffer.alloc(1000), /cannot be read as audio/],
   ])('%s', async ([, name, content, reason], { sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/${name}`]: content, [`${category}/good.wav`]: wav });
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([1, '']);
-    expect(refused(stdout)).toEqual([expect.stringMatching(new RegExp(`^refused +${category}/${name} `))]);
-    expect(refused(stdout)[0]).toMatch(reason);
+    expect(skippedLines(stdout)).toEqual([
+      expect.stringMatching(new RegExp(`^skipped +${category}/${name} `)),
+    ]);
+    expect(skippedLines(stdout)[0]).toMatch(reason);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
   });
 
@@ -72,8 +74,8 @@ describe('bad input is one line in the report with what to do, and the rest is i
     await truncate(join(folder, category, 'huge.wav'), 600 * 1024 * 1024);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(refused(stdout)).toEqual([
-      expect.stringMatching(/huge\.wav +It has 600\.0 MB; the bucket takes 50\.0 MB/),
+    expect(skippedLines(stdout)).toEqual([
+      expect.stringMatching(/huge\.wav +It is 600\.0 MB; the bucket accepts at most 50\.0 MB/),
     ]);
     expect(await soundsIn(sql, category)).toHaveLength(1);
   });
@@ -89,11 +91,11 @@ describe('bad input is one line in the report with what to do, and the rest is i
       'color=size=32x32:duration=1',
     ]);
     const { stdout } = await importFolder(folder);
-    expect(refused(stdout)).toEqual([expect.stringMatching(/film\.mp4 +It is a video\./)]);
+    expect(skippedLines(stdout)).toEqual([expect.stringMatching(/film\.mp4 +It is a video\./)]);
     expect(await soundsIn(sql, category)).toHaveLength(1);
   });
 
-  test('a title, a tag and a category that the database refuses, in its own words', async ({ sql }) => {
+  test('a title, a tag and a category that the database rejects, in its own words', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
       [`${category}/a.wav`]: wav,
@@ -104,13 +106,13 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(refused(stdout).sort()).toEqual([
+    expect(skippedLines(stdout).sort()).toEqual([
       expect.stringMatching(
-        /a\.wav +The database asks: title is trimmed visible and has 1 to 200 characters\. Correct/,
+        /a\.wav +The database requires: title is trimmed visible and has 1 to 200 characters\. Correct/,
       ),
-      expect.stringMatching(/b\.wav +The database asks: .*1\.5.*\. Correct/),
+      expect.stringMatching(/b\.wav +The database rejects it: .*1\.5.*\. Correct/),
       expect.stringMatching(
-        /c\.wav +The database asks: category is the slug of an existing category\. Correct/,
+        /c\.wav +The database requires: category is the slug of an existing category\. Correct/,
       ),
     ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
@@ -134,13 +136,13 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(refused(stdout)).toEqual([
-      expect.stringMatching(/sounds\.csv +There is no column "titel"/),
-      expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is in line 2 already, which counts\. Delete/),
+    expect(skippedLines(stdout)).toEqual([
+      expect.stringMatching(/sounds\.csv +The column "titel" is unknown/),
+      expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
       expect.stringMatching(
-        /sounds\.csv line 5 +frequency_hz is no number: "deep"\. Correct it; until then "[^"]+" is left/,
+        /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is skipped/,
       ),
-      expect.stringMatching(/sounds\.csv line 6 +It names no recording\. Fill in/),
+      expect.stringMatching(/sounds\.csv line 6 +The column "file" is empty\. Fill it in/),
       expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
     ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['First']);
@@ -158,8 +160,8 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/note +\S+a\.wav +No picture: The bucket takes no \.gif files/);
-    expect(stdout).toMatch(/note +\S+b\.wav +No picture: It has 6\.0 MB; the bucket takes 5\.0 MB at most/);
+    expect(stdout).toMatch(/note +\S+a\.wav +No picture: The bucket does not accept \.gif files/);
+    expect(stdout).toMatch(/note +\S+b\.wav +No picture: It is 6\.0 MB; the bucket accepts at most 5\.0 MB/);
     expect((await soundsIn(sql, category)).map(({ cover_image_path }) => cover_image_path)).toEqual([
       null,
       null,
@@ -173,7 +175,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     await symlink('.', join(folder, category, 'round'));
     await symlink('a.wav', join(folder, category, 'linked.wav'));
     const { stdout } = await importFolder(folder);
-    expect(refused(stdout)).toEqual([expect.stringMatching(/dangling\.wav +It is not there any more\./)]);
+    expect(skippedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
   });
 
@@ -193,9 +195,9 @@ describe('bad input is one line in the report with what to do, and the rest is i
       await chmod(join(folder, path), mode);
     const command = startImport([folder, '--yes'], undefined, unprivileged);
     expect(await command.exited).toBe(1);
-    expect(refused(command.said.stdout)).toEqual([
-      expect.stringMatching(/locked\/ +You have no permission to read it\./),
-      expect.stringMatching(/b\.wav +You have no permission to read it\./),
+    expect(skippedLines(command.said.stdout)).toEqual([
+      expect.stringMatching(/locked\/ +You do not have permission to read it\./),
+      expect.stringMatching(/b\.wav +You do not have permission to read it\./),
     ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A']);
   });

@@ -29,7 +29,7 @@ describe('a first import', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('6 made, 0 updated, 0 left alone, 0 refused.'),
+      expect.stringContaining('6 created, 0 updated, 0 unchanged, 0 skipped.'),
     ]);
     const sounds = await soundsIn(sql, category);
     expect(
@@ -116,12 +116,12 @@ describe('a first import', () => {
     const folder = await makeFolder({
       [`${category}/a.wav`]: tone(),
       [`CATEGORY ${category}/deeper/b.wav`]: tone(),
-      [`nothing ${category}/c.wav`]: tone(),
+      [`unknown ${category}/c.wav`]: tone(),
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
     expect((await soundsIn(sql, category)).map(({ title }) => title).sort()).toEqual(['A', 'B']);
-    expect(stdout).toContain(`No category: none has the slug or name "nothing ${category}".`);
+    expect(stdout).toContain(`No category: there is none with the slug or name "unknown ${category}".`);
   });
 
   test('keeps files apart whose names become the same', async ({ sql }) => {
@@ -155,7 +155,7 @@ describe('a first import', () => {
     expect(await isActive()).toBe(false);
     await sql`update public.sounds set is_active = true where category = ${category}`;
     const { stdout } = await importFolder(folder, '--hidden');
-    expect(stdout).toContain('0 new, 0 to update, 1 unchanged');
+    expect(stdout).toContain('0 to create, 0 to update, 1 unchanged');
     expect(await isActive()).toBe(true);
   });
 
@@ -166,11 +166,11 @@ describe('a first import', () => {
     const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.said.stdout).toMatch(new RegExp(`new +${category}/a.wav +A \\(${category}\\)\\n`));
-    expect(dry.said.stdout).toContain('1 new, 0 to update, 0 unchanged, 0 refused; 1 file to upload');
+    expect(dry.said.stdout).toMatch(new RegExp(`create +${category}/a.wav +A \\(${category}\\)\\n`));
+    expect(dry.said.stdout).toContain('1 to create, 0 to update, 0 unchanged, 0 skipped; 1 file to upload');
     const unasked = startImport([folder]);
     expect(await unasked.exited).toBe(1);
-    expect(unasked.said.stderr).toMatch(/^There is no terminal to ask at\. [^\n]+\n$/);
+    expect(unasked.said.stderr).toMatch(/^There is no terminal to confirm in\. [^\n]+\n$/);
     expect(await soundsIn(sql, category)).toEqual([]);
     expect(await sql`select from storage.objects where name like ${`${category}/%`}`).toEqual([]);
   });

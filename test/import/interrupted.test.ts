@@ -44,14 +44,16 @@ const writing = (passed: Passing[]) =>
   passed.filter((each) => isUpload(each) || isRow(each) || isMemory(each) || isPart(each));
 
 describe.runIf(embedded)('an import that was ended in between', () => {
-  test('by Ctrl-C says what it did and what is left, and the next one does just that', async ({ sql }) => {
+  test('by Ctrl-C says what it did and how much is left, and the next one does just that', async ({
+    sql,
+  }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     const { code, stdout, stderr } = await breakOff(folder, isUpload, 'SIGINT', 4);
     expect(code).toBe(1);
-    const [, made = ''] = /(\d) made, 0 updated, 0 left alone, 0 refused\./.exec(stdout) ?? [];
+    const [, created = ''] = /(\d) created, 0 updated, 0 unchanged, 0 skipped\./.exec(stdout) ?? [];
     expect(stderr).toBe(
-      `Interrupted.\n${8 - Number(made)} sounds not done. What is done stays: run the import again to go on.\n`,
+      `Interrupted.\n${8 - Number(created)} sounds left to import. Run the import again to continue.\n`,
     );
     expect((await importFolder(folder)).code).toBe(0);
     const sounds = await soundsIn(sql, category);
@@ -112,7 +114,7 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     );
     const command = startImport([folder, '--yes'], proxy);
     expect([await command.exited, command.said.stderr]).toEqual([0, '']);
-    expect(command.said.stdout).toContain('7 made, 0 updated, 0 left alone, 0 refused.');
+    expect(command.said.stdout).toContain('7 created, 0 updated, 0 unchanged, 0 skipped.');
     expect(turn).toBeGreaterThan(10);
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
@@ -127,9 +129,7 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     });
     const command = startImport([folder, '--yes'], proxy);
     expect(await command.exited).toBe(1);
-    expect(command.said.stderr).toMatch(
-      /^Nothing answers at [^\n]+\n\d sounds not done\. What is done stays: [^\n]+\n$/,
-    );
+    expect(command.said.stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
     expect((await importFolder(folder)).code).toBe(0);
     expect(await soundsIn(sql, category)).toHaveLength(8);
   });
@@ -174,7 +174,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     expect(most).toBe(4);
   });
 
-  test('a file that vanishes or changes, and a sound edited in the dashboard, are refused, and the rest goes on', async ({
+  test('a file that vanishes or changes, and a sound edited in the dashboard, are skipped, and the rest goes on', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -198,10 +198,10 @@ describe.runIf(embedded)('while an import is under way', () => {
     resumed.open();
     expect(await command.exited).toBe(1);
     const { stdout } = command.said;
-    expect(stdout).toContain('1 made, 4 updated, 0 left alone, 3 refused.');
-    expect(stdout).toMatch(/refused +\S+\/5\.wav +It is not there any more\. Run/);
-    expect(stdout).toMatch(/refused +\S+\/6\.wav +It is being changed\. Run/);
-    expect(stdout).toMatch(/refused +\S+\/0\.wav +It was changed in the dashboard a moment ago\. Run/);
+    expect(stdout).toContain('1 created, 4 updated, 0 unchanged, 3 skipped.');
+    expect(stdout).toMatch(/skipped +\S+\/5\.wav +The file does not exist\. Restore/);
+    expect(stdout).toMatch(/skipped +\S+\/6\.wav +It was changed during the import\. Run/);
+    expect(stdout).toMatch(/skipped +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toContain('Renamed');
   });
 });

@@ -30,7 +30,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
-    expect(stdout).toContain('0 new, 0 to update, 3 unchanged, 0 refused; 0 files to upload');
+    expect(stdout).toContain('0 to create, 0 to update, 3 unchanged, 0 skipped; 0 files to upload');
     // Neither a row nor a file was written again.
     expect(await soundsIn(sql, category)).toEqual(before);
   });
@@ -66,13 +66,13 @@ describe('the next import', () => {
     await rm(join(folder, category, 'a.wav'));
     await addFiles(folder, { [`${category}/d.wav`]: tone() });
     const { stdout } = await importFolder(folder);
-    expect(stdout).toContain('1 made, 0 updated');
+    expect(stdout).toContain('1 created, 0 updated');
     const after = await soundsIn(sql, category);
     expect(after.map(({ title }) => title)).toEqual(['D', 'A', 'B', 'C']);
     expect(after.slice(1)).toEqual(before);
   });
 
-  test('leaves alone what was changed in the dashboard, says so, and changes the rest', async ({ sql }) => {
+  test('keeps what was changed in the dashboard, says so, and changes the rest', async ({ sql }) => {
     const { category, folder } = await importedFolder(sql);
     const other = await addCategory(sql);
     await edit(sql, category, 'A', { title: 'Renamed' });
@@ -83,16 +83,19 @@ describe('the next import', () => {
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
+    // The plan and the outcome count alike.
+    expect(stdout).toContain('0 to create, 1 to update, 2 unchanged, 0 skipped; 1 file to upload');
+    expect(stdout).toContain('0 created, 1 updated, 2 unchanged, 0 skipped.');
     expect(stdout).toMatch(new RegExp(`updated +${category}/a.wav +picture\n`));
-    expect(stdout).toMatch(new RegExp(`left alone +${category}/a.wav +title: changed in the dashboard`));
+    expect(stdout).toMatch(new RegExp(`kept +${category}/a.wav +title: changed in the dashboard`));
     expect(stdout).toMatch(
-      new RegExp(`left alone +${category}/b.wav +(picture, category|category, picture): changed`),
+      new RegExp(`kept +${category}/b.wav +(picture, category|category, picture): changed`),
     );
     expect(await soundsIn(sql, other)).toMatchObject([{ title: 'B', cover_image_path: 'mine.jpg' }]);
     const kept = (await soundsIn(sql, category)).find(({ title }) => title === 'Renamed');
     expect(kept?.['cover_version']).not.toBeNull();
     // And so it stays, also where the folder has changed before.
-    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged');
+    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged');
   });
 
   test('takes from the folder what was changed in the dashboard when it is told to overwrite', async ({
@@ -101,7 +104,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     await edit(sql, category, 'A', { title: 'Renamed', cover_image_path: 'mine.jpg', bowl_note: 'F3' });
     const { stdout } = await importFolder(folder, '--overwrite');
-    expect(stdout).toContain('0 made, 1 updated, 0 left alone, 0 refused.');
+    expect(stdout).toContain('0 created, 1 updated, 2 unchanged, 0 skipped.');
     const [after] = await soundsIn(sql, category);
     // What the folder says nothing about stays as it is.
     expect(after).toMatchObject({
@@ -109,6 +112,15 @@ describe('the next import', () => {
       cover_image_path: before[0]?.['cover_image_path'],
       bowl_note: 'F3',
     });
+  });
+
+  test('counts a sound as unchanged that the dashboard and the folder changed alike', async ({ sql }) => {
+    const { category, folder } = await importedFolder(sql);
+    await edit(sql, category, 'A', { title: 'Renamed' });
+    await addFiles(folder, { 'sounds.csv': `file,title\n${category}/a.wav,Renamed\n` });
+    const { stdout } = await importFolder(folder);
+    expect(stdout).toContain(`1/1  ${category}/a.wav: unchanged\n`);
+    expect(stdout).toContain('0 created, 0 updated, 3 unchanged, 0 skipped.');
   });
 
   test('does not bring back a sound that was deleted in the dashboard, unless it is told to overwrite', async ({
@@ -119,7 +131,7 @@ describe('the next import', () => {
     const titles = async () => (await soundsIn(sql, category)).map(({ title }) => title).sort();
     const { code, stdout } = await importFolder(folder);
     expect([code, await titles()]).toEqual([0, ['A', 'C']]);
-    expect(stdout).toMatch(new RegExp(`left alone +${category}/b.wav +deleted in the dashboard`));
+    expect(stdout).toMatch(new RegExp(`kept +${category}/b.wav +deleted in the dashboard`));
     await importFolder(folder, '--overwrite');
     expect(await titles()).toEqual(['A', 'B', 'C']);
   });
@@ -130,7 +142,7 @@ describe('the next import', () => {
       await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
       await transaction`delete from storage.objects where name = ${before[0]?.['audio_path']}`;
     });
-    expect((await importFolder(folder)).stdout).toContain('recording, gone from Storage');
+    expect((await importFolder(folder)).stdout).toContain('recording, missing from Storage');
     expect((await soundsIn(sql, category)).filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 
@@ -142,7 +154,7 @@ describe('the next import', () => {
     const id = await addSound(sql, { title: 'By hand', category, audio_path: `${category}/a.wav` });
     const { stdout } = await importFolder(folder);
     expect(stdout).toMatch(
-      new RegExp(`left alone +${category}/a.wav +(title, recording|recording, title): changed`),
+      new RegExp(`kept +${category}/a.wav +(title, recording|recording, title): changed`),
     );
     expect(await soundsIn(sql, category)).toMatchObject([
       { id, title: 'By hand', audio_path: `${category}/a.wav` },
@@ -154,7 +166,7 @@ describe('the next import', () => {
     const renamed = await addCategory(sql);
     await sql`delete from public.categories where slug = ${renamed}`;
     await sql`update public.categories set slug = ${renamed} where slug = ${category}`;
-    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged, 0 refused');
+    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged, 0 skipped');
     expect(await soundsIn(sql, renamed)).toHaveLength(3);
   });
 });

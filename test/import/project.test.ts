@@ -7,7 +7,7 @@ import { makeFolder, startImport, type Target, tone } from './folder.ts';
 import { proxyBefore } from './proxy.ts';
 
 /** Runs an import that cannot go on; resolves to the sentence that it says. */
-async function refusal(target: Partial<Target>, folder?: string) {
+async function importError(target: Partial<Target>, folder?: string) {
   const command = startImport([folder ?? (await makeFolder({ 'a.wav': tone() })), '--yes'], {
     ...inject('stack'),
     ...target,
@@ -22,37 +22,49 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   test('with a key of another project, a publishable key, or half a configuration', async () => {
     const { publishableKey } = inject('stack');
     for (const secretKey of ['sb_secret_x', publishableKey])
-      expect(await refusal({ secretKey }), secretKey).toMatch(
+      expect(await importError({ secretKey }), secretKey).toMatch(
         /^SUPABASE_SECRET_KEY is not a secret key[^\n]+\n$/,
       );
-    expect(await refusal({ secretKey: '' })).toMatch(/^Set SUPABASE_SECRET_KEY as well, [^\n]+\n$/);
-    expect(await refusal({ apiUrl: '' })).toMatch(/^Set SUPABASE_URL as well, [^\n]+\n$/);
+    expect(await importError({ secretKey: '' })).toMatch(/^Set SUPABASE_SECRET_KEY as well, [^\n]+\n$/);
+    expect(await importError({ apiUrl: '' })).toMatch(/^Set SUPABASE_URL as well, [^\n]+\n$/);
   });
 
   test('at an address where nothing answers, or something else does', async () => {
     const [port] = await freePorts(1);
-    expect(await refusal({ apiUrl: `http://127.0.0.1:${port}` })).toMatch(
-      /^Nothing answers at http:\S+ Start that[^\n]+\n$/,
+    expect(await importError({ apiUrl: `http://127.0.0.1:${port}` })).toMatch(
+      /^Nothing answers at http:\S+ Check SUPABASE_URL[^\n]+\n$/,
     );
     for (const apiUrl of ['nonsense', 'localhost:54321'])
-      expect(await refusal({ apiUrl })).toBe(`SUPABASE_URL is no address: ${apiUrl}\n`);
+      expect(await importError({ apiUrl })).toBe(`SUPABASE_URL is not a valid URL: ${apiUrl}\n`);
+  });
+
+  test('for the project of npm run dev, where that does not run or has another port', async () => {
+    const [port] = await freePorts(1);
+    const project = { apiUrl: '', secretKey: '' };
+    const command = startImport(['.', '--yes'], project, ['env', `SUPABASE_PORT=${port}`]);
+    expect(await command.exited).toBe(1);
+    expect(command.said.stderr).toBe(
+      `Nothing answers at http://127.0.0.1:${port}. Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.\n`,
+    );
   });
 
   test.runIf(inject('stack').embedded)('before a project that is paused, full, or none', async () => {
     for (const [status, sentence] of [
-      [402, /^The project has used up what its plan includes\./],
-      [200, /^The answer is not that of a Supabase project/],
-      [404, /^The answer is not that of a Supabase project/],
-      [540, /^http:\S+ answers with 540: the project is paused, full, or has too much to do\./],
+      [402, /^The project has exceeded the quota of its plan\./],
+      [200, /^This is not a Supabase project/],
+      [404, /^This is not a Supabase project/],
+      [540, /^http:\S+ answers with 540: the project is paused, full or overloaded\./],
     ] as const)
-      expect(await refusal(await proxyBefore(() => status))).toMatch(sentence);
+      expect(await importError(await proxyBefore(() => status))).toMatch(sentence);
   });
 
   test('of a folder that is not there, or of none', async () => {
-    expect(await refusal({}, '/nowhere/at/all')).toBe('There is no folder /nowhere/at/all.\n');
+    expect(await importError({}, '/nowhere/at/all')).toBe(
+      'There is no folder /nowhere/at/all. Correct its path.\n',
+    );
     const command = startImport([]);
     expect(await command.exited).toBe(1);
-    expect(command.said.stderr).toMatch(/^Name one folder\.\n\nUsage: npm run import/);
+    expect(command.said.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run import/);
     const wrong = startImport(['.', '--ys']);
     expect(await wrong.exited).toBe(1);
     expect(wrong.said.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
@@ -61,8 +73,8 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   withoutMigrations.runIf(inject('stack').embedded)(
     'where the migrations are missing',
     async ({ supabase }) => {
-      expect(await refusal({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
-        'The database lacks what an import needs. Apply the migrations: npx supabase db push\n',
+      expect(await importError({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
+        'The database lacks tables that the import needs. Apply the migrations: npx supabase db push\n',
       );
     },
   );

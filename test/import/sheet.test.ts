@@ -23,7 +23,7 @@ describe('sounds.csv', () => {
     });
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('3 made');
+    expect(stdout).toContain('3 created');
     const [bowl, plain, other] = await soundsIn(sql, category);
     expect(bowl).toMatchObject({
       title: 'Bowl, in F3',
@@ -39,7 +39,7 @@ describe('sounds.csv', () => {
     });
     expect(plain).toMatchObject({ title: 'Plain', tags: ['slow'], is_featured: false, is_active: true });
     expect(other).toMatchObject({ title: 'Other', tags: null });
-    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged');
+    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged');
 
     await addFiles(folder, { 'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n` });
     expect((await importFolder(folder)).stdout).toMatch(
@@ -65,13 +65,13 @@ describe('sounds.csv', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('1 made, 0 updated, 0 left alone, 0 refused.'),
+      expect.stringContaining('1 created, 0 updated, 0 unchanged, 0 skipped.'),
     ]);
     expect(await soundsIn(sql, category)).toMatchObject([
       { title: 'Étude, softly', frequency_hz: '174.61', is_featured: true, tags: ['a', 'b'] },
     ]);
-    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 1 unchanged, 0 refused');
-    expect((await importFolder(folder)).stdout).not.toContain('left alone');
+    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 1 unchanged, 0 skipped');
+    expect((await importFolder(folder)).stdout).not.toContain('kept');
   });
 
   test('may be made of the template, which names every column', async () => {
@@ -82,23 +82,19 @@ describe('sounds.csv', () => {
     const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.said.stdout).toMatch(/new +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
+    expect(dry.said.stdout).toMatch(/create +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
     expect(dry.said.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
   });
 
   test.for([
     ['has no column for the names', 'name,title\na.wav,A', /^sounds\.csv has no column "file", [^\n]+\n$/],
-    ['is no CSV', 'file,title\n"a.wav,A', /^sounds\.csv cannot be understood: Quote Not Closed[^\n]+\n$/],
+    ['is no CSV', 'file,title\n"a.wav,A', /^sounds\.csv cannot be parsed: Quote Not Closed[^\n]+\n$/],
     [
       'is not in UTF-8',
       Buffer.from('file,title\na.wav,B\u00e4r', 'latin1'),
       /it is not in UTF-8\. Save it as/,
     ],
-    [
-      'has more cells than columns',
-      'file,title\na.wav,A,B,C',
-      /^sounds\.csv cannot be understood: [^\n]+\n$/,
-    ],
+    ['has more cells than columns', 'file,title\na.wav,A,B,C', /^sounds\.csv cannot be parsed: [^\n]+\n$/],
     ['is empty', '', /^sounds\.csv has no column "file", [^\n]+\n$/],
   ] as const)('that %s stops the import, since it decides over everything', async ([, sheet, message]) => {
     const folder = await makeFolder({ 'a.wav': tone(), 'sounds.csv': sheet });

@@ -23,7 +23,7 @@ const SHOW_CURSOR = '\x1b[?25h';
 describe('at a terminal', () => {
   test.beforeEach(({ skip }) => skip(!script, 'Install util-linux, whose "script" is a terminal.'));
 
-  test('the category of an unknown folder is asked for once, then whether to do it; a bar shows how far it is', async ({
+  test('the category of an unknown folder is asked for once, then whether to import; a bar shows how far it is', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -31,24 +31,24 @@ describe('at a terminal', () => {
     const folder = await makeFolder({ [`${unknown}/a.wav`]: tone(), [`${unknown}/deeper/b.wav`]: tone() });
     const command = startAtTerminal(folder);
     await command.until(
-      `Which category is for the 2 new sounds in "${unknown}"? A slug, or Enter for none: `,
+      `Which category should the 2 new sounds in "${unknown}" have? Type its slug, or press Enter for none: `,
     );
     command.type('nowhere\r');
-    await command.until('There is no category "nowhere". There are: ');
+    await command.until('There is no category "nowhere". Choose one of these: ');
     command.type(`${category}\r`);
-    await command.until('Do it? [y/N] ');
+    await command.until('Import? [y/N] ');
     expect(await soundsIn(sql, category)).toEqual([]);
     command.type('y\r');
     expect(await command.exited).toBe(0);
     expect(command.said.stdout).toMatch(/█+░* \d+% \| \d of 2 \| \d+\.\d MB\/s \| \S+ left \| new/);
-    expect(command.said.stdout).toContain('2 made, 0 updated, 0 left alone, 0 refused.');
+    expect(command.said.stdout).toContain('2 created, 0 updated, 0 unchanged, 0 skipped.');
     expect(command.said.stdout).toContain(SHOW_CURSOR);
     expect(await soundsIn(sql, category)).toHaveLength(2);
 
     // With nothing new in it, nothing is asked.
     const again = startAtTerminal(folder);
     expect(await again.exited).toBe(0);
-    expect(again.said.stdout).toContain('0 new, 0 to update, 2 unchanged');
+    expect(again.said.stdout).toContain('0 to create, 0 to update, 2 unchanged');
   });
 
   test.for([
@@ -59,7 +59,7 @@ describe('at a terminal', () => {
   ] as const)('nothing is done when the answer is %j', async ([answer, code], { sql }) => {
     const category = await addCategory(sql);
     const command = startAtTerminal(await makeFolder({ [`${category}/a.wav`]: tone() }));
-    await command.until('Do it? [y/N] ');
+    await command.until('Import? [y/N] ');
     command.type(answer);
     expect(await command.exited).toBe(code);
     expect(await soundsIn(sql, category)).toEqual([]);

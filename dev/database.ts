@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,28 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
 export async function migrate(databaseUrl: string): Promise<void> {
   await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
 }
+
+/** The migrations whose file was edited since they were applied, by the statements that the CLI has recorded. */
+export async function editedMigrations(databaseUrl: string): Promise<string[]> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  try {
+    const applied = await sql<{ file: string; statements: string[] }[]>`
+      select 'supabase/migrations/' || version || '_' || name || '.sql' as file, statements
+      from supabase_migrations.schema_migrations order by version`;
+    return applied
+      .filter(({ file }) => existsSync(join(root, file)))
+      .filter(({ file, statements }) => {
+        const text = readFileSync(join(root, file), 'utf8');
+        return withoutSeparators(text) !== withoutSeparators(statements.join(''));
+      })
+      .map(({ file }) => file);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The CLI splits a file at its semicolons, and keeps neither these nor the space around them. */
+const withoutSeparators = (text: string) => text.replace(/[\s;]+/g, '');
 
 /**
  * Runs the Supabase CLI in this repository, without its notices and without a trace in the home folder.

@@ -1,3 +1,6 @@
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import { prettyOptions } from '../src/http/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { seed } from './seed.ts';
 import { readSettings, requireFreePort, type Settings } from './settings.ts';
@@ -6,11 +9,9 @@ import { summary } from './summary.ts';
 
 // `npm run dev`: a local Supabase, filled with samples, and the gateway in front of it. Ctrl-C ends all of it.
 
-const started = performance.now();
-
-function log(line: string): void {
-  console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`);
-}
+// As the gateway's log, whose lines come in between.
+const logger = pino(pretty({ ...prettyOptions, sync: true }));
+const log = (line: string) => logger.info(line);
 
 /** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */
 function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { type ApiOptions, startApi } from './api.ts';
-import { migrate, prepareDatabase } from './database.ts';
+import { editedMigrations, migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
 import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
@@ -103,6 +103,10 @@ async function startServices(
       `${error.message.trim()}\nThe migrations do not fit this database. If its data may go: npm run dev -- --fresh`,
     );
   });
+  for (const file of await editedMigrations(databaseUrl))
+    log(
+      `${file} was edited after it was applied. To apply it anew, to an empty database: npm run dev -- --fresh`,
+    );
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl });
   return {

@@ -14,6 +14,7 @@ const NewUser = z.object({
   email: z.string(),
   password: z.string(),
   email_confirm: z.boolean().default(false),
+  user_metadata: z.record(z.string(), z.unknown()).default({}),
 });
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
@@ -45,7 +46,11 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
       return errorResponse(new AuthError(400, 'bad_json', 'Could not parse request body as JSON'));
     }
     try {
-      await signUp(c.get('authService'), user.email, user.password, {});
+      const service = c.get('authService');
+      const { email } = service['config'];
+      // Auth sends no mail to users whom an administrator makes.
+      service['config'] = { ...service['config'], email: { ...email, enable_confirmations: false } };
+      await signUp(service, user.email, user.password, user.user_metadata);
     } catch (error) {
       if (isAuthError(error)) return errorResponse(error);
       throw error;

@@ -59,6 +59,18 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     });
   }
 
+  test('is not mailed to a user whom an administrator makes; an address that has an account is refused there', async ({
+    supabase,
+  }) => {
+    const body = { email: newEmail(), password, email_confirm: true, user_metadata: { full_name: 'Ada' } };
+    const make = () => supabase.call('/auth/v1/admin/users', { apikey: supabase.secretKey, body });
+    expect((await make()).status).toBe(200);
+    expect(await mailsTo(supabase.mailUrl, body.email)).toEqual([]);
+    const { user } = (await signIn(supabase, body.email)).body;
+    expect(user.user_metadata).toMatchObject({ full_name: 'Ada' });
+    expect((await make()).status).toBe(422);
+  });
+
   test('is not mailed to a confirmed account, nor to nobody, and neither is told', async ({ supabase }) => {
     const { email, code } = await signUpUnconfirmed(supabase);
     await verify(supabase, 'signup', email, code);

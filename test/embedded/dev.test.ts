@@ -91,6 +91,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       });
       return { status: response.status, body: await response.json() };
     };
+    expect(dev.said.stdout).not.toContain('Mail to');
     const account = { email: 'eve@example.com', password: 'first-password' };
     const { body } = await post('/auth/signup', account);
     expect(body).toMatchObject({ data: { needs_email_confirmation: true } });
@@ -148,6 +149,24 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await last.exited).toBe(0);
     await untilGone(folder);
     expect(await readyz()).toBeUndefined();
+  });
+
+  test('warns of a migration whose file was edited after it was applied, and of no other', async () => {
+    const first = await start();
+    expect(first.said.stdout).not.toContain('was edited');
+    // As if the file had been edited since.
+    await query(`
+      update supabase_migrations.schema_migrations set statements = array_append(statements, 'select 1')
+      where name = 'plays'`);
+    first.kill('SIGINT');
+    await first.exited;
+    const dev = await start();
+    const warnings = dev.said.stdout.split('\n').filter((line) => line.includes('was edited'));
+    expect(warnings).toEqual([
+      expect.stringMatching(/supabase\/migrations\/\d+_plays\.sql was edited .* npm run dev -- --fresh$/),
+    ]);
+    dev.kill('SIGINT');
+    await dev.exited;
   });
 
   test('says in one sentence what is in use', async () => {

@@ -59,7 +59,8 @@ export async function editedMigrations(databaseUrl: string): Promise<string[]> {
   try {
     const applied = await sql<{ file: string; statements: string[] }[]>`
       select 'supabase/migrations/' || version || '_' || name || '.sql' as file, statements
-      from supabase_migrations.schema_migrations order by version`;
+      from supabase_migrations.schema_migrations
+      where name is not null and statements is not null order by version`;
     return applied
       .filter(({ file }) => existsSync(join(root, file)))
       .filter(({ file, statements }) => {

@@ -19,8 +19,8 @@ export function lockFolder(folder: string): () => void {
     file?.close();
     throw new Error(
       busy
-        ? `The data folder ${folder} is in use by another run: end that one, or set DEV_DATA_DIR to another folder.`
-        : `The data folder ${folder} cannot be written.`,
+        ? `The data folder ${folder} is in use by another npm run dev: stop that one, or set DEV_DATA_DIR to another folder.`
+        : `The data folder ${folder} is not writable.`,
     );
   }
   const held = file;

@@ -7,7 +7,7 @@ import pretty from 'pino-pretty';
 import { prettyOptions } from '../src/http/logger.ts';
 import { type Leashed, spawnLeashed } from './leash.ts';
 
-/** The gateway as a child process that starts again whenever its source changes. */
+/** The gateway as a child process that restarts whenever its source changes. */
 export interface Gateway {
   /**
    * Settles when /readyz says that the gateway and everything behind it is up.
@@ -50,7 +50,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     void child.exited.then(() => {
       if (child !== running) return;
       ended = true;
-      if (wasReady) log('The gateway has ended. It starts again when a file in src changes.');
+      if (wasReady) log('The gateway has stopped. It restarts when a file in src changes.');
     });
     return child;
   }
@@ -67,7 +67,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     clearTimeout(timer);
     timer = setTimeout(() => {
       restarting = restarting.then(async () => {
-        log(`${file} has changed: starting the gateway again`);
+        log(`${file} changed: restarting the gateway`);
         await stop();
         running = start();
       });

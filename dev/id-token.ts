@@ -8,7 +8,7 @@ const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
     [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>]
     [--audience …] [--expires-in=<seconds>] [--unverified]
 
-Where no address needs confirmation, as on the stack of npm run dev, Auth takes unverified ones for verified.`;
+Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
 
 function idTokenFor(args: string[]): Promise<string> {
   const text = { type: 'string' } as const;
@@ -28,14 +28,14 @@ function idTokenFor(args: string[]): Promise<string> {
   });
   const { provider, unverified, 'expires-in': seconds, ...rest } = values;
   const expiresIn = Number(seconds);
-  if (!rest.email) throw new Error('Name the --email of the person.');
-  if (!isProvider(provider)) throw new Error('--provider is google or apple.');
+  if (!rest.email) throw new Error('Specify --email.');
+  if (!isProvider(provider)) throw new Error('--provider must be google or apple.');
   if (provider === 'apple' && (rest.name || rest.picture)) {
     throw new Error(
-      'Apple tells the name to the app alone: its ID tokens hold neither --name nor --picture.',
+      'Apple gives the name only to the app: its ID tokens contain neither --name nor --picture.',
     );
   }
-  if (!Number.isInteger(expiresIn)) throw new Error('--expires-in is a whole number of seconds.');
+  if (!Number.isInteger(expiresIn)) throw new Error('--expires-in must be a whole number of seconds.');
   return makeIdToken({ ...rest, provider, expiresIn, emailVerified: !unverified });
 }
 

@@ -7,7 +7,7 @@ import { readSettings, requireFreePort, type Settings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { summary } from './summary.ts';
 
-// `npm run dev`: a local Supabase, filled with samples, and the gateway in front of it. Ctrl-C ends all of it.
+// `npm run dev`: a local Supabase, filled with samples, and the gateway in front of it. Ctrl-C stops all of it.
 
 // As the gateway's log, whose lines come in between.
 const logger = pino(pretty({ ...prettyOptions, sync: true }));
@@ -62,7 +62,7 @@ async function run(): Promise<void> {
   const running = await stack;
   void running.exited.then(() => {
     if (ending) return;
-    console.error('PostgreSQL has ended unexpectedly; what was committed is safe.');
+    console.error('PostgreSQL stopped unexpectedly. Committed data is safe: run npm run dev again.');
     void end(1);
   });
   await seed(running, log);

@@ -52,7 +52,7 @@ export async function findPrograms(account: Account, release: Release): Promise<
     const copied = copyPrograms(resolve(installed.postgres, '../..'));
     if (runs(copied.postgres, account)) return copied;
   }
-  throw new Error(`Postgres does not run (${installed.postgres} --version fails); npm rebuild may mend it.`);
+  throw new Error(`Postgres does not run (${installed.postgres} --version fails); npm rebuild may fix it.`);
 }
 
 /** Each release has the package of the platform inside its own folder. */
@@ -72,7 +72,8 @@ function copyPrograms(native: string): Programs {
     renameSync(unfinished, copy);
   }
   // Everybody may write to the shared place; what others put there is not run.
-  if (lstatSync(copy).uid !== process.getuid?.()) throw new Error(`${copy} belongs to somebody else.`);
+  if (lstatSync(copy).uid !== process.getuid?.())
+    throw new Error(`${copy} belongs to another user. Delete it.`);
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
 

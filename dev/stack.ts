@@ -78,7 +78,7 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   const postgres = await startPostgres({ dataDir: database, port, durable });
   if (!postgres.folder.startsWith(database)) {
     log(
-      `The database is in ${postgres.folder}: Postgres does not run as root, and nobody else may enter ${database}`,
+      `The database is in ${postgres.folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
     );
   }
   return startServices(postgres, { ...options, storageDir, port: options.apiPort, log }, unlock).catch(
@@ -100,12 +100,12 @@ async function startServices(
   log('Applying migrations');
   await migrate(databaseUrl).catch((error: Error) => {
     throw new Error(
-      `${error.message.trim()}\nThe migrations do not fit this database. If its data may go: npm run dev -- --fresh`,
+      `${error.message.trim()}\nThe migrations cannot be applied to this database. To start over with an empty one: npm run dev -- --fresh`,
     );
   });
   for (const file of await editedMigrations(databaseUrl))
     log(
-      `${file} was edited after it was applied. To apply it anew, to an empty database: npm run dev -- --fresh`,
+      `${file} was edited after it was applied: the database has the old version. To start over with an empty one: npm run dev -- --fresh`,
     );
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl });

@@ -28,16 +28,16 @@ Sign in, list, fetch audio:
 
 ${calls.join('\n')}
 
-In this folder: sign in with an ID token as Google gives it to apps (Apple: --provider apple), run SQL:
+In this folder: sign in with an ID token like those of Google (of Apple: --provider apple); run SQL:
 
 curl -s ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
 npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
 
-An account of your own, a forgotten password, leaving. The codes of the mails show up here; the lines look them up:
+An account of your own, from sign-up through a forgotten password to deletion. Mailed codes are printed here; the lines look them up:
 
 ${accountCalls({ api, mailUrl: stack.mailUrl, emailConfirmations }).join('\n')}
 
-Ctrl-C ends everything. The data stays until npm run dev -- --fresh.
+Ctrl-C stops everything. The data is kept until npm run dev -- --fresh.
 `;
 }
 

@@ -10,9 +10,7 @@ describe('npm run seed', () => {
   test('says in one sentence what to set when the address is missing', async () => {
     const { code, stdout, stderr } = await seed('', '');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      /^Say which Supabase to fill: set SUPABASE_URL and SUPABASE_SECRET_KEY[^\n]+\.\n$/,
-    );
+    expect(stderr).toMatch(/^Set SUPABASE_URL and SUPABASE_SECRET_KEY of the project to fill[^\n]+\.\n$/);
   });
 
   test('says when nothing answers at the address, or it is invalid', async () => {
@@ -27,6 +25,6 @@ describe('npm run seed', () => {
   test('reports why Storage refuses the key', async () => {
     const { code, stderr } = await seed(inject('stack').apiUrl, 'sb_secret_x');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^cannot list \S+ in Storage: [^\n]+\n$/);
+    expect(stderr).toMatch(/^Cannot list \S+ in Storage: [^\n]+\n$/);
   });
 });

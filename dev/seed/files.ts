@@ -30,8 +30,8 @@ export async function seedFiles({ supabaseUrl, secretKey, log }: SeedTarget): Pr
     auth: { persistSession: false, autoRefreshToken: false },
   });
   const missing = await missingFiles((name) => storage.from(name));
-  if (missing.length === 0) return log('seed files: all there');
-  log(`seed files: making and uploading ${missing.length}`);
+  if (missing.length === 0) return log('The sample files are in Storage already');
+  log(`Making and uploading ${missing.length} sample files`);
   const startedMs = performance.now();
   let bytes = 0;
   const queue = missing.values();
@@ -43,7 +43,7 @@ export async function seedFiles({ supabaseUrl, secretKey, log }: SeedTarget): Pr
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
   const tookSec = (performance.now() - startedMs) / 1_000;
-  log(`seed files: uploaded ${missing.length} (${(bytes / 1e6).toFixed(0)} MB) in ${tookSec.toFixed(1)} s`);
+  log(`Uploaded ${missing.length} sample files (${(bytes / 1e6).toFixed(0)} MB) in ${tookSec.toFixed(1)} s`);
 }
 
 /** Every file of the seed. Covers come first: they are small, and an app's lists look right soonest. */
@@ -66,7 +66,7 @@ async function missingFiles(bucketOf: (name: string) => Bucket): Promise<SeedFil
       const [bucket = '', name = ''] = folder.split('/');
       const { data, error } = await bucketOf(bucket).list(name, { limit: 1_000 });
       if (error) {
-        const problem = `cannot list ${folder} in Storage: ${error.message}`;
+        const problem = `Cannot list ${folder} in Storage: ${error.message}`;
         throw new Error(`${problem}. Is SUPABASE_SECRET_KEY a secret key of that project?`, {
           cause: error,
         });
@@ -86,6 +86,6 @@ function folderOf(path: string): string {
 async function upload(bucket: Bucket, { path, contentType, make, bucket: name }: SeedFile): Promise<number> {
   const file = await make();
   const { error } = await bucket.upload(path, file, { contentType, upsert: true });
-  if (error) throw new Error(`cannot upload ${name}/${path} to Storage: ${error.message}`, { cause: error });
+  if (error) throw new Error(`Cannot upload ${name}/${path} to Storage: ${error.message}`, { cause: error });
   return file.length;
 }

@@ -8,13 +8,13 @@ try {
   const { SUPABASE_URL: supabaseUrl, SUPABASE_SECRET_KEY: secretKey } = process.env;
   if (!supabaseUrl || !secretKey) {
     throw new Error(
-      'Say which Supabase to fill: set SUPABASE_URL and SUPABASE_SECRET_KEY, for example in .env (.env.example holds ' +
-        'those of the local one). npm run dev needs no seeding: it fills its own.',
+      'Set SUPABASE_URL and SUPABASE_SECRET_KEY of the project to fill, for example in .env (.env.example holds those ' +
+        'of the local one). npm run dev does not need this: it fills its own.',
     );
   }
   if (!(await fetch(supabaseUrl).catch(() => undefined))) {
     throw new Error(
-      `Nothing answers at SUPABASE_URL, ${supabaseUrl}. Start that Supabase, or correct the address.`,
+      `Nothing answers at SUPABASE_URL, ${supabaseUrl}. Start that Supabase or correct the address.`,
     );
   }
   await seedFiles({ supabaseUrl, secretKey, log: console.log });

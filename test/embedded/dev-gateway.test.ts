@@ -62,7 +62,7 @@ async function replace(file: string, text: string) {
 const statusAt = async (url: string) => (await fetch(url).catch(() => undefined))?.status;
 
 describe('the gateway of npm run dev', () => {
-  test('starts again each time that a source file is replaced, and only then', async ({ checkout }) => {
+  test('restarts each time that a source file is replaced, and only then', async ({ checkout }) => {
     const { gateway, said, url } = await checkout.start();
     await gateway.ready();
     const file = join(checkout.folder, 'src/http/health.ts');
@@ -74,7 +74,7 @@ describe('the gateway of npm run dev', () => {
         .poll(async () => (await fetch(url).catch(() => undefined))?.json())
         .toEqual({ status: word });
     }
-    expect(said).toEqual(Array(3).fill('health.ts has changed: starting the gateway again'));
+    expect(said).toEqual(Array(3).fill('health.ts changed: restarting the gateway'));
   });
 
   test('waits for the next change when a file is saved with a mistake', async ({ checkout }) => {
@@ -83,7 +83,7 @@ describe('the gateway of npm run dev', () => {
     const file = join(checkout.folder, 'src/routes/home.ts');
     const source = await readFile(file, 'utf8');
     await replace(file, `${source}\n}`);
-    await expect.poll(() => said.at(-1)).toMatch(/It starts again when/);
+    await expect.poll(() => said.at(-1)).toMatch(/It restarts when/);
     expect(await statusAt(url)).toBeUndefined();
     await replace(file, source);
     await expect.poll(() => statusAt(url)).toBe(200);

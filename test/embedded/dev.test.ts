@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO } from '../../dev/seed.ts';
 import { childrenOf, freePorts, occupy, run, serverPid, untilGone } from './processes.ts';
 
-const READY = 'Ctrl-C ends everything.';
+const READY = 'Ctrl-C stops everything.';
 
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
@@ -121,7 +121,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       .flatMap(({ pid }) => childrenOf(pid))
       .find(({ command }) => command.endsWith('src/server.ts'));
     process.kill(server?.pid ?? 0, 'SIGKILL');
-    await dev.until('It starts again when a file in src changes.');
+    await dev.until('It restarts when a file in src changes.');
     const now = new Date();
     await utimes(fileURLToPath(new URL('../../src/server.ts', import.meta.url)), now, now);
     await expect.poll(readyz).toBe(200);
@@ -129,7 +129,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await query('insert into public.kept values (8)');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');
     expect(await dev.exited).toBe(1);
-    expect(dev.said.stderr).toContain('PostgreSQL has ended unexpectedly');
+    expect(dev.said.stderr).toContain('PostgreSQL stopped unexpectedly');
     await untilGone(folder);
 
     const again = await start();
@@ -173,8 +173,12 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const dev = await start();
     const other = { ...env, ...(await ports()) };
     const cases: [Record<string, string>, string[], RegExp][] = [
-      [other, [], /^The data folder \S+ is in use by another run: end that one, or [^\n]+\.\n$/],
-      [other, ['--fresh'], /^The data folder \S+ is in use by another run: end that one, or [^\n]+\.\n$/],
+      [other, [], /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/],
+      [
+        other,
+        ['--fresh'],
+        /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/,
+      ],
       ...['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'].map(
         (name): [Record<string, string>, string[], RegExp] => [
           { ...other, DEV_DATA_DIR: `${folder}/other`, [name]: env[name] as string },

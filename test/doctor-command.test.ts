@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, inject } from 'vitest';
 import type { Result } from '../src/doctor/check.ts';
-import { nothing, test } from './support/patient.ts';
+import { noLeftovers, test } from './support/doctor-stack.ts';
 
 describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   const start = (env: Record<string, string>, ...args: string[]) =>
@@ -19,32 +19,32 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     return { code, ...output };
   }
 
-  test('reports in plain lines and with exit code 0 or 1, and prints no secret', async ({ patient }) => {
-    const right = await run(patient.environment);
+  test('reports in plain lines and with exit code 0 or 1, and prints no secret', async ({ ownStack }) => {
+    const right = await run(ownStack.environment);
     expect(right.code).toBe(0);
     expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
     expect(right.stdout).not.toContain('\u001b');
-    const wrong = await run({ ...patient.environment, SUPABASE_SECRET_KEY: `sb_secret_${'y'.repeat(40)}` });
+    const wrong = await run({ ...ownStack.environment, SUPABASE_SECRET_KEY: `sb_secret_${'y'.repeat(40)}` });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/\n1 problem to fix\.\n$/);
-    const { SUPABASE_URL: _, ...secrets } = patient.environment;
+    const { SUPABASE_URL: _, ...secrets } = ownStack.environment;
     for (const secret of [...Object.values(secrets), 'y'.repeat(40)])
       expect(right.stdout + wrong.stdout + wrong.stderr).not.toContain(secret);
   });
 
-  test('leaves nothing behind when it is interrupted', async ({ patient }) => {
-    const child = start(patient.environment);
+  test('leaves nothing behind when it is interrupted', async ({ ownStack }) => {
+    const child = start(ownStack.environment);
     const exited = once(child, 'exit');
     child.stdout.on('data', (text) => {
       if (String(text).includes('Signed URLs')) child.kill('SIGINT');
     });
     expect(await exited).toEqual([1, null]);
-    expect(await patient.left()).toEqual(nothing);
+    expect(await ownStack.countLeftovers()).toEqual(noLeftovers);
   });
 
-  test('reports as JSON with --json', async ({ patient }) => {
+  test('reports as JSON with --json', async ({ ownStack }) => {
     const { code, stdout } = await run(
-      { ...patient.environment, SUPABASE_SECRET_KEY: 'sb_secret_x' },
+      { ...ownStack.environment, SUPABASE_SECRET_KEY: 'sb_secret_x' },
       '--json',
     );
     const { ok, results } = JSON.parse(stdout) as { ok: boolean; results: Result[] };
@@ -58,14 +58,17 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   });
 
   test('explains an unusable configuration and unknown arguments, without a stack trace', async ({
-    patient,
+    ownStack,
   }) => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
-    expect(unset.stderr).toContain('SUPABASE_URL must be');
-    const misspelt = await run(patient.environment, '--gatway', 'x');
+    expect(unset.stderr).toMatch(/^No Supabase project is configured: cp \.env\.example \.env[^\n]+\.\n$/);
+    const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
+    expect([partial.code, partial.stdout]).toEqual([1, '']);
+    expect(partial.stderr).toContain('SUPABASE_URL must be');
+    const misspelt = await run(ownStack.environment, '--gatway', 'x');
     expect(misspelt.code).toBe(1);
     expect(misspelt.stderr).toContain('Usage: npm run doctor');
-    expect(misspelt.stderr + unset.stderr).not.toMatch(/\n {4}at /);
+    expect(misspelt.stderr + partial.stderr).not.toMatch(/\n {4}at /);
   });
 });

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, inject } from 'vitest';
 import { freePort } from '../dev/free-port.ts';
 import { checks } from '../src/doctor/examine.ts';
-import { type Patient, problemsIn, test } from './support/patient.ts';
+import { type DoctorStack, problemsIn, test } from './support/doctor-stack.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 
-type Act = (patient: Patient) => Promise<unknown>;
+type Act = (ownStack: DoctorStack) => Promise<unknown>;
 
 /** The statements that a remedy tells to run in the SQL editor. */
 const sqlIn = (remedy = '') => remedy.replace(/^Run in the SQL editor: /, '');
 
 describe.runIf(inject('stack').embedded)('npm run doctor', () => {
-  test('finds nothing to fix in a correct deployment', async ({ patient }) => {
-    const results = await patient.diagnose();
+  test('finds nothing to fix in a correct deployment', async ({ ownStack }) => {
+    const results = await ownStack.diagnose();
     expect(problemsIn(results)).toEqual([]);
     const notChecked = Object.values(results).filter(({ status }) => status === 'not checked');
     expect(notChecked.map(({ check }) => check)).toEqual([
@@ -47,14 +47,14 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         /SUPABASE_PUBLIC_URL/,
       ],
       ['Redis is not there', { REDIS_URL: 'redis://127.0.0.1:2' }, 'Redis', /REDIS_URL/],
-    ])('%s', async ([, env, check, remedy], { patient }) => {
-      const results = await patient.diagnose(env);
+    ])('%s', async ([, env, check, remedy], { ownStack }) => {
+      const results = await ownStack.diagnose(env);
       expect(problemsIn(results)).toEqual([check]);
       expect(results[check]?.remedy).toMatch(remedy);
     });
 
-    test('nothing answers at the address', async ({ patient }) => {
-      const results = await patient.diagnose({ SUPABASE_URL: `http://127.0.0.1:${await freePort()}` });
+    test('nothing answers at the address', async ({ ownStack }) => {
+      const results = await ownStack.diagnose({ SUPABASE_URL: `http://127.0.0.1:${await freePort()}` });
       expect(problemsIn(results)).toEqual(['SUPABASE_URL']);
       expect(results['SUPABASE_URL']).toMatchObject({
         detail: expect.stringContaining('ECONNREFUSED'),
@@ -62,34 +62,34 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       });
     });
 
-    test('anonymous sign-ins are switched on', async ({ patient }) => {
+    test('anonymous sign-ins are switched on', async ({ ownStack }) => {
       const check = 'Sign-in settings';
-      expect((await patient.diagnose())[check]?.detail).toContain('{{ .Token }}');
+      expect((await ownStack.diagnose())[check]?.detail).toContain('{{ .Token }}');
       const server = createServer((_req, res) => {
         res.writeHead(200, { 'Content-Type': 'application/json' });
         res.end('{"external":{"anonymous_users":true,"email":true},"mailer_autoconfirm":false}');
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      expect((await patient.diagnose(env))[check]).toMatchObject({
+      expect((await ownStack.diagnose(env))[check]).toMatchObject({
         status: 'problem',
         remedy: expect.stringContaining('Allow anonymous sign-ins'),
       });
       server.close();
     });
 
-    test('another server answers at the address, or the clocks differ', async ({ patient }) => {
+    test('another server answers at the address, or the clocks differ', async ({ ownStack }) => {
       let [status, date] = [404, new Date()];
       const server = createServer((_req, res) => {
         res.writeHead(status, { Date: date.toUTCString() }).end();
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      expect((await patient.diagnose(env))['SUPABASE_URL']?.detail).toContain(
-        '404, as no Supabase project does',
+      expect((await ownStack.diagnose(env))['SUPABASE_URL']?.detail).toContain(
+        '404, which no Supabase project does',
       );
       [status, date] = [200, new Date(Date.now() + 120_000)];
-      expect((await patient.diagnose(env))['Clock']).toMatchObject({
+      expect((await ownStack.diagnose(env))['Clock']).toMatchObject({
         status: 'problem',
         detail: expect.stringMatching(/^The clock of this machine is 1(19|20|21) s behind/),
         remedy: expect.stringContaining('timedatectl'),
@@ -128,20 +128,20 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         'Accounts',
         /Logs, Postgres/,
       ],
-    ])('%s', async ([, breakIt, mend, check, remedy], { patient }) => {
-      await breakIt(patient);
-      const results = await patient.diagnose().finally(() => mend(patient));
+    ])('%s', async ([, breakIt, mend, check, remedy], { ownStack }) => {
+      await breakIt(ownStack);
+      const results = await ownStack.diagnose().finally(() => mend(ownStack));
       expect(problemsIn(results)).toEqual([check]);
       expect(results[check]?.remedy).toMatch(remedy);
-      expect(problemsIn(await patient.diagnose())).toEqual([]);
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
-    test('the migration with the function of the report is missing', async ({ patient }) => {
-      await patient.sql`alter function public.doctor_report rename to hidden`;
-      const status = async () => (await patient.diagnose())['Migrations']?.status;
+    test('the migration with the function of the report is missing', async ({ ownStack }) => {
+      await ownStack.sql`alter function public.doctor_report rename to hidden`;
+      const status = async () => (await ownStack.diagnose())['Migrations']?.status;
       await expect.poll(status).toBe('problem');
-      const results = await patient.diagnose();
-      await patient.sql`alter function public.hidden rename to doctor_report`;
+      const results = await ownStack.diagnose();
+      await ownStack.sql`alter function public.hidden rename to doctor_report`;
       expect(problemsIn(results)).toEqual(['Migrations']);
       await expect.poll(status).toBe('ok');
     });
@@ -164,26 +164,26 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         'drop trigger sounds_service_set_ban_aside on auth.users',
         'Triggers on auth.users',
       ],
-    ])('%s, and its SQL fixes it', async ([, damage, check], { patient }) => {
+    ])('%s, and its SQL fixes it', async ([, damage, check], { ownStack }) => {
       const triggers = () =>
-        patient.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;
+        ownStack.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;
       const before = await triggers();
-      await patient.superuser.unsafe(damage);
-      const results = await patient.diagnose();
+      await ownStack.superuser.unsafe(damage);
+      const results = await ownStack.diagnose();
       expect(problemsIn(results)).toEqual([check]);
-      await patient.sql.unsafe(sqlIn(results[check]?.remedy));
-      expect(problemsIn(await patient.diagnose())).toEqual([]);
+      await ownStack.sql.unsafe(sqlIn(results[check]?.remedy));
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
       expect(await triggers()).toEqual(before);
     });
 
-    test('Auth ignores the client address that the gateway forwards', async ({ patient }) => {
-      await patient.superuser.unsafe(`
+    test('Auth ignores the client address that the gateway forwards', async ({ ownStack }) => {
+      await ownStack.superuser.unsafe(`
         create function public.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
         create trigger forget_address before update on auth.sessions for each row execute function public.forget_address()`);
       // Any address that is not known to be this machine's.
-      const hosted = patient.apiUrl.replace('127.0.0.1', '0.0.0.0');
-      const [there, here] = [await patient.diagnose({ SUPABASE_URL: hosted }), await patient.diagnose()];
-      await patient.superuser.unsafe('drop function public.forget_address cascade');
+      const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
+      const [there, here] = [await ownStack.diagnose({ SUPABASE_URL: hosted }), await ownStack.diagnose()];
+      await ownStack.superuser.unsafe('drop function public.forget_address cascade');
       expect(problemsIn(there)).toEqual(['IP address forwarding']);
       expect(there['IP address forwarding']?.remedy).toMatch(/Authentication, Rate Limits, .*sb_secret_/);
       expect(here['IP address forwarding']?.status).toBe('not checked');
@@ -192,21 +192,21 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     test.for([
       ['auth.users', /the account \S+@doctor\.invalid/],
       ['storage.objects', /the file doctor-\S+ in the bucket (audio|covers)/],
-    ] as const)('what it made in %s cannot be removed', async ([table, what], { patient }) => {
-      await patient.superuser.unsafe(`
+    ] as const)('what it made in %s cannot be removed', async ([table, what], { ownStack }) => {
+      await ownStack.superuser.unsafe(`
         create function public.keep() returns trigger language plpgsql as 'begin return null; end';
         create trigger keep before delete on ${table} for each row execute function public.keep()`);
-      const results = await patient.diagnose();
-      await patient.superuser.unsafe(`drop function public.keep cascade; delete from ${table}`);
-      expect(problemsIn(results)).toEqual(['Clearing away']);
-      expect(results['Clearing away']?.detail).toMatch(what);
+      const results = await ownStack.diagnose();
+      await ownStack.superuser.unsafe(`drop function public.keep cascade; delete from ${table}`);
+      expect(problemsIn(results)).toEqual(['Clean-up']);
+      expect(results['Clean-up']?.detail).toMatch(what);
     });
   });
 
-  test('accepts a Redis that answers', async ({ patient, skip }) => {
+  test('accepts a Redis that answers', async ({ ownStack, skip }) => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to have the doctor find it.');
     const redis = await startRedis();
-    const results = await patient.diagnose({ REDIS_URL: redis.url });
+    const results = await ownStack.diagnose({ REDIS_URL: redis.url });
     await redis.stop();
     expect(results['Redis']?.status).toBe('ok');
   });

@@ -18,18 +18,18 @@ export const migrations: Check = {
   async run(visit) {
     const key = visit.config.secrets.supabaseSecretKey;
     const { status } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
-    if (status === 404) throw new Problem('The migrations are not applied, or not all of them.', `${push}.`);
+    if (status === 404) throw new Problem('Some or all of the migrations have not been applied.', `${push}.`);
     const { migrations: applied } = visit.report;
     const expected = expectedMigrations();
     if (applied === null) {
       throw new Problem(
-        'The database has no history of migrations, so that nobody can tell which it has seen.',
+        'The database has no migration history, so it is unknown which migrations were applied.',
         `If they were pasted into the SQL editor: npx supabase migration repair --status applied ${expected.join(' ')}. Otherwise apply them: npx supabase db push.`,
       );
     }
     const missing = expected.filter((version) => !applied.includes(version));
     if (missing.length > 0)
-      throw new Problem(`The database has not seen these migrations: ${missing.join(', ')}.`, `${push}.`);
-    return `All ${expected.length} are applied.`;
+      throw new Problem(`These migrations have not been applied: ${missing.join(', ')}.`, `${push}.`);
+    return `All ${expected.length} have been applied.`;
   },
 };

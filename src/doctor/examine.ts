@@ -33,7 +33,7 @@ export const checks: readonly Check[] = [
 async function resultOf(check: Check, visit: Visit, succeeded: ReadonlySet<Check>): Promise<Result> {
   const missing = check.needs.find((needed) => !succeeded.has(needed));
   if (missing !== undefined)
-    return { check: check.name, status: 'not checked', detail: `Only after "${missing.name}" is right.` };
+    return { check: check.name, status: 'not checked', detail: `It depends on "${missing.name}".` };
   try {
     return { check: check.name, status: 'ok', detail: await check.run(visit) };
   } catch (error) {
@@ -47,7 +47,7 @@ async function resultOf(check: Check, visit: Visit, succeeded: ReadonlySet<Check
 }
 
 /**
- * Runs every check and removes all that they made.
+ * Runs every check and removes everything that they created.
  * @param tell told each result as soon as it is known
  * @param interrupted ends the examination after the check that is under way
  */
@@ -70,7 +70,7 @@ export async function examine(
   }
   for (const what of await visit.clearAway()) {
     add({
-      check: 'Clearing away',
+      check: 'Clean-up',
       status: 'problem',
       detail: `This could not be removed: ${what}.`,
       remedy: 'Delete it in the dashboard: Authentication, Users, or Storage.',

@@ -17,7 +17,7 @@ export const readiness: Check = {
     const failing = Object.keys(checks).filter((name) => !checks[name]?.ok);
     throw new Problem(
       `It is not ready (${status}${failing.length > 0 ? `: ${failing.join(', ')}` : ''}).`,
-      'Read its log; what it cannot reach, the checks above name if this machine cannot, either.',
+      'Read its log. What this machine cannot reach either is a problem in the checks above.',
     );
   },
 };
@@ -30,7 +30,7 @@ export const gatewayClock: Check = {
     const { headers } = await askGateway(visit, '/healthz');
     const ahead = clockAheadMs(headers.get('date'), askedAt);
     if (ahead === null || visit.clockAheadMs === null)
-      throw new NotChecked('One of the two does not tell the time.');
+      throw new NotChecked('The gateway or Supabase sends no Date header.');
     checkClock(visit.clockAheadMs - ahead, 'the gateway');
     return 'The gateway and Supabase agree on the time.';
   },
@@ -46,13 +46,13 @@ export const https: Check = {
     const { status } = await askGateway(visit, '/api/v1/categories');
     const isPlain = visit.gateway?.protocol === 'http:';
     if (status === 200 && isPlain && isInner(hostOf(visit)))
-      throw new NotChecked('It is not reached from outside here.');
+      throw new NotChecked('This can only be checked from outside its network.');
     if (status === 200 && isPlain)
       throw new Problem(
-        'It answers over plain http: passwords and tokens can be read on the way.',
+        'It answers over plain http: passwords and tokens can be read in transit.',
         'Set REQUIRE_HTTPS=true and put a proxy that ends TLS in front.',
       );
-    if (status === 200) return 'It knows that requests come over https.';
+    if (status === 200) return 'It recognizes requests that come over https.';
     throw new Problem(
       `It refuses a request that came over ${visit.gateway?.protocol.slice(0, -1)} (${status}).`,
       tooFew,
@@ -96,19 +96,22 @@ export const proxies: Check = {
   async run(visit) {
     if (await believesClients(visit))
       throw new Problem(
-        'It believes any address that a client claims to have, so that nobody can be limited.',
+        'It believes any address in X-Forwarded-For, so clients can evade the rate limits.',
         'TRUST_PROXY is greater than the number of proxies: lower it.',
       );
     const { email, password } = visit.account;
     const known = (await sessionAddresses(visit)).length;
     await askGateway(visit, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
-    const address = (await sessionAddresses(visit))[known];
-    if (!address) throw new NotChecked('Auth did not note an address of the sign-in.');
+    // Node listens on IPv6, and so writes an IPv4 address as ::ffff:192.0.2.1.
+    const address = (await sessionAddresses(visit))[known]?.replace(/^::ffff:/, '');
+    if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
     if (isInner(address) && !isInner(hostOf(visit)))
       throw new Problem(
-        `It takes a proxy for the client (${address}): all app users share its limits.`,
+        `It mistakes a proxy (${address}) for the client: all app users share its limits.`,
         `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,
       );
-    return `It takes this machine for ${address}: that must be its public address.`;
+    return isInner(address)
+      ? `It sees this machine at ${address}, inside its own network, as it should.`
+      : `It sees this machine at ${address}. Compare that with the public address of this machine.`;
   },
 };

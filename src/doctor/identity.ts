@@ -27,7 +27,7 @@ function foreignTriggers({ report }: Visit): string {
   const foreign = Object.entries(report.account_triggers).filter(([name]) => !Object.hasOwn(triggers, name));
   const remedies = foreign.map(
     ([name, routine]) =>
-      ` To take away ${name}, which is not of this service: drop function ${routine} cascade;`,
+      ` To remove ${name}, which does not belong to this service: drop function ${routine} cascade;`,
   );
   return remedies.join('');
 }
@@ -45,7 +45,7 @@ export const account: Check = {
     });
     if (status !== 200)
       throw new Problem(
-        `No account could be made (${status}).`,
+        `No account could be created (${status}).`,
         status >= 500
           ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.${foreignTriggers(visit)}`
           : 'Look at Logs, Auth, in the dashboard.',
@@ -56,7 +56,7 @@ export const account: Check = {
       const removed = await visit.ask(`/auth/v1/admin/users/${id}`, { method: 'DELETE', key });
       if (removed.status !== 200) throw new Error(`Auth answered ${removed.status}`);
     });
-    return 'A throw-away account was made.';
+    return 'A temporary account was created.';
   },
 };
 
@@ -79,7 +79,7 @@ export const accessToken: Check = {
     const { email, password } = visit.account;
     const session = await visit.auth.signIn({ email, password }, forwardedAddress).catch((error: unknown) => {
       throw new Problem(
-        `The throw-away account cannot sign in with its password: ${reasonOf(error)}.`,
+        `The temporary account cannot sign in with its password: ${reasonOf(error)}.`,
         'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
         error,
       );
@@ -95,7 +95,7 @@ export const accessToken: Check = {
       );
     });
     visit.token = session.access_token;
-    return `A real one was verified (${decodeProtectedHeader(visit.token).alg}).`;
+    return `A real token was verified (${decodeProtectedHeader(visit.token).alg}).`;
   },
 };
 
@@ -117,7 +117,7 @@ export const accountTriggers: Check = {
     for (const [name, definition] of Object.entries(triggers)) {
       if (name in visit.report.account_triggers) continue;
       throw new Problem(
-        `The trigger ${name} is gone or switched off: accounts and customers no longer agree.`,
+        `The trigger ${name} is missing or disabled: accounts and customers get out of sync.`,
         `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
       );
     }
@@ -163,7 +163,7 @@ export const apiKeys: Check = {
   },
 };
 
-/** Where Auth thinks that the throw-away account was signed in to, oldest first. */
+/** Where Auth thinks that the temporary account was signed in to, oldest first. */
 export async function sessionAddresses(visit: Visit): Promise<(string | null)[]> {
   return (await asService(visit, 'doctor_session_addresses', { account: visit.account.id })) as (
     | string
@@ -176,11 +176,11 @@ export const addressForwarding: Check = {
   needs: [migrations, accessToken],
   async run(visit) {
     const [noted] = await sessionAddresses(visit);
-    if (noted === forwardedAddress) return "Auth limits by the app user's address.";
+    if (noted === forwardedAddress) return "Auth applies its limits to the app user's address.";
     if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(visit.config.supabase.url))
       throw new NotChecked('A local stack does not forward addresses.');
     throw new Problem(
-      'Auth takes the gateway for the client: all app users share one limit for signing in.',
+      'Auth mistakes the gateway for the client: all app users share one sign-in limit.',
       'Switch on IP address forwarding under Authentication, Rate Limits, in the dashboard, and use a secret key that begins with sb_secret_.',
     );
   },

@@ -9,7 +9,7 @@ import { createVisit } from './visit.ts';
 const usage = `Usage: npm run doctor -- [--gateway https://host] [--json]
 
 Checks the Supabase project and the Redis that the environment or .env names, and with --gateway
-a running gateway, too. Makes a throw-away account and two small files, and removes them.`;
+a running gateway, too. Creates a temporary account and two small files, and removes them.`;
 
 function readArguments() {
   try {
@@ -41,6 +41,12 @@ function print({ check, status, detail, remedy }: Result) {
 }
 
 const { json, gateway } = readArguments();
+if (!process.env['SUPABASE_URL'] && !process.env['SUPABASE_SECRET_KEY']) {
+  console.error(
+    'No Supabase project is configured: cp .env.example .env names that of npm run dev; for another, edit address and keys there.',
+  );
+  process.exit(1);
+}
 const visit = createVisit(configOrExit(), gateway);
 
 // What was made has to be removed all the same; asked twice, it ends at once.

@@ -17,7 +17,7 @@ export const address: Check = {
     });
     // 401: the edge does not know the key, which is the next check's business.
     if (answer.status === 200 || answer.status === 401) return `${url} answers.`;
-    throw new Problem(`${url} answers ${answer.status}, as no Supabase project does.`, remedy);
+    throw new Problem(`${url} answers ${answer.status}, which no Supabase project does.`, remedy);
   },
 };
 
@@ -26,8 +26,8 @@ export const publishableKey: Check = {
   needs: [address],
   async run({ ask, config }) {
     const { status } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
-    if (status === 200) return 'The project knows it.';
-    throw new Problem(`The project does not know this publishable key (${status}).`, `${keysPage}.`);
+    if (status === 200) return 'The project accepts it.';
+    throw new Problem(`The project does not accept this publishable key (${status}).`, `${keysPage}.`);
   },
 };
 
@@ -39,10 +39,10 @@ export const secretKey: Check = {
     const { status, body } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
     if (status === 200) visit.report = body as Visit['report'];
     // A function that is not there is not the fault of the key.
-    if (status === 200 || status === 404) return 'The project knows it.';
+    if (status === 200 || status === 404) return 'The project accepts it.';
     throw new Problem(
-      `The project does not take this for a secret key (${status}).`,
-      `${keysPage}, under Secret keys; a key that was deleted there is of no use any more.`,
+      `The project does not accept this as a secret key (${status}).`,
+      `${keysPage}, under Secret keys; a key that was deleted there no longer works.`,
     );
   },
 };
@@ -58,15 +58,15 @@ export const signInSettings: Check = {
   async run({ ask, config }) {
     const { body } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
     const settings = Settings.safeParse(body);
-    if (!settings.success) throw new NotChecked('Auth does not tell its settings.');
+    if (!settings.success) throw new NotChecked('Auth does not report its settings.');
     if (settings.data.external.anonymous_users)
       throw new Problem(
-        'Anonymous sign-ins are switched on: whoever holds the publishable key can make users, and this service refuses all of them.',
+        'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service refuses.',
         'Switch off "Allow anonymous sign-ins" under Authentication, Sign In / Providers, in the dashboard.',
       );
     return settings.data.mailer_autoconfirm
-      ? 'E-mail addresses need no confirmation. What the mails say cannot be seen from here: the one for a forgotten password must show {{ .Token }}.'
-      : 'E-mail addresses are confirmed by mail. What the mails say cannot be seen from here: they must show {{ .Token }}, the code.';
+      ? 'E-mail addresses need no confirmation. Mail templates cannot be checked from here: the one for a forgotten password must contain {{ .Token }}.'
+      : 'E-mail addresses are confirmed by mail. Mail templates cannot be checked from here: they must contain {{ .Token }}, the code.';
   },
 };
 
@@ -96,7 +96,7 @@ export const clock: Check = {
     const askedAt = Date.now();
     const { headers } = await visit.ask('/auth/v1/health', { key: visit.config.supabase.publishableKey });
     visit.clockAheadMs = clockAheadMs(headers.get('date'), askedAt);
-    if (visit.clockAheadMs === null) return 'Supabase does not tell the time.';
+    if (visit.clockAheadMs === null) return 'Supabase sends no Date header to compare with.';
     checkClock(visit.clockAheadMs, 'this machine');
     return 'This machine and Supabase agree on the time.';
   },

@@ -25,7 +25,7 @@ export const redis: Check = {
     } catch (error) {
       throw new Problem(
         `It cannot be used: ${reasonOf(reason ?? error)}.`,
-        'See that Redis runs, that REDIS_URL has its host, port and password (rediss:// for TLS), and that a firewall lets this machine in.',
+        'Check that Redis is running, that REDIS_URL has its host, port and password (rediss:// for TLS), and that no firewall blocks this machine.',
         error,
       );
     } finally {

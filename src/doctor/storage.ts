@@ -22,7 +22,7 @@ export const buckets: Check = {
       if ((body as { public: boolean }).public !== isPublic[bucket])
         throw new Problem(
           bucket === 'audio'
-            ? 'The bucket audio is public: everybody can download every sound, for ever.'
+            ? 'The bucket audio is public: anyone can download every sound, for ever.'
             : 'The bucket covers is private: no app can show a cover.',
           `Run in the SQL editor: update storage.buckets set public = ${isPublic[bucket]} where id = '${bucket}';`,
         );
@@ -52,8 +52,8 @@ async function putFile(visit: Visit, bucket: Bucket, type: string) {
   });
   if (status !== 200)
     throw new Problem(
-      `No file could be put into the bucket ${bucket} (${status}).`,
-      'Look at Storage in the dashboard: whether the bucket takes files of this type, and whether the quota is used up.',
+      `No file could be stored in the bucket ${bucket} (${status}).`,
+      'Check in the dashboard, under Storage, that the bucket accepts files of this type and that the quota is not used up.',
     );
   isStored = true;
   return { name, bytes };
@@ -85,7 +85,7 @@ export const signedUrls: Check = {
       });
       if (!Buffer.isBuffer(answer.body) || !bytes.equals(answer.body))
         throw new Problem(
-          `${what} gives ${answer.status} instead of the file.`,
+          `${what} returns ${answer.status} instead of the file.`,
           'Set SUPABASE_PUBLIC_URL to the address of the project that phones reach, or leave it out.',
         );
     }

@@ -61,7 +61,7 @@ export function createVisit(config: Config, gateway: URL | null) {
     data: createData(clients),
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),
-    /** Of the throw-away account; its password is known to nobody else. */
+    /** Of the temporary account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
     /** account_triggers: the function of each trigger on auth.users that is switched on, by the trigger's name. */
@@ -89,11 +89,11 @@ export function createVisit(config: Config, gateway: URL | null) {
 
     /** Removes what was made, the last first. @returns what could not be removed */
     async clearAway(): Promise<string[]> {
-      const left: string[] = [];
+      const remaining: string[] = [];
       for (const { what, remove } of removals.splice(0).reverse()) {
-        await remove().catch((error: unknown) => left.push(`${what} (${reasonOf(error)})`));
+        await remove().catch((error: unknown) => remaining.push(`${what} (${reasonOf(error)})`));
       }
-      return left;
+      return remaining;
     },
 
     close: () => upstream.close(),
@@ -108,11 +108,11 @@ export type Visit = ReturnType<typeof createVisit>;
  */
 export async function askGateway({ gateway }: Visit, path: string, request: Request = {}): Promise<Answer> {
   if (gateway === null)
-    throw new NotChecked('Name a running gateway: npm run doctor -- --gateway https://host');
+    throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch((error: unknown) => {
     throw new Problem(
       `Nothing answers at ${gateway.origin}: ${reasonOf(error)}.`,
-      'See that the gateway and its proxy run, and that name and certificate are right.',
+      'Check that the gateway and its proxy are running, and that host name and certificate are correct.',
       error,
     );
   });

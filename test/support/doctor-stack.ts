@@ -14,7 +14,7 @@ import { createVisit } from '../../src/doctor/visit.ts';
 import { alone } from './fixture.ts';
 
 /** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
-export type Patient = {
+export type DoctorStack = {
   apiUrl: string;
   /** The configuration of a gateway in front of it. */
   environment: {
@@ -29,18 +29,18 @@ export type Patient = {
   /** Runs the doctor; returns its results by the name of the check. */
   diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Record<string, Result>>;
   /** Counts what the doctor has made and not removed. */
-  left: () => Promise<unknown>;
+  countLeftovers: () => Promise<unknown>;
 };
 
-/** What `left` must return once the doctor has ended. */
-export const nothing = { users: 0, keys: 0, files: 0 };
+/** What `countLeftovers` must return once the doctor has ended. */
+export const noLeftovers = { users: 0, keys: 0, files: 0 };
 
 export const problemsIn = (results: Record<string, Result>) =>
   Object.values(results)
     .filter(({ status }) => status === 'problem')
     .map(({ check }) => check);
 
-async function withPatient(signing: SigningAlgorithm, use: (patient: Patient) => Promise<void>) {
+async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorStack) => Promise<void>) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-doctor-'));
   const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false, signing });
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
@@ -51,32 +51,33 @@ async function withPatient(signing: SigningAlgorithm, use: (patient: Patient) =>
     SUPABASE_SECRET_KEY: stack.secretKey,
     ...(signing === 'HS256' && { SUPABASE_JWT_SECRET: stack.jwtSecret }),
   };
-  const left: Patient['left'] = async () => {
+  const countLeftovers: DoctorStack['countLeftovers'] = async () => {
     const [counts] = await superuser`select
       (select count(*) from auth.users)::int as users, (select count(*) from private.api_keys)::int as keys,
       (select count(*) from storage.objects)::int as files`;
     return counts;
   };
-  const diagnose: Patient['diagnose'] = async (env = {}, gateway) => {
+  const diagnose: DoctorStack['diagnose'] = async (env = {}, gateway) => {
     const config = loadConfig({ ...environment, ...env });
     const visit = createVisit(config, gateway === undefined ? null : new URL(gateway));
     const results = await examine(visit, () => {});
     await visit.close();
-    if (results.every(({ check }) => check !== 'Clearing away')) expect(await left()).toEqual(nothing);
+    if (results.every(({ check }) => check !== 'Clean-up'))
+      expect(await countLeftovers()).toEqual(noLeftovers);
     return Object.fromEntries(results.map((result) => [result.check, result]));
   };
-  await use({ apiUrl: stack.apiUrl, environment, sql, superuser, diagnose, left });
+  await use({ apiUrl: stack.apiUrl, environment, sql, superuser, diagnose, countLeftovers });
   await Promise.all([sql.end(), superuser.end()]);
   await stack.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
-/** vitest's test with a patient of the file's own. */
-export const test = base.extend<{ $file: { patient: Patient } }>({
-  patient: [alone((use) => withPatient('ES256', use)), { scope: 'file' }],
+/** vitest's test with a Supabase of the file's own. */
+export const test = base.extend<{ $file: { ownStack: DoctorStack } }>({
+  ownStack: [alone((use) => withOwnStack('ES256', use)), { scope: 'file' }],
 });
 
 /** The same with a project that signs access tokens with its shared secret. */
-export const testWithSharedSecret = base.extend<{ $file: { patient: Patient } }>({
-  patient: [alone((use) => withPatient('HS256', use)), { scope: 'file' }],
+export const testWithSharedSecret = base.extend<{ $file: { ownStack: DoctorStack } }>({
+  ownStack: [alone((use) => withOwnStack('HS256', use)), { scope: 'file' }],
 });

@@ -44,12 +44,12 @@ describe('DELETE /me', () => {
       for (const credential of [access, key?.['api_key']])
         await api.get(path).auth(credential, bearer).expect(401);
     await api.delete('/me').auth(access, bearer).expect(401);
-    const left = await sql`
+    const leftovers = await sql`
       select (select count(*) from auth.users where id = ${leaving.user.id})::int as users,
         (select count(*) from public.customers where id = ${leaving.user.id})::int as customers,
         (select count(*) from public.favorites where user_id = ${leaving.user.id})::int as favorites,
         (select count(*) from private.api_keys where owner_id = ${leaving.user.id})::int as keys`;
-    expect(left).toEqual([{ users: 0, customers: 0, favorites: 0, keys: 0 }]);
+    expect(leftovers).toEqual([{ users: 0, customers: 0, favorites: 0, keys: 0 }]);
 
     const { body } = await api.get('/favorites').auth(staying.access_token, bearer).expect(200);
     expect(body.data).toMatchObject([{ sound_id }]);

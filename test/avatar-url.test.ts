@@ -4,7 +4,7 @@ import { isPlainHttpsUrl } from '../src/customer.ts';
 import { bearer } from './support/api.ts';
 import { type Sql, test } from './support/test.ts';
 
-const taken = [
+const acceptedUrls = [
   'https://a.example',
   'https://a.example/',
   'HTTPS://EXAMPLE.com/',
@@ -22,7 +22,7 @@ const taken = [
   `https://a.example/${'x'.repeat(2030)}`,
 ];
 
-const refused = [
+const rejectedUrls = [
   '',
   'https:',
   'https://',
@@ -74,7 +74,7 @@ const refused = [
 ];
 
 /** Which of the addresses the database takes. */
-async function databaseTakes(sql: Sql, addresses: string[]): Promise<string[]> {
+async function databaseAccepts(sql: Sql, addresses: string[]): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
     select address from jsonb_array_elements_text(${JSON.stringify(addresses)}::text::jsonb) with ordinality as given (address, place)
     where private.is_https_address(address) order by place`;
@@ -82,9 +82,9 @@ async function databaseTakes(sql: Sql, addresses: string[]): Promise<string[]> {
 }
 
 describe('the address of a picture', () => {
-  test('is taken and refused by the same rule in the gateway and in the database', async ({ sql }) => {
-    expect([...taken, ...refused].filter(isPlainHttpsUrl)).toEqual(taken);
-    expect(await databaseTakes(sql, [...taken, ...refused])).toEqual(taken);
+  test('is accepted and rejected by the same rule in the gateway and in the database', async ({ sql }) => {
+    expect([...acceptedUrls, ...rejectedUrls].filter(isPlainHttpsUrl)).toEqual(acceptedUrls);
+    expect(await databaseAccepts(sql, [...acceptedUrls, ...rejectedUrls])).toEqual(acceptedUrls);
   });
 
   test('is judged alike by both, whatever it is made of', async ({ sql }) => {
@@ -116,7 +116,7 @@ describe('the address of a picture', () => {
     const addresses = fc.sample(address, 20_000);
     const judged = addresses.filter(isPlainHttpsUrl);
     expect(judged.length).toBeGreaterThan(1000);
-    expect(await databaseTakes(sql, addresses)).toEqual(judged);
+    expect(await databaseAccepts(sql, addresses)).toEqual(judged);
   });
 
   test('that the gateway refuses is named in the answer, and what the database takes is stored', async ({

@@ -1,8 +1,8 @@
 import postgres from 'postgres';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { addCategory, addSound, addSounds } from './support/catalogue.ts';
+import { activeInOrder, readAllPages } from './support/pages.ts';
 import { type Session, type Sql, test } from './support/test.ts';
-import { activeInOrder, walk } from './support/walk.ts';
 
 /** Opens connections beside the shared ones; they end with the test. */
 async function connect(count: number): Promise<Sql[]> {
@@ -90,11 +90,11 @@ describe('paging through GET /sounds', () => {
     const staying = new Set(ids.filter((_, index) => index % 2 === 0));
     const leaving = ids.filter((id) => !staying.has(id));
     const [admin] = (await connect(1)) as [Sql];
-    let walking = true;
+    let isReading = true;
     const changeAll = async () => {
       let changes = 0;
       for (const id of leaving) {
-        if (!walking) break;
+        if (!isReading) break;
         if (++changes % 2) await admin`delete from public.sounds where id = ${id}`;
         else await admin`update public.sounds set is_active = false where id = ${id}`;
         await addSounds(admin, [{ category, sort_order: changes % 3, is_active: changes % 5 > 0 }]);
@@ -102,8 +102,8 @@ describe('paging through GET /sounds', () => {
       return changes;
     };
     const [seen, changes] = await Promise.all([
-      walk(api, user, { category }, { limit: 3 }).finally(() => {
-        walking = false;
+      readAllPages(api, user, { category }, { limit: 3 }).finally(() => {
+        isReading = false;
       }),
       changeAll(),
     ]);

@@ -216,7 +216,7 @@ function send({ method, path }: Row, { query = '', body, token }: Request, id = 
 }
 
 /** Credentials that must be refused. */
-const refused: Record<string, (context: TestContext) => Promise<string> | string> = {
+const rejectedCredentials: Record<string, (context: TestContext) => Promise<string> | string> = {
   malformed: () => 'rubbish',
   'with a changed signature': () => `${owner.access_token.slice(0, -4)}AAAA`,
   'with alg none': () => {
@@ -256,11 +256,14 @@ describe.each(table)('$method $path', (row) => {
       if (guarded) expect(headers['www-authenticate']).toBe('Bearer realm="sounds"');
     });
 
-    test.for(Object.entries(refused))('with a credential %s is 401', async ([, make], context) => {
-      await send(row, { token: await make(context) })
-        .expect(401)
-        .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
-    });
+    test.for(Object.entries(rejectedCredentials))(
+      'with a credential %s is 401',
+      async ([, make], context) => {
+        await send(row, { token: await make(context) })
+          .expect(401)
+          .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
+      },
+    );
 
     test(`with an API key is ${row.guard === 'user' ? 'refused' : 'answered'}`, async (context) => {
       const token = needed(context, world.apiKey, remedies.apiKey);

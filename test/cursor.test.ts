@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addCategory, addSounds } from './support/catalogue.ts';
+import { activeInOrder, type Page, readAllPages } from './support/pages.ts';
 import { test } from './support/test.ts';
-import { activeInOrder, type Page, walk } from './support/walk.ts';
 
 /** How clients with other date types send a cursor back: the same moment, written differently. */
 const rewritings: Record<string, (cursor: string) => string> = {
@@ -48,7 +48,7 @@ describe('paging through GET /sounds', () => {
             sql,
             sounds.map((sound) => ({ ...sound, category })),
           );
-          const ids = await walk(
+          const ids = await readAllPages(
             api,
             user,
             { category },
@@ -81,7 +81,7 @@ describe('paging through GET /sounds', () => {
             sounds.map((sound) => ({ ...sound, category })),
           );
           const expected = await activeInOrder(sql, category);
-          const ids = await walk(
+          const ids = await readAllPages(
             api,
             user,
             { category },
@@ -122,7 +122,7 @@ describe('paging through GET /sounds', () => {
       [{ category: child, featured: false }, ids.filter((_, index) => index % 2 === 0 && index % 3 !== 0)],
     ] as const) {
       const isFiltered = Object.keys(filters).length > 0;
-      const seen = await walk(api, user, filters, { limit: isFiltered ? 7 : 100 });
+      const seen = await readAllPages(api, user, filters, { limit: isFiltered ? 7 : 100 });
       expect(seen.filter((id) => mine.has(id)).toSorted()).toEqual(expected.toSorted());
     }
   });

@@ -32,17 +32,17 @@ describe('a client generated from openapi.json', () => {
     Object.assign(session, refreshed.data.data);
     expect(session.refresh_token).not.toBe(refresh_token);
 
-    const walked: string[] = [];
+    const readIds: string[] = [];
     let cursor: string | null | undefined;
     do {
       const query = { category, limit: 2, ...(cursor && { cursor }) };
       const { data: page } = await client.GET('/sounds', { params: { query } });
-      walked.push(...(page?.data.map(({ id }) => id) ?? []));
+      readIds.push(...(page?.data.map(({ id }) => id) ?? []));
       cursor = page?.next_cursor;
     } while (cursor);
-    expect(walked.toSorted()).toEqual(ids.toSorted());
+    expect(readIds.toSorted()).toEqual(ids.toSorted());
 
-    const id = walked[0] ?? '';
+    const id = readIds[0] ?? '';
     expect((await client.POST('/favorites', { body: { sound_id: id } })).data?.data.ok).toBe(true);
     const favorites = await client.GET('/favorites');
     expect(favorites.data?.data.map(({ sound_id, sounds }) => [sound_id, sounds?.id])).toEqual([[id, id]]);

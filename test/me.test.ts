@@ -103,8 +103,8 @@ describe('PATCH /me/customer', () => {
       full_name: 'Ada L.',
       avatar_url: 'https://a.example/x.png?y=1#z',
     });
-    const nothing = { full_name: null, avatar_url: null, phone: null, locale: null, country: null };
-    expect((await patch(api, token, nothing)).body.data).toMatchObject(nothing);
+    const cleared = { full_name: null, avatar_url: null, phone: null, locale: null, country: null };
+    expect((await patch(api, token, cleared)).body.data).toMatchObject(cleared);
   });
 
   test('with no fields changes nothing, not even updated_at', async ({ api }) => {

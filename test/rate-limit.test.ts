@@ -23,9 +23,9 @@ describe('the rate limit', () => {
     user,
   }) => {
     const send = () => limited.get('/sounds').query({ limit: 1 }).auth(user.access_token, bearer);
-    for (const remaining of [2, 1, 0]) {
-      const [limit, left, reset = 0] = rateLimitHeaders(await send().expect(200));
-      expect([limit, left]).toEqual([3, remaining]);
+    for (const expected of [2, 1, 0]) {
+      const [limit, remaining, reset = 0] = rateLimitHeaders(await send().expect(200));
+      expect([limit, remaining]).toEqual([3, expected]);
       expect(reset - Date.now() / 1000).toBeGreaterThan(50);
       expect(reset - Date.now() / 1000).toBeLessThanOrEqual(61);
     }

@@ -4,7 +4,7 @@ import { freePorts, run } from './embedded/processes.ts';
 describe('npm run seed', () => {
   async function seed(SUPABASE_URL: string, SUPABASE_SECRET_KEY: string) {
     const command = run(['dev/seed/main.ts'], { SUPABASE_URL, SUPABASE_SECRET_KEY });
-    return { code: await command.exited, ...command.said };
+    return { code: await command.exited, ...command.output };
   }
 
   test('says in one sentence what to set when the address is missing', async () => {

@@ -65,9 +65,9 @@ describe('rate limits with Redis', () => {
     await Promise.all(clients);
 
     // Each counting alone, the two may differ by one as well, by chance: so this first.
-    const said = () => gateways[0].logged.filter((line) => line.includes('Redis is'));
+    const redisLines = () => gateways[0].logged.filter((line) => line.includes('Redis is'));
     await expect
-      .poll(() => said().map((line) => JSON.parse(line).msg))
+      .poll(() => redisLines().map((line) => JSON.parse(line).msg))
       .toEqual([
         'Redis is connected: rate limits are shared',
         'Redis is out of reach: each process limits by itself',

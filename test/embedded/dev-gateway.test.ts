@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 type Checkout = {
   folder: string;
-  /** Starts the gateway of this checkout and collects what is said of it. */
-  start: (env?: Record<string, string>) => Promise<{ gateway: Gateway; said: string[]; url: string }>;
+  /** Starts the gateway of this checkout and collects its log. */
+  start: (env?: Record<string, string>) => Promise<{ gateway: Gateway; logged: string[]; url: string }>;
 };
 
 /** A checkout of its own for each test, whose source may be broken. */
@@ -32,7 +32,7 @@ const test = base.extend<{ checkout: Checkout }>({
       folder,
       async start(env = {}) {
         const [port] = await freePorts(1);
-        const said: string[] = [];
+        const logged: string[] = [];
         const given = {
           ...process.env,
           PORT: String(port),
@@ -43,9 +43,9 @@ const test = base.extend<{ checkout: Checkout }>({
           LOG_LEVEL: 'warn',
           ...env,
         };
-        const gateway = startGateway(given, (line) => said.push(line));
+        const gateway = startGateway(given, (line) => logged.push(line));
         started.push(gateway);
-        return { gateway, said, url: `http://127.0.0.1:${given.PORT}/healthz` };
+        return { gateway, logged, url: `http://127.0.0.1:${given.PORT}/healthz` };
       },
     });
     await Promise.all(started.map((gateway) => gateway.stop()));
@@ -63,7 +63,7 @@ const statusAt = async (url: string) => (await fetch(url).catch(() => undefined)
 
 describe('the gateway of npm run dev', () => {
   test('restarts each time that a source file is replaced, and only then', async ({ checkout }) => {
-    const { gateway, said, url } = await checkout.start();
+    const { gateway, logged, url } = await checkout.start();
     await gateway.ready();
     const file = join(checkout.folder, 'src/http/health.ts');
     const source = await readFile(file, 'utf8');
@@ -74,16 +74,16 @@ describe('the gateway of npm run dev', () => {
         .poll(async () => (await fetch(url).catch(() => undefined))?.json())
         .toEqual({ status: word });
     }
-    expect(said).toEqual(Array(3).fill('health.ts changed: restarting the gateway'));
+    expect(logged).toEqual(Array(3).fill('health.ts changed: restarting the gateway'));
   });
 
   test('waits for the next change when a file is saved with a mistake', async ({ checkout }) => {
-    const { gateway, said, url } = await checkout.start();
+    const { gateway, logged, url } = await checkout.start();
     await gateway.ready();
     const file = join(checkout.folder, 'src/routes/home.ts');
     const source = await readFile(file, 'utf8');
     await replace(file, `${source}\n}`);
-    await expect.poll(() => said.at(-1)).toMatch(/It restarts when/);
+    await expect.poll(() => logged.at(-1)).toMatch(/It restarts when/);
     expect(await statusAt(url)).toBeUndefined();
     await replace(file, source);
     await expect.poll(() => statusAt(url)).toBe(200);

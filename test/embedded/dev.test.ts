@@ -44,7 +44,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   test('tells what it does, then all that is needed, in lines that work when pasted', async () => {
     const dev = await start();
-    const { stdout } = dev.said;
+    const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
     for (const text of [
       `http://127.0.0.1:${env['PORT']}/api/v1`,
@@ -91,18 +91,18 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       });
       return { status: response.status, body: await response.json() };
     };
-    expect(dev.said.stdout).not.toContain('Mail to');
+    expect(dev.output.stdout).not.toContain('Mail to');
     const account = { email: 'eve@example.com', password: 'first-password' };
     const { body } = await post('/auth/signup', account);
     expect(body).toMatchObject({ data: { needs_email_confirmation: true } });
     await dev.until('Mail to eve@example.com: ');
-    const lookUp = dev.said.stdout.split('\n').find((line) => line.startsWith('CODE=')) ?? '';
+    const lookUp = dev.output.stdout.split('\n').find((line) => line.startsWith('CODE=')) ?? '';
     const code = execFileSync('sh', {
       input: `${lookUp}; echo $CODE`,
       encoding: 'utf8',
       stdio: 'pipe',
     }).trim();
-    expect(dev.said.stdout).toContain(`Mail to eve@example.com: Confirm Your Signup, code ${code}\n`);
+    expect(dev.output.stdout).toContain(`Mail to eve@example.com: Confirm Your Signup, code ${code}\n`);
     expect((await post('/auth/signin', account)).status).toBe(401);
     expect((await post('/auth/signin', DEMO)).status).toBe(200);
     dev.kill('SIGINT');
@@ -129,7 +129,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await query('insert into public.kept values (8)');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');
     expect(await dev.exited).toBe(1);
-    expect(dev.said.stderr).toContain('PostgreSQL stopped unexpectedly');
+    expect(dev.output.stderr).toContain('PostgreSQL stopped unexpectedly');
     await untilGone(folder);
 
     const again = await start();
@@ -153,7 +153,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   test('warns of a migration whose file was edited after it was applied, and of no other', async () => {
     const first = await start();
-    expect(first.said.stdout).not.toContain('was edited');
+    expect(first.output.stdout).not.toContain('was edited');
     // As if the file had been edited since.
     await query(`
       update supabase_migrations.schema_migrations set statements = array_append(statements, 'select 1')
@@ -161,7 +161,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     first.kill('SIGINT');
     await first.exited;
     const dev = await start();
-    const warnings = dev.said.stdout.split('\n').filter((line) => line.includes('was edited'));
+    const warnings = dev.output.stdout.split('\n').filter((line) => line.includes('was edited'));
     expect(warnings).toEqual([
       expect.stringMatching(/supabase\/migrations\/\d+_plays\.sql was edited .* npm run dev -- --fresh$/),
     ]);
@@ -190,7 +190,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     for (const [given, args, message] of cases) {
       const second = run(['dev/main.ts', ...args], given);
       expect(await second.exited).toBe(1);
-      expect(second.said).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
+      expect(second.output).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
     }
     expect(await query('select 7 as n')).toEqual([{ n: 7 }]);
     dev.kill('SIGINT');
@@ -200,7 +200,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   test('ends when the gateway cannot start, with its reason', async () => {
     const dev = run(['dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
     expect(await dev.exited).toBe(1);
-    expect(dev.said.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
+    expect(dev.output.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
     await untilGone(folder);
   });
 
@@ -213,7 +213,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(row).toEqual({ kept: null, users: 0 });
     // As it comes from a terminal: npm passes on what the whole group has got already.
     for (const _ of [1, 2]) dev.kill('SIGINT');
-    expect([await dev.exited, dev.said.stderr]).toEqual([0, '']);
+    expect([await dev.exited, dev.output.stderr]).toEqual([0, '']);
     await untilGone(folder);
   });
 
@@ -223,10 +223,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const { port, server } = await occupy();
     const wrong = run(['dev/main.ts'], { ...env, PORT: `${port}x` });
     expect(await wrong.exited).toBe(1);
-    expect(wrong.said.stderr).toBe('PORT must be a port number from 1 to 65535.\n');
+    expect(wrong.output.stderr).toBe('PORT must be a port number from 1 to 65535.\n');
     server.close();
     const same = run(['dev/main.ts'], { ...env, SUPABASE_DB_PORT: env['PORT'] as string });
     expect(await same.exited).toBe(1);
-    expect(same.said.stderr).toMatch(/must be three different ports\.\n$/);
+    expect(same.output.stderr).toMatch(/must be three different ports\.\n$/);
   });
 });

@@ -8,7 +8,7 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
   async function print(...args: string[]) {
     const command = run(['dev/id-token.ts', ...args]);
     const code = await command.exited;
-    return { code, ...command.said };
+    return { code, ...command.output };
   }
 
   test('prints a token that is taken, and nothing else', async ({ supabase }) => {

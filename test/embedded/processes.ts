@@ -44,32 +44,34 @@ export async function freePorts(count: number): Promise<number[]> {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs a program of this repository, or npm, and watches what it says. */
+/** Runs a program of this repository, or npm, and collects its output. */
 export function run(args: string[], env: Record<string, string> = {}, program = process.execPath) {
   const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text;
+      output[name] += text;
       for (const look of waiting) look();
     });
   }
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   return {
     pid: child.pid as number,
-    said,
+    output,
     /** Settles when the program has ended, and with it everything that shares its output. */
     exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     type: (text: string) => child.stdin.write(text),
-    /** Settles when the program has said `text` on stdout; fails when it ends without. */
+    /** Settles when the program has written `text` to stdout; fails when it ends without. */
     until: (text: string) =>
       new Promise<void>((resolve, reject) => {
-        const look = () => said.stdout.includes(text) && resolve();
+        const look = () => output.stdout.includes(text) && resolve();
         waiting.add(look);
         look();
-        void exited.then((code) => reject(new Error(`It ended with ${code}: ${said.stdout}${said.stderr}`)));
+        void exited.then((code) =>
+          reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)),
+        );
       }),
   };
 }

@@ -98,13 +98,13 @@ describe('a resumable upload', () => {
   test('to a taken name is refused unless it says that it replaces', async ({ supabase }) => {
     const path = `${COVERS}/${randomUUID()}.txt`;
     await upload(supabase, path, 'text/plain', 'one');
-    for (const [headers, status, left] of [
+    for (const [headers, status, content] of [
       [{}, 409, 'one'],
       [{ 'x-upsert': 'true' }, 204, TEXT],
     ] as const) {
       const { location } = await begin(supabase, { path, type: 'text/plain', headers });
       expect((await send(supabase, location, 0, TEXT, headers)).status).toBe(status);
-      expect((await supabase.call(`/storage/v1/object/public/${path}`)).body).toBe(left);
+      expect((await supabase.call(`/storage/v1/object/public/${path}`)).body).toBe(content);
     }
   });
 });

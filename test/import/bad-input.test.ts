@@ -195,7 +195,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
       await chmod(join(folder, path), mode);
     const command = startImport([folder, '--yes'], undefined, unprivileged);
     expect(await command.exited).toBe(1);
-    expect(skippedLines(command.said.stdout)).toEqual([
+    expect(skippedLines(command.output.stdout)).toEqual([
       expect.stringMatching(/locked\/ +You do not have permission to read it\./),
       expect.stringMatching(/b\.wav +You do not have permission to read it\./),
     ]);

@@ -166,11 +166,11 @@ describe('a first import', () => {
     const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.said.stdout).toMatch(new RegExp(`create +${category}/a.wav +A \\(${category}\\)\\n`));
-    expect(dry.said.stdout).toContain('1 to create, 0 to update, 0 unchanged, 0 skipped; 1 file to upload');
+    expect(dry.output.stdout).toMatch(new RegExp(`create +${category}/a.wav +A \\(${category}\\)\\n`));
+    expect(dry.output.stdout).toContain('1 to create, 0 to update, 0 unchanged, 0 skipped; 1 file to upload');
     const unasked = startImport([folder]);
     expect(await unasked.exited).toBe(1);
-    expect(unasked.said.stderr).toMatch(/^There is no terminal to confirm in\. [^\n]+\n$/);
+    expect(unasked.output.stderr).toMatch(/^There is no terminal to confirm in\. [^\n]+\n$/);
     expect(await soundsIn(sql, category)).toEqual([]);
     expect(await sql`select from storage.objects where name like ${`${category}/%`}`).toEqual([]);
   });

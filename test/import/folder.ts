@@ -75,7 +75,7 @@ export function startImport(
 export async function importFolder(folder: string, ...args: string[]) {
   const command = startImport([folder, '--yes', ...args]);
   const code = await command.exited;
-  return { code, ...command.said };
+  return { code, ...command.output };
 }
 
 /** What came out of imports into one category, in the order of lists. */

@@ -4,7 +4,15 @@ import { describe, expect, inject } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { addFiles, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
-import { gate, isMemory, isPart, isRow, isUpload, type Passing, proxyBefore } from './proxy.ts';
+import {
+  isImportRecord,
+  isPart,
+  isSoundWrite,
+  isUpload,
+  latch,
+  type ProxiedRequest,
+  startFaultyProxy,
+} from './proxy.ts';
 
 // The network of these tests is one of plain HTTP.
 const { embedded } = inject('stack');
@@ -17,16 +25,16 @@ const tones = (category: string, count: number) =>
  * @param after lets so many of them pass before
  * @returns what it said, and the network that it went through, whole again
  */
-async function breakOff(
+async function interruptImport(
   folder: string,
-  isWanted: (passing: Passing) => boolean,
+  isWanted: (request: ProxiedRequest) => boolean,
   signal: NodeJS.Signals,
   after = 0,
 ) {
-  const reached = gate();
+  const reached = latch();
   let [seen, isOver] = [0, false];
-  const proxy = await proxyBefore((passing) => {
-    if (isOver || !isWanted(passing) || seen++ < after) return undefined;
+  const proxy = await startFaultyProxy((request) => {
+    if (isOver || !isWanted(request) || seen++ < after) return undefined;
     reached.open();
     return new Promise(() => {});
   });
@@ -36,12 +44,12 @@ async function breakOff(
   const code = await command.exited;
   isOver = true;
   proxy.passed.length = 0;
-  return { code, ...command.said, proxy };
+  return { code, ...command.output, proxy };
 }
 
 /** What a run asked of Supabase that writes. */
-const writing = (passed: Passing[]) =>
-  passed.filter((each) => isUpload(each) || isRow(each) || isMemory(each) || isPart(each));
+const writesIn = (passed: ProxiedRequest[]) =>
+  passed.filter((each) => isUpload(each) || isSoundWrite(each) || isImportRecord(each) || isPart(each));
 
 describe.runIf(embedded)('an import that was ended in between', () => {
   test('by Ctrl-C says what it did and how much is left, and the next one does just that', async ({
@@ -49,7 +57,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
   }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
-    const { code, stdout, stderr } = await breakOff(folder, isUpload, 'SIGINT', 4);
+    const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
     expect(code).toBe(1);
     const [, created = ''] = /(\d) created, 0 updated, 0 unchanged, 0 skipped\./.exec(stdout) ?? [];
     expect(stderr).toBe(
@@ -63,17 +71,17 @@ describe.runIf(embedded)('an import that was ended in between', () => {
 
   test.for([
     ['while it uploads', isUpload, 2],
-    ['before it makes the row', isRow, 1],
-    ['before it remembers what it did', isMemory, 0],
+    ['before it makes the row', isSoundWrite, 1],
+    ['before it remembers what it did', isImportRecord, 0],
   ] as const)('by force %s is taken up where it was', async ([, isWanted, sound], { sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 1));
-    const { code, proxy } = await breakOff(folder, isWanted, 'SIGKILL');
+    const { code, proxy } = await interruptImport(folder, isWanted, 'SIGKILL');
     expect(code).toBeNull();
     const again = startImport([folder, '--yes'], proxy);
     expect(await again.exited).toBe(0);
     // What was done already is not done again.
-    expect(writing(proxy.passed).length - 1).toBe(sound);
+    expect(writesIn(proxy.passed).length - 1).toBe(sound);
     expect(await soundsIn(sql, category)).toMatchObject([{ title: '0', audio_version: expect.any(String) }]);
     await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
     expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
@@ -82,9 +90,9 @@ describe.runIf(embedded)('an import that was ended in between', () => {
   test('in a large file sends only the rest of it', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/large.wav`]: tone(300) });
-    const { proxy } = await breakOff(folder, isPart, 'SIGINT', 1);
+    const { proxy } = await interruptImport(folder, isPart, 'SIGINT', 1);
     const again = startImport([folder, '--yes'], proxy);
-    expect([await again.exited, again.said.stderr]).toEqual([0, '']);
+    expect([await again.exited, again.output.stderr]).toEqual([0, '']);
     const offsets = proxy.passed.filter(isPart).map(({ headers }) => headers['upload-offset']);
     expect(offsets).toEqual([String(6 * 1024 * 1024), String(12 * 1024 * 1024)]);
     const [sound] = await soundsIn(sql, category);
@@ -101,20 +109,20 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
     const seen = new Set<string>();
-    const first = ({ method, path, body }: Passing) => {
+    const first = ({ method, path, body }: ProxiedRequest) => {
       const key = `${method} ${path} ${body.length}`;
       return seen.has(key) ? false : seen.add(key);
     };
     let turn = 0;
-    const fates = [503, 'cut', 429, 502] as const;
-    const proxy = await proxyBefore(
-      (passing) =>
-        writing([passing]).length > 0 && first(passing) ? fates[turn++ % fates.length] : undefined,
-      (passing) => (isRow(passing) && turn++ % 2 === 0 ? 'cut' : undefined),
+    const faults = [503, 'cut', 429, 502] as const;
+    const proxy = await startFaultyProxy(
+      (request) =>
+        writesIn([request]).length > 0 && first(request) ? faults[turn++ % faults.length] : undefined,
+      (request) => (isSoundWrite(request) && turn++ % 2 === 0 ? 'cut' : undefined),
     );
     const command = startImport([folder, '--yes'], proxy);
-    expect([await command.exited, command.said.stderr]).toEqual([0, '']);
-    expect(command.said.stdout).toContain('7 created, 0 updated, 0 unchanged, 0 skipped.');
+    expect([await command.exited, command.output.stderr]).toEqual([0, '']);
+    expect(command.output.stdout).toContain('7 created, 0 updated, 0 unchanged, 0 skipped.');
     expect(turn).toBeGreaterThan(10);
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
@@ -123,13 +131,13 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     let rows = 0;
-    const proxy = await proxyBefore((passing) => {
-      if (isRow(passing)) rows++;
+    const proxy = await startFaultyProxy((request) => {
+      if (isSoundWrite(request)) rows++;
       return rows > 3 ? 'cut' : undefined;
     });
     const command = startImport([folder, '--yes'], proxy);
     expect(await command.exited).toBe(1);
-    expect(command.said.stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
+    expect(command.output.stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
     expect((await importFolder(folder)).code).toBe(0);
     expect(await soundsIn(sql, category)).toHaveLength(8);
   });
@@ -140,16 +148,16 @@ describe.runIf(embedded)('while an import is under way', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     const early: string[] = [];
-    const proxy = await proxyBefore(async (passing) => {
-      if (!isRow(passing)) return undefined;
-      const { audio_path } = JSON.parse(passing.body.toString()) as { audio_path: string };
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isSoundWrite(request)) return undefined;
+      const { audio_path } = JSON.parse(request.body.toString()) as { audio_path: string };
       const [object] =
         await sql`select from storage.objects where bucket_id = 'audio' and name = ${audio_path}`;
       if (!object) early.push(audio_path);
       return undefined;
     });
     expect(await startImport([folder, '--yes'], proxy).exited).toBe(0);
-    expect(proxy.passed.filter(isRow)).toHaveLength(12);
+    expect(proxy.passed.filter(isSoundWrite)).toHaveLength(12);
     expect(early).toEqual([]);
   });
 
@@ -157,16 +165,16 @@ describe.runIf(embedded)('while an import is under way', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     let [now, most] = [0, 0];
-    const proxy = await proxyBefore(
-      async (passing) => {
-        if (!isUpload(passing)) return;
+    const proxy = await startFaultyProxy(
+      async (request) => {
+        if (!isUpload(request)) return;
         most = Math.max(most, ++now);
         // As many as come meanwhile.
         await sql`select pg_sleep(0.1)`;
         return undefined;
       },
-      (passing) => {
-        if (isUpload(passing)) now--;
+      (request) => {
+        if (isUpload(request)) now--;
         return undefined;
       },
     );
@@ -182,9 +190,9 @@ describe.runIf(embedded)('while an import is under way', () => {
     await rm(join(folder, category, '7.wav'));
     await importFolder(folder);
     await addFiles(folder, { ...tones(category, 8) });
-    const [reached, resumed] = [gate(), gate()];
-    const proxy = await proxyBefore(async (passing) => {
-      if (!isUpload(passing)) return undefined;
+    const [reached, resumed] = [latch(), latch()];
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isUpload(request)) return undefined;
       reached.open();
       await resumed.opened;
       return undefined;
@@ -197,7 +205,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
     resumed.open();
     expect(await command.exited).toBe(1);
-    const { stdout } = command.said;
+    const { stdout } = command.output;
     expect(stdout).toContain('1 created, 4 updated, 0 unchanged, 3 skipped.');
     expect(stdout).toMatch(/skipped +\S+\/5\.wav +The file does not exist\. Restore/);
     expect(stdout).toMatch(/skipped +\S+\/6\.wav +It was changed during the import\. Run/);

@@ -4,7 +4,7 @@ import { test as withoutMigrations } from '../embedded/supabase.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { makeFolder, startImport, type Target, tone } from './folder.ts';
-import { proxyBefore } from './proxy.ts';
+import { startFaultyProxy } from './proxy.ts';
 
 /** Runs an import that cannot go on; resolves to the sentence that it says. */
 async function importError(target: Partial<Target>, folder?: string) {
@@ -12,7 +12,7 @@ async function importError(target: Partial<Target>, folder?: string) {
     ...inject('stack'),
     ...target,
   });
-  const [code, { stdout, stderr }] = [await command.exited, command.said];
+  const [code, { stdout, stderr }] = [await command.exited, command.output];
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr.trimEnd()).not.toContain('\n');
   return stderr;
@@ -43,7 +43,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     const project = { apiUrl: '', secretKey: '' };
     const command = startImport(['.', '--yes'], project, ['env', `SUPABASE_PORT=${port}`]);
     expect(await command.exited).toBe(1);
-    expect(command.said.stderr).toBe(
+    expect(command.output.stderr).toBe(
       `Nothing answers at http://127.0.0.1:${port}. Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.\n`,
     );
   });
@@ -55,7 +55,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
       [404, /^This is not a Supabase project/],
       [540, /^http:\S+ answers with 540: the project is paused, full or overloaded\./],
     ] as const)
-      expect(await importError(await proxyBefore(() => status))).toMatch(sentence);
+      expect(await importError(await startFaultyProxy(() => status))).toMatch(sentence);
   });
 
   test('of a folder that is not there, or of none', async () => {
@@ -64,10 +64,10 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     );
     const command = startImport([]);
     expect(await command.exited).toBe(1);
-    expect(command.said.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run import/);
+    expect(command.output.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run import/);
     const wrong = startImport(['.', '--ys']);
     expect(await wrong.exited).toBe(1);
-    expect(wrong.said.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
+    expect(wrong.output.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
   });
 
   withoutMigrations.runIf(inject('stack').embedded)(
@@ -82,8 +82,8 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   test('tells no secret', async ({ sql }) => {
     const { secretKey } = inject('stack');
     const folder = await makeFolder({ [`${await addCategory(sql)}/a.wav`]: tone(), 'bad.mp3': 'bad' });
-    const { exited, said } = startImport([folder, '--yes']);
+    const { exited, output } = startImport([folder, '--yes']);
     await exited;
-    expect(said.stdout + said.stderr).not.toContain(secretKey);
+    expect(output.stdout + output.stderr).not.toContain(secretKey);
   });
 });

@@ -78,12 +78,12 @@ describe('sounds.csv', () => {
     const template = startImport(['--template']);
     expect(await template.exited).toBe(0);
     // As npm run writes it without -s.
-    const sheet = `\n> sounds-service@1.0.0 import\n> exec node import/main.ts --template\n\n${template.said.stdout}`;
+    const sheet = `\n> sounds-service@1.0.0 import\n> exec node import/main.ts --template\n\n${template.output.stdout}`;
     const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.said.stdout).toMatch(/create +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
-    expect(dry.said.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
+    expect(dry.output.stdout).toMatch(/create +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
+    expect(dry.output.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
   });
 
   test.for([

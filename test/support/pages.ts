@@ -10,7 +10,7 @@ export type Page = { data: { id: string; created_at: string }[]; next_cursor: st
  * @param options the page size; how the client writes a cursor; what happens after each page
  * @returns the ids of all pages, in order
  */
-export async function walk(
+export async function readAllPages(
   api: Api,
   user: Session,
   filters: Record<string, unknown>,
@@ -33,7 +33,7 @@ export async function walk(
   return ids;
 }
 
-/** The ids that such a walk through a category must return. */
+/** The ids that reading all pages of a category must return. */
 export async function activeInOrder(sql: Sql, category: string): Promise<string[]> {
   const rows = await sql`
     select id from public.sounds where category = ${category} and is_active order by sort_order, created_at desc`;

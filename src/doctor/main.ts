@@ -43,7 +43,7 @@ function print({ check, status, detail, remedy }: Result) {
 const { json, gateway } = readArguments();
 if (!process.env['SUPABASE_URL'] && !process.env['SUPABASE_SECRET_KEY']) {
   console.error(
-    'No Supabase project is configured: cp .env.example .env names that of npm run dev; for another, edit address and keys there.',
+    'No Supabase project is configured: cp .env.example .env is enough for npm run dev; for any other, put its address and keys in there.',
   );
   process.exit(1);
 }

@@ -82,7 +82,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   });
 
   test('--confirm-email asks new accounts, but not the demo account, for the code that it prints', async () => {
-    const dev = await start('--confirm-email');
+    const dev = await start('--fresh', '--confirm-email');
     const post = async (path: string, body: object) => {
       const response = await fetch(`http://127.0.0.1:${env['PORT']}/api/v1${path}`, {
         method: 'POST',

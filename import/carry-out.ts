@@ -3,7 +3,7 @@ import { insertSound, remember, updateSound } from './catalogue.ts';
 import { COLUMNS, columnsOf } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
 import type { Step } from './plan.ts';
-import { asSkipped, ImportError, type Problem } from './problems.ts';
+import { asRefused, ImportError, type Problem } from './problems.ts';
 import { upload } from './storage.ts';
 import type { Connection } from './supabase.ts';
 
@@ -12,12 +12,12 @@ export interface Progress {
   begin(step: Step): void;
   /** More bytes were sent. */
   sent(bytes: number): void;
-  end(step: Step, outcome: 'done' | 'skipped'): void;
+  end(step: Step, outcome: 'done' | 'refused'): void;
 }
 
 export interface Outcome {
   done: Set<Step>;
-  skipped: Problem[];
+  refused: Problem[];
   /** Why the rest was not done, when it was not. */
   stopped?: string;
 }
@@ -34,7 +34,7 @@ const MS_APART = 10;
  */
 export async function carryOut(connection: Connection, steps: Step[], progress: Progress): Promise<Outcome> {
   const { client, signal } = connection;
-  const outcome: Outcome = { done: new Set(), skipped: [] };
+  const outcome: Outcome = { done: new Set(), refused: [] };
   const startedMs = Date.now();
   const send = once((file: LocalFile) => {
     let sent = 0;
@@ -65,8 +65,8 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
         outcome.stopped ??= error.message;
         return;
       }
-      outcome.skipped.push({ where: step.file, reason: asSkipped(error).message });
-      progress.end(step, 'skipped');
+      outcome.refused.push({ where: step.file, reason: asRefused(error).message });
+      progress.end(step, 'refused');
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
@@ -88,7 +88,7 @@ function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Pr
 
 /** What a step did, or would do, to its sound. */
 export function describe({ action, write, uploads }: Step): string {
-  if (action !== 'update') return action === 'create' ? 'created' : 'unchanged';
+  if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
   const columns = columnsOf(write).map((column) => COLUMNS[column]);
   return columns.length > 0
     ? columns.join(', ')

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import type { Fields } from './fields.ts';
 import type { BucketLimits } from './local-file.ts';
-import { ImportError, Skipped } from './problems.ts';
+import { ImportError, Refused } from './problems.ts';
 import { limitsOf } from './storage.ts';
 
 export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Column]> | null } & {
@@ -91,7 +91,7 @@ export async function insertSound(
 
 /**
  * Writes fields of a sound as it was read.
- * @throws Skipped when somebody has changed it since
+ * @throws Refused when somebody has changed it since
  */
 export async function updateSound(
   client: SupabaseClient,
@@ -101,7 +101,7 @@ export async function updateSound(
   const query = client.from('sounds').update(fields).eq('id', id).eq('updated_at', updated_at).select('id');
   const { data } = await query.throwOnError().then(undefined, writingFailed);
   if (data.length === 0)
-    throw new Skipped('It was changed in the dashboard during the import. Run the import again.');
+    throw new Refused('It was changed in the dashboard during the import. Run the import again.');
 }
 
 /** Remembers what an import wrote, for the next. */
@@ -119,5 +119,5 @@ function writingFailed(error: unknown): never {
   const { message } = error as Error;
   const rule = / constraint "(\w+)"/.exec(message)?.[1]?.replaceAll('_', ' ');
   const reason = rule ? `The database requires: ${rule}.` : `The database rejects it: ${message}.`;
-  throw new Skipped(`${reason} Correct it in the tags of the file or in sounds.csv.`);
+  throw new Refused(`${reason} Correct it in the tags of the file or in sounds.csv.`);
 }

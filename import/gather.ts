@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Fields } from './fields.ts';
 import type { BucketLimits, LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
-import { asSkipped, type Problem, Skipped } from './problems.ts';
+import { asRefused, type Problem, Refused } from './problems.ts';
 import { type Recording, readRecording } from './recording.ts';
 import { readSheet, type Sheet } from './sheet.ts';
 import { type Found, type FoundFile, walk } from './walk.ts';
@@ -19,7 +19,7 @@ export interface Sound {
 
 export interface Gathered {
   sounds: Sound[];
-  skipped: Problem[];
+  refused: Problem[];
 }
 
 interface Limits {
@@ -41,24 +41,24 @@ export async function gather(
 ): Promise<Gathered> {
   const sheet = await readSheet(folder);
   const found = await walk(folder);
-  const skipped = [...found.skipped, ...sheet.skipped];
+  const refused = [...found.refused, ...sheet.refused];
   for (const [file, { line }] of sheet.rows) {
     if (found.recordings.has(file)) continue;
     const reason = `There is no recording "${file}" in the folder. Correct the name or add the file.`;
-    skipped.push({ where: `sounds.csv line ${line}`, reason });
+    refused.push({ where: `sounds.csv line ${line}`, reason });
   }
   const recordings = [...found.recordings].filter(([file]) => !sheet.unusable.has(file));
   let done = 0;
   const read = async ([file, source]: [string, FoundFile]) => {
-    const outcome = await readSound(file, source, found, sheet, limits).catch(asSkipped);
+    const outcome = await readSound(file, source, found, sheet, limits).catch(asRefused);
     onRead(++done, recordings.length);
-    if (!(outcome instanceof Skipped)) return [outcome];
-    skipped.push({ where: file, reason: outcome.message });
+    if (!(outcome instanceof Refused)) return [outcome];
+    refused.push({ where: file, reason: outcome.message });
     return [];
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const sounds = await queue.addAll(recordings.map((recording) => () => read(recording)));
-  return { sounds: sounds.flat(), skipped };
+  return { sounds: sounds.flat(), refused };
 }
 
 async function readSound(
@@ -75,7 +75,7 @@ async function readSound(
     ? pictureFile(named, pictures, limits.covers)
     : pictureOf(file, recording, pictures, limits.covers)
   ).catch((error: unknown) => {
-    notes.push(`No picture: ${asSkipped(error).message}`);
+    notes.push(`No picture: ${asRefused(error).message}`);
     return undefined;
   });
   const fields = { ...recording.fields, ...said, audio_path: recording.audio.path };

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { Skipped } from './problems.ts';
+import { Refused } from './problems.ts';
 
 /** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
 export interface BucketLimits {
@@ -47,9 +47,9 @@ export function limitProblem(
 
 /**
  * Makes sure that a file is still what its checksum was made of.
- * @throws Skipped, and errors of the file system
+ * @throws Refused, and errors of the file system
  */
 export async function requireUnchanged({ source, changedMs }: LocalFile): Promise<void> {
   const { mtimeMs } = await stat(source);
-  if (mtimeMs !== changedMs) throw new Skipped('It was changed during the import. Run the import again.');
+  if (mtimeMs !== changedMs) throw new Refused('It was changed during the import. Run the import again.');
 }

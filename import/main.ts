@@ -93,7 +93,7 @@ async function importFolder(settings: Settings): Promise<boolean> {
   // Whoever waits for the first answer wants to know at once.
   const catalogue = await readCatalogue(connect(project, interruption.signal, 0).client);
   const connection = connect(project, interruption.signal);
-  const { sounds, skipped } = await gather(folder, catalogue.limits, showReading(isTerminal));
+  const { sounds, refused } = await gather(folder, catalogue.limits, showReading(isTerminal));
   const isNew = ({ file }: { file: string }) => !catalogue.imported.has(file);
   const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
   await assignCategories(sounds, catalogue.categories, isNew, mayAsk ? ask : undefined);
@@ -101,17 +101,17 @@ async function importFolder(settings: Settings): Promise<boolean> {
   const steps = plan(sounds, catalogue, await storedFiles(connection.client, files), settings);
 
   console.log(`From ${folder} into ${project.url}:\n`);
-  printPlan(steps, skipped);
-  if (!(await isWanted(settings, steps))) return skipped.length === 0;
+  printPlan(steps, refused);
+  if (!(await isWanted(settings, steps))) return refused.length === 0;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interruption.abort());
   const open = steps.filter(({ action, remember }) => action !== 'unchanged' || remember);
-  if (open.length === 0) return skipped.length === 0;
+  if (open.length === 0) return refused.length === 0;
   const progress = showProgress(open, isTerminal);
   const outcome = await carryOut(connection, open, progress).finally(progress.close);
-  printOutcome(steps, outcome, skipped);
-  return outcome.stopped === undefined && outcome.skipped.length + skipped.length === 0;
+  printOutcome(steps, outcome, refused);
+  return outcome.stopped === undefined && outcome.refused.length + refused.length === 0;
 }
 
 async function main(): Promise<boolean> {

@@ -5,14 +5,14 @@ import mime from 'mime';
 import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
 import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
 import { storagePath } from './paths.ts';
-import { Skipped } from './problems.ts';
+import { Refused } from './problems.ts';
 import { checksumOf, type Recording } from './recording.ts';
 import type { Found } from './walk.ts';
 
 /**
  * The picture of a recording: the one in it, else one of the same name beside it, else the cover of its folder.
  * @returns undefined when it has none
- * @throws Skipped when the bucket does not take it, and errors of the file system
+ * @throws Refused when the bucket does not take it, and errors of the file system
  */
 export async function pictureOf(
   file: string,
@@ -33,7 +33,7 @@ export async function pictureOf(
 
 /**
  * A picture that is a file of the folder.
- * @throws Skipped when it is not there, or the bucket does not take it
+ * @throws Refused when it is not there, or the bucket does not take it
  */
 export async function pictureFile(
   file: string,
@@ -42,7 +42,7 @@ export async function pictureFile(
 ): Promise<LocalFile> {
   const found = pictures.get(file);
   if (!found)
-    throw new Skipped(`There is no picture "${file}" in the folder. Correct the name or add the file.`);
+    throw new Refused(`There is no picture "${file}" in the folder. Correct the name or add the file.`);
   const { source, type } = found;
   const { size, mtimeMs: changedMs } = await stat(source);
   requireLimits(file, type, size, limits);
@@ -75,5 +75,5 @@ const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');
 
 function requireLimits(file: string, type: string, size: number, limits: BucketLimits): void {
   const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Skipped(`${problem} Convert it to a smaller JPEG, for example.`);
+  if (problem) throw new Refused(`${problem} Convert it to a smaller JPEG, for example.`);
 }

@@ -25,7 +25,7 @@ export interface Step {
   remember: Imported | undefined;
   uploads: LocalFile[];
   /** What stays as the dashboard has it, in words. */
-  kept: string[];
+  leftAlone: string[];
   /** What the sound goes without, and why. */
   notes: string[];
 }
@@ -45,9 +45,9 @@ export function plan(sounds: Sound[], catalogue: Catalogue, stored: Set<string>,
     const id = last?.sound_id ?? byPath.get(sound.file)?.id ?? soundId(sound.file);
     const row = catalogue.sounds.get(id);
     const { file, notes } = sound;
-    const step = { file, id, row, notes, kept: [], uploads: [], write: {}, remember: undefined };
+    const step = { file, id, row, notes, leftAlone: [], uploads: [], write: {}, remember: undefined };
     if (row) return { ...step, ...changes(row, sound, last?.fields ?? {}, stored, options) };
-    if (last && !options.overwrite) return { ...step, action: 'unchanged', kept: ['sound'] };
+    if (last && !options.overwrite) return { ...step, action: 'unchanged', leftAlone: ['sound'] };
     const write = options.hidden ? { ...sound.fields, is_active: false } : sound.fields;
     const remember = { sound_id: id, file, fields: write };
     return { ...step, action: 'create', write, remember, uploads: missingFiles(sound, write, stored) };
@@ -64,16 +64,15 @@ function changes(
   last: Fields,
   stored: Set<string>,
   { overwrite, hidden }: Options,
-): Pick<Step, 'action' | 'write' | 'remember' | 'uploads' | 'kept'> {
+): Pick<Step, 'action' | 'write' | 'remember' | 'uploads' | 'leftAlone'> {
   const isOurs = (column: Column) =>
     overwrite || isDeepStrictEqual(row[column], last[column] ?? DEFAULTS[column] ?? null);
   const isDone = (column: Column) => isDeepStrictEqual(row[column], sound.fields[column]);
   const said = columnsOf(sound.fields).filter((column) => !(hidden && column === 'is_active'));
-  const keptColumns = said.filter((column) => !isDone(column) && !isOurs(column));
+  const left = said.filter((column) => !isDone(column) && !isOurs(column));
   // The length is that of the recording.
   const agreed = said.filter(
-    (column) =>
-      !keptColumns.includes(column) && !(column === 'duration_sec' && keptColumns.includes('audio_path')),
+    (column) => !left.includes(column) && !(column === 'duration_sec' && left.includes('audio_path')),
   );
   const write = pick(
     sound.fields,
@@ -86,7 +85,7 @@ function changes(
     write,
     remember: isDeepStrictEqual(fields, last) ? undefined : { sound_id: row.id, file: sound.file, fields },
     uploads,
-    kept: keptColumns.map((column) => COLUMNS[column]),
+    leftAlone: left.map((column) => COLUMNS[column]),
   };
 }
 

@@ -7,7 +7,7 @@ import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Fields } from './fields.ts';
 import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
 import { readableTitle, storagePath } from './paths.ts';
-import { Skipped } from './problems.ts';
+import { Refused } from './problems.ts';
 import type { FoundFile } from './walk.ts';
 
 /** One recording of the folder, as far as the recording itself tells. */
@@ -19,7 +19,7 @@ export interface Recording {
 
 /**
  * Reads a recording: its tags, its length as measured in its stream, its checksum.
- * @throws Skipped when it cannot be imported, and errors of the file system
+ * @throws Refused when it cannot be imported, and errors of the file system
  */
 export async function readRecording(
   file: string,
@@ -27,9 +27,9 @@ export async function readRecording(
   limits: BucketLimits,
 ): Promise<Recording> {
   const { size, mtimeMs: changedMs } = await stat(source);
-  if (size === 0) throw new Skipped('The file is empty. Export the recording again.');
+  if (size === 0) throw new Refused('The file is empty. Export the recording again.');
   const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Skipped(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
+  if (problem) throw new Refused(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
   if (/mpeg|aac/.test(type)) await requireMpeg(source);
   const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
@@ -38,9 +38,9 @@ export async function readRecording(
   const { duration, hasVideo } = metadata?.format ?? {};
   if (!metadata || !duration) {
     const reason = 'It cannot be read as audio, or its length cannot be measured.';
-    throw new Skipped(`${reason} Check that it plays, and export it again.`);
+    throw new Refused(`${reason} Check that it plays, and export it again.`);
   }
-  if (hasVideo) throw new Skipped('It is a video. Export only its audio track.');
+  if (hasVideo) throw new Refused('It is a video. Export only its audio track.');
   const comment = commentIn(metadata);
   const path = storagePath(file, await checksumOf(source));
   return {
@@ -56,12 +56,12 @@ export async function readRecording(
 
 /**
  * MPEG audio has no signature: its parser looks for a frame anywhere, and may find one by chance in a file of another format.
- * @throws Skipped when the file has the signature of one
+ * @throws Refused when the file has the signature of one
  */
 async function requireMpeg(source: string): Promise<void> {
   const found = await fileTypeFromFile(source);
   if (found && !/^mp[123]$|^aac$/.test(found.ext))
-    throw new Skipped(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
+    throw new Refused(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
 }
 
 /** SHA-256 in hex. */

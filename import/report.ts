@@ -3,17 +3,17 @@ import { describe, type Outcome } from './carry-out.ts';
 import type { Step } from './plan.ts';
 import type { Problem } from './problems.ts';
 
-type Kind = 'create' | 'update' | 'created' | 'updated' | 'kept' | 'note' | 'skipped';
+type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused';
 type Line = [kind: Kind, where: string, text: string];
 
 const COLOURS = {
-  create: 'green',
+  new: 'green',
   update: 'cyan',
-  created: 'green',
+  made: 'green',
   updated: 'cyan',
-  kept: 'yellow',
+  'left alone': 'yellow',
   note: 'yellow',
-  skipped: 'red',
+  refused: 'red',
 } as const;
 
 /** Longer names push their text to the right. */
@@ -23,46 +23,52 @@ function print(lines: Line[]): void {
   const width = Math.min(WIDEST, Math.max(...lines.map(([, where]) => [...where].length)));
   for (const [kind, where, text] of lines) {
     const padding = ' '.repeat(Math.max(0, width - [...where].length));
-    console.log(`${styleText(COLOURS[kind], kind.padEnd(7))}  ${where}${padding}  ${text}`.trimEnd());
+    console.log(`${styleText(COLOURS[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
   }
 }
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
+
+/** Of the sounds that are not written, and of those that are written but for what the dashboard has changed. */
+function countOfRest(steps: Step[]): string {
+  const unchanged = steps.filter((step) => step.action === 'unchanged' && !isLeftAlone(step));
+  return `${unchanged.length} unchanged, ${steps.filter(isLeftAlone).length} left alone`;
+}
+
 /** What is the same in the plan and the outcome. */
-function remarks(steps: Step[], skipped: Problem[]): Line[] {
+function remarks(steps: Step[], refused: Problem[]): Line[] {
   return [
-    ...steps
-      .filter(({ kept }) => kept.length > 0)
-      .map(({ file, row, kept }): Line => {
-        const what = row
-          ? `${kept.join(', ')}: changed in the dashboard; --overwrite would replace it`
-          : 'deleted in the dashboard; --overwrite would restore it';
-        return ['kept', file, what];
-      }),
+    ...steps.filter(isLeftAlone).map(({ file, row, leftAlone }): Line => {
+      const what = row
+        ? `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
+        : 'deleted in the dashboard; --overwrite would restore it';
+      return ['left alone', file, what];
+    }),
     ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
-    ...skipped.map(({ where, reason }): Line => ['skipped', where, reason]),
+    ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
   ];
 }
 
 /** Shows what an import would do. */
-export function printPlan(steps: Step[], skipped: Problem[]): void {
+export function printPlan(steps: Step[], refused: Problem[]): void {
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const planned = changing.map(
     (step): Line => [
-      step.action === 'create' ? 'create' : 'update',
+      step.action === 'create' ? 'new' : 'update',
       step.file,
       step.action === 'create'
         ? `${step.write.title} (${step.write.category ?? 'no category'})`
         : describe(step),
     ],
   );
-  print([...planned, ...remarks(steps, skipped)]);
+  print([...planned, ...remarks(steps, refused)]);
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
   console.log(
-    `\n${count('create')} to create, ${count('update')} to update, ${count('unchanged')} unchanged, ${skipped.length} skipped; ` +
+    `\n${count('create')} new, ${count('update')} to update, ${countOfRest(steps)}, ${refused.length} refused; ` +
       `${plural(bytes.size, 'file')} to upload (${megabytes.toFixed(1)} MB).`,
   );
 }
@@ -70,26 +76,25 @@ export function printPlan(steps: Step[], skipped: Problem[]): void {
 /** Shows what an import did. */
 export function printOutcome(
   steps: Step[],
-  { done, skipped, stopped }: Outcome,
-  skippedBefore: Problem[],
+  { done, refused, stopped }: Outcome,
+  refusedBefore: Problem[],
 ): void {
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const finished = changing.filter((step) => done.has(step));
-  const created = finished.filter(({ action }) => action === 'create');
+  const made = finished.filter(({ action }) => action === 'create');
   const updated = finished.filter(({ action }) => action === 'update');
-  const allSkipped = [...skippedBefore, ...skipped];
-  const unchanged = steps.length - changing.length;
+  const allRefused = [...refusedBefore, ...refused];
   console.log();
   print([
-    ...created.map((step): Line => ['created', step.file, step.write.title ?? '']),
+    ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
     ...updated.map((step): Line => ['updated', step.file, describe(step)]),
-    ...remarks(steps, allSkipped),
+    ...remarks(steps, allRefused),
   ]);
   console.log(
-    `\n${created.length} created, ${updated.length} updated, ${unchanged} unchanged, ${allSkipped.length} skipped.`,
+    `\n${made.length} made, ${updated.length} updated, ${countOfRest(steps)}, ${allRefused.length} refused.`,
   );
   if (stopped !== undefined) {
-    const missing = changing.length - finished.length - skipped.length;
+    const missing = changing.length - finished.length - refused.length;
     console.error(
       `${stopped}\n${plural(missing, 'sound')} left to import. Run the import again to continue.`,
     );

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
 import { CACHE_SECONDS, type LocalFile } from './local-file.ts';
-import { ImportError, Skipped } from './problems.ts';
+import { ImportError, Refused } from './problems.ts';
 import { type Connection, fatalMessage, isTemporary } from './supabase.ts';
 
 /** Above this, Supabase recommends resumable uploads; and it takes them in parts of exactly this size. */
@@ -60,7 +60,7 @@ function meaningOf(error: Error | DetailedError, url: string): Error {
   const sentence = fatalMessage(status, url);
   if (sentence) return new ImportError(sentence);
   const reason = error.originalResponse?.getBody().trim();
-  return new Skipped(
+  return new Refused(
     `Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`,
   );
 }

@@ -16,7 +16,7 @@ export interface SheetRow {
 
 export interface Sheet {
   rows: Map<string, SheetRow>;
-  skipped: Problem[];
+  refused: Problem[];
   /** Recordings whose row cannot be used. */
   unusable: Set<string>;
 }
@@ -68,7 +68,7 @@ function nameInFolder(cell: string): string {
  * @throws ImportError when it cannot be parsed: it overrides everything else, so nothing goes on without it
  */
 export async function readSheet(folder: string): Promise<Sheet> {
-  const sheet: Sheet = { rows: new Map(), skipped: [], unusable: new Set() };
+  const sheet: Sheet = { rows: new Map(), refused: [], unusable: new Set() };
   const bytes = await readFile(join(folder, SHEET)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new ImportError(`${SHEET} cannot be read (${error.code}). Make it readable, or remove it.`);
@@ -80,7 +80,7 @@ export async function readSheet(folder: string): Promise<Sheet> {
     throw new ImportError(`${SHEET} has no column "file", which names the recordings. ${columns}`);
   for (const name of header.filter((name) => name && !NAMES.includes(name))) {
     const reason = `The column "${name}" is unknown and ignored. Correct its name or delete it. ${columns}`;
-    sheet.skipped.push({ where: SHEET, reason });
+    sheet.refused.push({ where: SHEET, reason });
   }
   for (const { record, info } of records) readRow(sheet, record, info.lines);
   return sheet;
@@ -118,19 +118,19 @@ function parseSheet(bytes: Buffer): {
 }
 
 function readRow(sheet: Sheet, cells: Cells, line: number): void {
-  const skip = (reason: string) => sheet.skipped.push({ where: `${SHEET} line ${line}`, reason });
+  const refuse = (reason: string) => sheet.refused.push({ where: `${SHEET} line ${line}`, reason });
   const { file: named, ...rest } = cells;
-  if (!named) return void skip('The column "file" is empty. Fill it in, or delete the line.');
+  if (!named) return void refuse('The column "file" is empty. Fill it in, or delete the line.');
   const file = nameInFolder(named);
   const earlier = sheet.rows.get(file);
   if (earlier)
-    return void skip(`"${file}" is already on line ${earlier.line}, which is used. Delete one of the two.`);
+    return void refuse(`"${file}" is already on line ${earlier.line}, which is used. Delete one of the two.`);
   const { success, data, error } = Row.safeParse(
     Object.fromEntries(Object.entries(rest).filter(([, cell]) => cell !== '')),
   );
   if (success) return void sheet.rows.set(file, { line, fields: data as SheetRow['fields'] });
   const [issue] = error.issues;
   const column = String(issue?.path[0]);
-  skip(`${column} ${issue?.message}: "${cells[column]}". Correct it; until then "${file}" is skipped.`);
+  refuse(`${column} ${issue?.message}: "${cells[column]}". Correct it; until then "${file}" is refused.`);
   sheet.unusable.add(file);
 }

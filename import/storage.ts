@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
-import { ImportError, Skipped } from './problems.ts';
+import { ImportError, Refused } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
 import type { Connection } from './supabase.ts';
 
@@ -59,7 +59,7 @@ async function listFolder(client: SupabaseClient, bucket: string, folder: string
 /**
  * Sends a file to its bucket; large ones in parts, so that an interrupted upload goes on where it was, in the next run, too.
  * @param onProgress told how many bytes have been sent so far
- * @throws Skipped, ImportError, and errors of the file system
+ * @throws Refused, ImportError, and errors of the file system
  */
 export async function upload(
   connection: Connection,
@@ -82,7 +82,7 @@ function meaningOf(error: { message: string; statusCode?: string | undefined }):
   // Our fetch has said it already.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
-    return new Skipped(
+    return new Refused(
       `Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`,
     );
   return undefined;

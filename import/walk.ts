@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import mime from 'mime';
-import { asSkipped, type Problem, type Skipped } from './problems.ts';
+import { asRefused, type Problem, type Refused } from './problems.ts';
 
 export interface FoundFile {
   source: string;
@@ -14,7 +14,7 @@ export interface Found {
   recordings: Map<string, FoundFile>;
   pictures: Map<string, FoundFile>;
   /** What could not be looked at. */
-  skipped: Problem[];
+  refused: Problem[];
 }
 
 /** Extensions that can stand for video, too; what is in the file is looked at later. */
@@ -27,15 +27,15 @@ const PLAYLIST = /mpegurl|scpls/;
 
 /** Finds the audio files and pictures of a folder and those below it. Hidden ones, and links to folders, are passed over. */
 export async function walk(folder: string): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), skipped: [] };
+  const found: Found = { recordings: new Map(), pictures: new Map(), refused: [] };
   await look(folder, '', found);
   return found;
 }
 
 async function look(folder: string, below: string, found: Found): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const { message }: Skipped = asSkipped(error);
-    found.skipped.push({ where: `${below || '.'}/`, reason: message });
+    const { message }: Refused = asRefused(error);
+    found.refused.push({ where: `${below || '.'}/`, reason: message });
     return [];
   });
   for (const entry of entries.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))) {

@@ -20,10 +20,10 @@ const unprivileged =
 
 const text = 'This is a text, not a recording.\n'.repeat(200);
 
-/** The lines of the final table about what was skipped: where, and why. */
-const skippedLines = (stdout: string) => {
+/** The lines of the final table about what was refused: where, and why. */
+const refusedLines = (stdout: string) => {
   const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
-  return outcome.split('\n').filter((line) => line.startsWith('skipped'));
+  return outcome.split('\n').filter((line) => line.startsWith('refused'));
 };
 
 describe('bad input is one line in the report with what to do, and the rest is imported', () => {
@@ -61,10 +61,10 @@ describe('bad input is one line in the report with what to do, and the rest is i
     const folder = await makeFolder({ [`${category}/${name}`]: content, [`${category}/good.wav`]: wav });
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([1, '']);
-    expect(skippedLines(stdout)).toEqual([
-      expect.stringMatching(new RegExp(`^skipped +${category}/${name} `)),
+    expect(refusedLines(stdout)).toEqual([
+      expect.stringMatching(new RegExp(`^refused +${category}/${name} `)),
     ]);
-    expect(skippedLines(stdout)[0]).toMatch(reason);
+    expect(refusedLines(stdout)[0]).toMatch(reason);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
   });
 
@@ -74,7 +74,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     await truncate(join(folder, category, 'huge.wav'), 600 * 1024 * 1024);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(skippedLines(stdout)).toEqual([
+    expect(refusedLines(stdout)).toEqual([
       expect.stringMatching(/huge\.wav +It is 600\.0 MB; the bucket accepts at most 50\.0 MB/),
     ]);
     expect(await soundsIn(sql, category)).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
       'color=size=32x32:duration=1',
     ]);
     const { stdout } = await importFolder(folder);
-    expect(skippedLines(stdout)).toEqual([expect.stringMatching(/film\.mp4 +It is a video\./)]);
+    expect(refusedLines(stdout)).toEqual([expect.stringMatching(/film\.mp4 +It is a video\./)]);
     expect(await soundsIn(sql, category)).toHaveLength(1);
   });
 
@@ -106,7 +106,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(skippedLines(stdout).sort()).toEqual([
+    expect(refusedLines(stdout).sort()).toEqual([
       expect.stringMatching(
         /a\.wav +The database requires: title is trimmed visible and has 1 to 200 characters\. Correct/,
       ),
@@ -136,11 +136,11 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
-    expect(skippedLines(stdout)).toEqual([
+    expect(refusedLines(stdout)).toEqual([
       expect.stringMatching(/sounds\.csv +The column "titel" is unknown/),
       expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
       expect.stringMatching(
-        /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is skipped/,
+        /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is refused/,
       ),
       expect.stringMatching(/sounds\.csv line 6 +The column "file" is empty\. Fill it in/),
       expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
@@ -175,7 +175,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     await symlink('.', join(folder, category, 'round'));
     await symlink('a.wav', join(folder, category, 'linked.wav'));
     const { stdout } = await importFolder(folder);
-    expect(skippedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
+    expect(refusedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
   });
 
@@ -195,7 +195,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
       await chmod(join(folder, path), mode);
     const command = startImport([folder, '--yes'], undefined, unprivileged);
     expect(await command.exited).toBe(1);
-    expect(skippedLines(command.output.stdout)).toEqual([
+    expect(refusedLines(command.output.stdout)).toEqual([
       expect.stringMatching(/locked\/ +You do not have permission to read it\./),
       expect.stringMatching(/b\.wav +You do not have permission to read it\./),
     ]);

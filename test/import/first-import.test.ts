@@ -29,7 +29,7 @@ describe('a first import', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('6 created, 0 updated, 0 unchanged, 0 skipped.'),
+      expect.stringContaining('6 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.'),
     ]);
     const sounds = await soundsIn(sql, category);
     expect(
@@ -155,7 +155,7 @@ describe('a first import', () => {
     expect(await isActive()).toBe(false);
     await sql`update public.sounds set is_active = true where category = ${category}`;
     const { stdout } = await importFolder(folder, '--hidden');
-    expect(stdout).toContain('0 to create, 0 to update, 1 unchanged');
+    expect(stdout).toContain('0 new, 0 to update, 1 unchanged');
     expect(await isActive()).toBe(true);
   });
 
@@ -166,8 +166,10 @@ describe('a first import', () => {
     const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.output.stdout).toMatch(new RegExp(`create +${category}/a.wav +A \\(${category}\\)\\n`));
-    expect(dry.output.stdout).toContain('1 to create, 0 to update, 0 unchanged, 0 skipped; 1 file to upload');
+    expect(dry.output.stdout).toMatch(new RegExp(`new +${category}/a.wav +A \\(${category}\\)\\n`));
+    expect(dry.output.stdout).toContain(
+      '1 new, 0 to update, 0 unchanged, 0 left alone, 0 refused; 1 file to upload',
+    );
     const unasked = startImport([folder]);
     expect(await unasked.exited).toBe(1);
     expect(unasked.output.stderr).toMatch(/^There is no terminal to confirm in\. [^\n]+\n$/);

@@ -59,9 +59,9 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     const folder = await makeFolder(tones(category, 8));
     const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
     expect(code).toBe(1);
-    const [, created = ''] = /(\d) created, 0 updated, 0 unchanged, 0 skipped\./.exec(stdout) ?? [];
+    const [, made = ''] = /(\d) made, 0 updated, 0 unchanged, 0 left alone, 0 refused\./.exec(stdout) ?? [];
     expect(stderr).toBe(
-      `Interrupted.\n${8 - Number(created)} sounds left to import. Run the import again to continue.\n`,
+      `Interrupted.\n${8 - Number(made)} sounds left to import. Run the import again to continue.\n`,
     );
     expect((await importFolder(folder)).code).toBe(0);
     const sounds = await soundsIn(sql, category);
@@ -122,7 +122,7 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     );
     const command = startImport([folder, '--yes'], proxy);
     expect([await command.exited, command.output.stderr]).toEqual([0, '']);
-    expect(command.output.stdout).toContain('7 created, 0 updated, 0 unchanged, 0 skipped.');
+    expect(command.output.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
     expect(turn).toBeGreaterThan(10);
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
@@ -182,7 +182,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     expect(most).toBe(4);
   });
 
-  test('a file that vanishes or changes, and a sound edited in the dashboard, are skipped, and the rest goes on', async ({
+  test('a file that vanishes or changes, and a sound edited in the dashboard, are refused, and the rest goes on', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -206,10 +206,10 @@ describe.runIf(embedded)('while an import is under way', () => {
     resumed.open();
     expect(await command.exited).toBe(1);
     const { stdout } = command.output;
-    expect(stdout).toContain('1 created, 4 updated, 0 unchanged, 3 skipped.');
-    expect(stdout).toMatch(/skipped +\S+\/5\.wav +The file does not exist\. Restore/);
-    expect(stdout).toMatch(/skipped +\S+\/6\.wav +It was changed during the import\. Run/);
-    expect(stdout).toMatch(/skipped +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
+    expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 refused.');
+    expect(stdout).toMatch(/refused +\S+\/5\.wav +The file does not exist\. Restore/);
+    expect(stdout).toMatch(/refused +\S+\/6\.wav +It was changed during the import\. Run/);
+    expect(stdout).toMatch(/refused +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toContain('Renamed');
   });
 });

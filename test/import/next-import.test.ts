@@ -30,7 +30,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
-    expect(stdout).toContain('0 to create, 0 to update, 3 unchanged, 0 skipped; 0 files to upload');
+    expect(stdout).toContain('0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused; 0 files to upload');
     // Neither a row nor a file was written again.
     expect(await soundsIn(sql, category)).toEqual(before);
   });
@@ -66,7 +66,7 @@ describe('the next import', () => {
     await rm(join(folder, category, 'a.wav'));
     await addFiles(folder, { [`${category}/d.wav`]: tone() });
     const { stdout } = await importFolder(folder);
-    expect(stdout).toContain('1 created, 0 updated');
+    expect(stdout).toContain('1 made, 0 updated');
     const after = await soundsIn(sql, category);
     expect(after.map(({ title }) => title)).toEqual(['D', 'A', 'B', 'C']);
     expect(after.slice(1)).toEqual(before);
@@ -84,18 +84,18 @@ describe('the next import', () => {
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
     // The plan and the outcome count alike.
-    expect(stdout).toContain('0 to create, 1 to update, 2 unchanged, 0 skipped; 1 file to upload');
-    expect(stdout).toContain('0 created, 1 updated, 2 unchanged, 0 skipped.');
+    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 2 left alone, 0 refused; 1 file to upload');
+    expect(stdout).toContain('0 made, 1 updated, 1 unchanged, 2 left alone, 0 refused.');
     expect(stdout).toMatch(new RegExp(`updated +${category}/a.wav +picture\n`));
-    expect(stdout).toMatch(new RegExp(`kept +${category}/a.wav +title: changed in the dashboard`));
+    expect(stdout).toMatch(new RegExp(`left alone +${category}/a.wav +title: changed in the dashboard`));
     expect(stdout).toMatch(
-      new RegExp(`kept +${category}/b.wav +(picture, category|category, picture): changed`),
+      new RegExp(`left alone +${category}/b.wav +(picture, category|category, picture): changed`),
     );
     expect(await soundsIn(sql, other)).toMatchObject([{ title: 'B', cover_image_path: 'mine.jpg' }]);
     const kept = (await soundsIn(sql, category)).find(({ title }) => title === 'Renamed');
     expect(kept?.['cover_version']).not.toBeNull();
     // And so it stays, also where the folder has changed before.
-    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged');
+    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 1 unchanged, 2 left alone');
   });
 
   test('takes from the folder what was changed in the dashboard when it is told to overwrite', async ({
@@ -104,7 +104,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     await edit(sql, category, 'A', { title: 'Renamed', cover_image_path: 'mine.jpg', bowl_note: 'F3' });
     const { stdout } = await importFolder(folder, '--overwrite');
-    expect(stdout).toContain('0 created, 1 updated, 2 unchanged, 0 skipped.');
+    expect(stdout).toContain('0 made, 1 updated, 2 unchanged, 0 left alone, 0 refused.');
     const [after] = await soundsIn(sql, category);
     // What the folder says nothing about stays as it is.
     expect(after).toMatchObject({
@@ -120,7 +120,7 @@ describe('the next import', () => {
     await addFiles(folder, { 'sounds.csv': `file,title\n${category}/a.wav,Renamed\n` });
     const { stdout } = await importFolder(folder);
     expect(stdout).toContain(`1/1  ${category}/a.wav: unchanged\n`);
-    expect(stdout).toContain('0 created, 0 updated, 3 unchanged, 0 skipped.');
+    expect(stdout).toContain('0 made, 0 updated, 3 unchanged, 0 left alone, 0 refused.');
   });
 
   test('does not bring back a sound that was deleted in the dashboard, unless it is told to overwrite', async ({
@@ -131,7 +131,7 @@ describe('the next import', () => {
     const titles = async () => (await soundsIn(sql, category)).map(({ title }) => title).sort();
     const { code, stdout } = await importFolder(folder);
     expect([code, await titles()]).toEqual([0, ['A', 'C']]);
-    expect(stdout).toMatch(new RegExp(`kept +${category}/b.wav +deleted in the dashboard`));
+    expect(stdout).toMatch(new RegExp(`left alone +${category}/b.wav +deleted in the dashboard`));
     await importFolder(folder, '--overwrite');
     expect(await titles()).toEqual(['A', 'B', 'C']);
   });
@@ -154,7 +154,7 @@ describe('the next import', () => {
     const id = await addSound(sql, { title: 'By hand', category, audio_path: `${category}/a.wav` });
     const { stdout } = await importFolder(folder);
     expect(stdout).toMatch(
-      new RegExp(`kept +${category}/a.wav +(title, recording|recording, title): changed`),
+      new RegExp(`left alone +${category}/a.wav +(title, recording|recording, title): changed`),
     );
     expect(await soundsIn(sql, category)).toMatchObject([
       { id, title: 'By hand', audio_path: `${category}/a.wav` },
@@ -166,7 +166,9 @@ describe('the next import', () => {
     const renamed = await addCategory(sql);
     await sql`delete from public.categories where slug = ${renamed}`;
     await sql`update public.categories set slug = ${renamed} where slug = ${category}`;
-    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged, 0 skipped');
+    expect((await importFolder(folder)).stdout).toContain(
+      '0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused',
+    );
     expect(await soundsIn(sql, renamed)).toHaveLength(3);
   });
 });

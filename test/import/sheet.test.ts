@@ -23,7 +23,7 @@ describe('sounds.csv', () => {
     });
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('3 created');
+    expect(stdout).toContain('3 made');
     const [bowl, plain, other] = await soundsIn(sql, category);
     expect(bowl).toMatchObject({
       title: 'Bowl, in F3',
@@ -39,7 +39,7 @@ describe('sounds.csv', () => {
     });
     expect(plain).toMatchObject({ title: 'Plain', tags: ['slow'], is_featured: false, is_active: true });
     expect(other).toMatchObject({ title: 'Other', tags: null });
-    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 3 unchanged');
+    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 3 unchanged');
 
     await addFiles(folder, { 'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n` });
     expect((await importFolder(folder)).stdout).toMatch(
@@ -65,13 +65,15 @@ describe('sounds.csv', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('1 created, 0 updated, 0 unchanged, 0 skipped.'),
+      expect.stringContaining('1 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.'),
     ]);
     expect(await soundsIn(sql, category)).toMatchObject([
       { title: 'Étude, softly', frequency_hz: '174.61', is_featured: true, tags: ['a', 'b'] },
     ]);
-    expect((await importFolder(folder)).stdout).toContain('0 to create, 0 to update, 1 unchanged, 0 skipped');
-    expect((await importFolder(folder)).stdout).not.toContain('kept');
+    expect((await importFolder(folder)).stdout).toContain(
+      '0 new, 0 to update, 1 unchanged, 0 left alone, 0 refused',
+    );
+    expect((await importFolder(folder)).stdout).not.toMatch(/^left alone/m);
   });
 
   test('may be made of the template, which names every column', async () => {
@@ -82,7 +84,7 @@ describe('sounds.csv', () => {
     const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.output.stdout).toMatch(/create +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
+    expect(dry.output.stdout).toMatch(/new +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
     expect(dry.output.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
   });
 

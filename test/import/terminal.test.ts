@@ -41,14 +41,14 @@ describe('at a terminal', () => {
     command.type('y\r');
     expect(await command.exited).toBe(0);
     expect(command.output.stdout).toMatch(/█+░* \d+% \| \d of 2 \| \d+\.\d MB\/s \| \S+ left \| new/);
-    expect(command.output.stdout).toContain('2 created, 0 updated, 0 unchanged, 0 skipped.');
+    expect(command.output.stdout).toContain('2 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
     expect(command.output.stdout).toContain(SHOW_CURSOR);
     expect(await soundsIn(sql, category)).toHaveLength(2);
 
     // With nothing new in it, nothing is asked.
     const again = startAtTerminal(folder);
     expect(await again.exited).toBe(0);
-    expect(again.output.stdout).toContain('0 to create, 0 to update, 2 unchanged');
+    expect(again.output.stdout).toContain('0 new, 0 to update, 2 unchanged');
   });
 
   test.for([

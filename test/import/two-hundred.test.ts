@@ -21,7 +21,7 @@ test('two hundred recordings are listed by the service in the order of their fol
   });
   const { code, stdout, stderr } = await importFolder(folder);
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toContain(`${COUNT} created, 0 updated, 0 unchanged, 0 skipped.`);
+  expect(stdout).toContain(`${COUNT} made, 0 updated, 0 unchanged, 0 left alone, 0 refused.`);
 
   const get = async (path: string) => {
     const { body } = await api.get(path).auth(user.access_token, bearer).expect(200);
@@ -43,5 +43,5 @@ test('two hundred recordings are listed by the service in the order of their fol
   }
 
   const again = await importFolder(folder);
-  expect(again.stdout).toContain(`0 to create, 0 to update, ${COUNT} unchanged, 0 skipped`);
+  expect(again.stdout).toContain(`0 new, 0 to update, ${COUNT} unchanged, 0 left alone, 0 refused`);
 });

@@ -69,9 +69,8 @@ describe.concurrent('a burst of sign-ins', () => {
       const answers = Promise.all(burst);
       await expect.poll(() => auth.seen.most).toBe(16);
 
-      const started = performance.now(); // what hashes nothing does not stand in that line
       await api.post('/auth/refresh').send({ refresh_token: 'a-refresh-token' }).expect(200);
-      expect(performance.now() - started).toBeLessThan(2_000);
+      expect(auth.seen.calls).toBeLessThan(150); // what hashes nothing does not stand in that line
 
       const statuses = (await answers).map(({ status }) => status);
       const served = statuses.filter((status) => status === 200).length;
@@ -94,7 +93,7 @@ describe.concurrent('a burst of sign-ins', () => {
         const statuses = (await Promise.all(burst)).map(({ status }) => status);
         const served = statuses.filter((status) => status === 200).length;
         expect(served).toBeGreaterThan(25);
-        expect(served).toBeLessThan(60);
+        expect(served).toBeLessThan(100);
         expect(statuses.filter((status) => status === 500)).toHaveLength(100 - served);
         // But for one round, which may have had a little less time than the one before it took.
         expect(auth.seen.calls).toBeLessThanOrEqual(served + 4);

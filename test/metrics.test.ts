@@ -96,7 +96,7 @@ describe('metrics', () => {
     await api.get('/categories');
     await signUp(api);
     await api.post('/auth/signin').send({ email: newEmail(), password });
-    expect(valuesOf(await scrape(gateway), decisions)).toEqual({
+    await untilCounted(gateway, decisions, {
       'user allowed': 2,
       'user limited': 1,
       'address allowed': 3,
@@ -151,13 +151,10 @@ describe('metrics with Redis', () => {
     const gateway = await measured({ REDIS_URL: redis.url });
     const untilShared = (shared: 0 | 1) =>
       expect
-        .poll(
-          async () => {
-            await apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
-            return valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');
-          },
-          { timeout: 5000 },
-        )
+        .poll(async () => {
+          await apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
+          return valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');
+        })
         .toEqual({ '': shared });
     await untilShared(1);
     redis.signal('SIGSTOP');
@@ -170,7 +167,12 @@ describe('metrics with Redis', () => {
     const scripts = async () =>
       Number(/^cmdstat_script[^=]*calls=(\d+)/m.exec(await admin.info('commandstats'))?.[1]);
     const before = await scripts();
-    await expect.poll(scripts, { timeout: 5000 }).toBeGreaterThan(before); // it is set up anew, which works
+    await expect
+      .poll(async () => {
+        await apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
+        return scripts();
+      })
+      .toBeGreaterThan(before); // it is set up anew, which works
     expect(valuesOf(await scrape(gateway), 'sounds_rate_limits_shared')).toEqual({ '': 0 });
     await admin.config('SET', 'min-replicas-to-write', '0');
     admin.disconnect();

@@ -30,7 +30,8 @@ export function startServer(env: Record<string, string>) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output.stderr += text;
   });
-  const exited = once(child, 'exit').then((result) => {
+  // Not at its exit: what it said last may be read only after that.
+  const exited = once(child, 'close').then((result) => {
     expectNoSecretIn(output.stdout + output.stderr);
     return result as [code: number | null, signal: NodeJS.Signals | null];
   });

@@ -1,7 +1,7 @@
 import { describe, expect, inject } from 'vitest';
-import { freePort } from '../dev/free-port.ts';
 import { type DoctorStack, problemsIn, test } from './support/doctor-stack.ts';
 import { startGateway } from './support/gateway.ts';
+import { freePort } from './support/ports.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
   const gatewayOf = ({ environment }: DoctorStack, env: Record<string, string> = {}) =>

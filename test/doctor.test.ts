@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject } from 'vitest';
-import { freePort } from '../dev/free-port.ts';
 import { checks } from '../src/doctor/examine.ts';
 import { type DoctorStack, problemsIn, test } from './support/doctor-stack.ts';
+import { freePort } from './support/ports.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 
 type Act = (ownStack: DoctorStack) => Promise<unknown>;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { type ApiOptions, startApi } from '../dev/api.ts';
-import { freePort } from '../dev/free-port.ts';
 import { LOCAL_KEYS } from '../dev/keys.ts';
 import { forgingAt, type GivenStack, requireSuitable } from './support/given-stack.ts';
+import { freePort } from './support/ports.ts';
 
 /** A project as TEST_SUPABASE_URL and its companions would name it, on the database of this run. */
 const given = (apiUrl: string, jwtSecret = ''): GivenStack => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import { canRunCaddy, startCaddy } from './support/caddy.ts';
+import { freePort } from './support/ports.ts';
 import { environment, startListening } from './support/server-process.ts';
 
 // The proxy signs its own certificate here.
@@ -78,11 +79,11 @@ describe('the proxy of compose.yaml', () => {
   });
 
   test('answers every request while one of two gateways is restarted', async () => {
-    const gateway = (port = '0') =>
-      startListening({ ...environment(), PORT: port, REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
-    const [one, other] = [await gateway(), await gateway()];
-    const portOf = ({ origin }: { origin: string }) => Number(new URL(origin).port);
-    const caddy = await startCaddy([portOf(one), portOf(other)]);
+    const gateway = (port: number) =>
+      startListening({ ...environment(), PORT: String(port), REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
+    const ports = [await freePort(), await freePort()] as const;
+    const [one, other] = [await gateway(ports[0]), await gateway(ports[1])];
+    const caddy = await startCaddy(ports);
     const statuses = new Map<string, number>();
     let ending = false;
     const clients = (['GET', 'POST', 'GET', 'POST'] as const).map(async (method) => {
@@ -101,7 +102,7 @@ describe('the proxy of compose.yaml', () => {
     one.child.kill('SIGTERM');
     expect(await one.exited).toEqual([0, null]);
     await untilMore();
-    const again = await gateway(String(portOf(one)));
+    const again = await gateway(ports[0]);
     await untilMore();
     ending = true;
     await Promise.all(clients);

@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
-import { freePorts, run } from './embedded/processes.ts';
+import { run } from './embedded/processes.ts';
+import { freePort } from './support/ports.ts';
 
 describe('npm run seed', () => {
   async function seed(SUPABASE_URL: string, SUPABASE_SECRET_KEY: string) {
@@ -14,8 +15,7 @@ describe('npm run seed', () => {
   });
 
   test('says when nothing answers at the address, or it is invalid', async () => {
-    const [port] = await freePorts(1);
-    for (const address of [`http://127.0.0.1:${port}`, 'nonsense']) {
+    for (const address of [`http://127.0.0.1:${await freePort()}`, 'nonsense']) {
       const { code, stderr } = await seed(address, 'sb_secret_x');
       expect(code).toBe(1);
       expect(stderr).toMatch(new RegExp(`^Nothing answers at SUPABASE_URL, ${address}\\. [^\\n]+\\.\\n$`));

@@ -5,7 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect, inject } from 'vitest';
 import type { Gateway } from '../../dev/gateway.ts';
 import { alone } from '../support/fixture.ts';
-import { freePorts, occupy } from './processes.ts';
+import { freePort } from '../support/ports.ts';
+import { occupy } from './processes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,11 +32,10 @@ const test = base.extend<{ checkout: Checkout }>({
     await use({
       folder,
       async start(env = {}) {
-        const [port] = await freePorts(1);
         const logged: string[] = [];
         const given = {
           ...process.env,
-          PORT: String(port),
+          PORT: String(await freePort()),
           REQUIRE_HTTPS: 'false',
           SUPABASE_URL: apiUrl,
           SUPABASE_PUBLISHABLE_KEY: publishableKey,
@@ -96,7 +96,9 @@ describe('the gateway of npm run dev', () => {
 
   test('is not taken for ready while somebody else answers at its port', async ({ checkout }) => {
     const { port, server } = await occupy();
-    server.on('connection', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+    server.on('connection', (socket) => {
+      socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    });
     const { gateway } = await checkout.start({ PORT: String(port) });
     await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
     server.close();

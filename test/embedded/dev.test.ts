@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO } from '../../dev/seed.ts';
-import { childrenOf, freePorts, occupy, run, serverPid, untilGone } from './processes.ts';
+import { freePort } from '../support/ports.ts';
+import { childrenOf, occupy, run, serverPid, untilGone } from './processes.ts';
 
 const READY = 'Ctrl-C stops everything.';
 
@@ -15,8 +16,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let env: Record<string, string>;
 
   async function ports(): Promise<Record<string, string>> {
-    const [gateway, api, database] = await freePorts(3);
-    return { PORT: String(gateway), SUPABASE_PORT: String(api), SUPABASE_DB_PORT: String(database) };
+    const port = async () => String(await freePort());
+    return { PORT: await port(), SUPABASE_PORT: await port(), SUPABASE_DB_PORT: await port() };
   }
 
   async function start(...args: string[]) {

@@ -35,13 +35,6 @@ export async function occupy(port = 0): Promise<{ port: number; server: Server }
   return { port: (server.address() as { port: number }).port, server };
 }
 
-/** Ports that are free now, all different. */
-export async function freePorts(count: number): Promise<number[]> {
-  const taken = await Promise.all(Array.from({ length: count }, () => occupy()));
-  await Promise.all(taken.map(({ server }) => new Promise((resolve) => server.close(resolve))));
-  return taken.map(({ port }) => port);
-}
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs a program of this repository, or npm, and collects its output. */

@@ -1,7 +1,7 @@
 import { describe, expect, inject } from 'vitest';
-import { freePorts } from '../embedded/processes.ts';
 import { test as withoutMigrations } from '../embedded/supabase.ts';
 import { addCategory } from '../support/catalogue.ts';
+import { freePort } from '../support/ports.ts';
 import { test } from '../support/test.ts';
 import { makeFolder, startImport, type Target, tone } from './folder.ts';
 import { startFaultyProxy } from './proxy.ts';
@@ -30,8 +30,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   });
 
   test('at an address where nothing answers, or something else does', async () => {
-    const [port] = await freePorts(1);
-    expect(await importError({ apiUrl: `http://127.0.0.1:${port}` })).toMatch(
+    expect(await importError({ apiUrl: `http://127.0.0.1:${await freePort()}` })).toMatch(
       /^Nothing answers at http:\S+ Check SUPABASE_URL[^\n]+\n$/,
     );
     for (const apiUrl of ['nonsense', 'localhost:54321'])
@@ -39,7 +38,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   });
 
   test('for the project of npm run dev, where that does not run or has another port', async () => {
-    const [port] = await freePorts(1);
+    const port = await freePort();
     const project = { apiUrl: '', secretKey: '' };
     const command = startImport(['.', '--yes'], project, ['env', `SUPABASE_PORT=${port}`]);
     expect(await command.exited).toBe(1);

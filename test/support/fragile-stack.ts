@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { migrate, prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { removeFolder } from '../../dev/postgres-files.ts';
+import { freePort } from './ports.ts';
 
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
 const script = `
@@ -41,18 +42,18 @@ async function startApiProcess(options: { databaseUrl: string; storageDir: strin
 export async function startFragileStack() {
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
   const folder = join(dataDir, 'postgres');
-  let postgres = await startPostgres({ dataDir: folder, port: 0, durable: false });
+  let postgres = await startPostgres({ dataDir: folder, port: await freePort(), durable: false });
   const { databaseUrl } = postgres;
   await prepareDatabase(databaseUrl);
   await migrate(databaseUrl);
-  const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: 0 };
+  const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: await freePort() };
   let api = await startApiProcess(apiOptions);
-  const apiPort = Number(new URL(api.url).port);
 
   async function signalPostgres(signal: NodeJS.Signals) {
     const [pid = ''] = (await readFile(join(postgres.folder, 'postmaster.pid'), 'utf8')).split('\n');
-    const backends = execFileSync('pgrep', ['-P', pid], { encoding: 'utf8' }).trim().split('\n');
-    for (const each of [pid, ...backends]) process.kill(Number(each), signal);
+    // The server itself first, or it starts others meanwhile. Of those it has, one may be ending just now.
+    process.kill(Number(pid), signal);
+    spawnSync('pkill', [`-${signal}`, '-P', pid]);
   }
 
   return {
@@ -78,7 +79,7 @@ export async function startFragileStack() {
       'a killed Supabase API': async () => {
         await api.kill();
         return async () => {
-          api = await startApiProcess({ ...apiOptions, port: apiPort });
+          api = await startApiProcess(apiOptions);
         };
       },
       'a frozen Supabase API': () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../dev/free-port.ts';
+import { freePort } from './ports.ts';
 
 /** The Redis server on this machine, if there is one. */
 const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -16,10 +16,13 @@ export async function startRedis(port?: number) {
   const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');
-  await new Promise<void>((resolve) => {
-    child.stdout?.on('data', (text) => {
-      if (String(text).includes('Ready to accept connections')) resolve();
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      said += text;
+      if (said.includes('Ready to accept connections')) resolve();
     });
+    void exited.then(() => reject(new Error(`Redis did not start: ${said}`)));
   });
   return {
     port: chosen,

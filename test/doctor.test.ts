@@ -79,16 +79,16 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     });
 
     test('another server answers at the address, or the clocks differ', async ({ ownStack }) => {
-      let [status, date] = [404, new Date()];
+      let [status, aheadMs] = [404, 0];
       const server = createServer((_req, res) => {
-        res.writeHead(status, { Date: date.toUTCString() }).end();
+        res.writeHead(status, { Date: new Date(Date.now() + aheadMs).toUTCString() }).end();
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
       expect((await ownStack.diagnose(env))['SUPABASE_URL']?.detail).toContain(
         '404, which no Supabase project does',
       );
-      [status, date] = [200, new Date(Date.now() + 120_000)];
+      [status, aheadMs] = [200, 120_000];
       expect((await ownStack.diagnose(env))['Clock']).toMatchObject({
         status: 'problem',
         detail: expect.stringMatching(/^The clock of this machine is 1(19|20|21) s behind/),

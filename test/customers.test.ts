@@ -88,7 +88,7 @@ describe('the customer of a new account', () => {
     // Auth sends the time by its own clock, which may be ahead of the database's.
     const id = await addAccount(sql, {});
     const [ahead] = await sql`
-      insert into auth.users (id, email, created_at) values (${randomUUID()}, ${newEmail()}, now() + interval '3 seconds')
+      insert into auth.users (id, email, created_at) values (${randomUUID()}, ${newEmail()}, now() + interval '1 minute')
       returning id`;
     await sql`update public.customers set country = 'DE' where id = ${ahead?.['id']}`;
     for (const customer of [await customerOf(sql, id), await customerOf(sql, ahead?.['id'])]) {

@@ -91,6 +91,7 @@ describe('paging through GET /sounds', () => {
     const leaving = ids.filter((id) => !staying.has(id));
     const [admin] = (await connect(1)) as [Sql];
     let isReading = true;
+    let changed = Promise.withResolvers<void>();
     const changeAll = async () => {
       let changes = 0;
       for (const id of leaving) {
@@ -98,11 +99,15 @@ describe('paging through GET /sounds', () => {
         if (++changes % 2) await admin`delete from public.sounds where id = ${id}`;
         else await admin`update public.sounds set is_active = false where id = ${id}`;
         await addSounds(admin, [{ category, sort_order: changes % 3, is_active: changes % 5 > 0 }]);
+        changed.resolve();
+        if (changes < leaving.length) changed = Promise.withResolvers();
       }
       return changes;
     };
+    // Between two pages at least one change comes to its end: other tests may hold up those who add sounds.
+    const meanwhile = () => changed.promise;
     const [seen, changes] = await Promise.all([
-      readAllPages(api, user, { category }, { limit: 3 }).finally(() => {
+      readAllPages(api, user, { category }, { limit: 3, meanwhile }).finally(() => {
         isReading = false;
       }),
       changeAll(),

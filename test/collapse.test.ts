@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createCollapser } from '../src/http/collapse.ts';
 import { type Api, bearer } from './support/api.ts';
@@ -120,21 +120,30 @@ describe('identical catalogue reads', () => {
 });
 
 describe('a read that many ask for all the time', () => {
-  test('runs four times at once at most, also when it has become slow', async () => {
+  test('runs four times at once at most, and anew for all who wait as soon as one of them ends', async () => {
     const collapse = createCollapser<void>();
+    const underWay = new Set<() => void>();
     let runs = 0;
-    let underWay = 0;
-    let most = 0;
     const run = async () => {
-      most = Math.max(most, ++underWay);
-      await sleep(++runs < 5 ? 4 : 100);
-      underWay--;
+      runs++;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      underWay.add(resolve);
+      await promise;
+      underWay.delete(resolve);
     };
-    await times(50, async (index) => {
-      await sleep(6 * index);
-      await collapse('read', run);
-    });
-    expect(most).toBeLessThanOrEqual(4);
-    expect(most).toBeGreaterThan(1); // or nobody would be answered while the next run is under way
+    const asked: Promise<void>[] = [];
+    for (let count = 0; count < 10; count++) {
+      asked.push(collapse('read', run));
+      for (let turn = 0; turn < 3; turn++) await nextTurn();
+    }
+    expect([runs, underWay.size]).toEqual([4, 4]);
+
+    const [first] = underWay;
+    first?.();
+    await asked[0];
+    await expect.poll(() => [runs, underWay.size]).toEqual([5, 4]);
+    for (const end of underWay) end();
+    await Promise.all(asked);
+    expect(runs).toBe(5);
   });
 });

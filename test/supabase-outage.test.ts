@@ -91,17 +91,22 @@ describe.concurrent('the gateway survives', () => {
     test(`${what}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, async (context) => {
       const { api, stack, server } = await startService(context);
       const traffic = startTraffic(await appCalls(api, stack.databaseUrl), context);
-      await until(() => traffic.ended.length > 50);
-      const failedEarly = traffic.ended.filter(({ status }) => status >= 300);
-      expect(failedEarly, server.output.stdout.match(/^.*"level":50.*$/gm)?.join('\n')).toEqual([]);
+      const works = () =>
+        traffic.ended.length > 50 && traffic.ended.slice(-50).every(({ status }) => status < 300);
+      // Not from the first request on: on a busy machine a stack that has just started may exceed the deadlines.
+      await until(works).catch(() => {
+        throw new Error(server.output.stdout.match(/^.*"level":50.*$/gm)?.join('\n'));
+      });
       const memoryBefore = residentMb(server.child.pid);
 
       const giveBack: () => Promise<unknown> = await stack.breakages[what]();
-      const failed = () => new Set(traffic.ended.flatMap((end) => (end.status === 500 ? [end.what] : [])));
-      await until(() => failed().size === 9);
+      const brokenMs = performance.now();
+      const failed = () =>
+        traffic.ended.filter(({ status, startedMs }) => status === 500 && startedMs > brokenMs);
+      await until(() => new Set(failed().map((end) => end.what)).size === 9);
       await giveBack();
       const returnedMs = performance.now();
-      await until(() => traffic.ended.slice(-50).every(({ status }) => status < 300));
+      await until(works);
       await traffic.stop();
       const lastFailure = traffic.ended.findLast(({ status }) => status >= 300);
       expect((lastFailure?.startedMs ?? 0) - returnedMs).toBeLessThan(5000);

@@ -33,10 +33,17 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   });
 
   test('leaves nothing behind when it is interrupted', async ({ ownStack }) => {
-    const child = start(ownStack.environment);
-    const exited = once(child, 'exit');
-    child.stdout.on('data', (text) => {
-      if (String(text).includes('Signed URLs')) child.kill('SIGINT');
+    const { exited } = await ownStack.superuser.begin(async (transaction) => {
+      // So that it cannot come to its end before it is interrupted: what it makes next is an account.
+      await transaction`lock table auth.users in exclusive mode`;
+      const child = start(ownStack.environment);
+      let said = '';
+      child.stdout.on('data', (text) => {
+        said += text;
+      });
+      await expect.poll(() => said).toContain('Signed URLs');
+      child.kill('SIGINT');
+      return { exited: once(child, 'exit') };
     });
     expect(await exited).toEqual([1, null]);
     expect(await ownStack.countLeftovers()).toEqual(noLeftovers);

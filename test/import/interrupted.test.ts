@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
@@ -108,22 +109,25 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
   }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
-    const seen = new Set<string>();
-    const first = ({ method, path, body }: ProxiedRequest) => {
-      const key = `${method} ${path} ${body.length}`;
-      return seen.has(key) ? false : seen.add(key);
+    const [requests, answers] = [new Set<string>(), new Set<string>()];
+    const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
+      const { size } = seen;
+      return seen.add(`${method} ${path} ${createHash('sha256').update(body).digest('hex')}`).size > size;
     };
     let turn = 0;
     const faults = [503, 'cut', 429, 502] as const;
     const proxy = await startFaultyProxy(
       (request) =>
-        writesIn([request]).length > 0 && first(request) ? faults[turn++ % faults.length] : undefined,
-      (request) => (isSoundWrite(request) && turn++ % 2 === 0 ? 'cut' : undefined),
+        writesIn([request]).length > 0 && isFirst(requests, request)
+          ? faults[turn++ % faults.length]
+          : undefined,
+      (request) => (isSoundWrite(request) && isFirst(answers, request) ? 'cut' : undefined),
     );
     const command = startImport([folder, '--yes'], proxy);
     expect([await command.exited, command.output.stderr]).toEqual([0, '']);
     expect(command.output.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
-    expect(turn).toBeGreaterThan(10);
+    expect(turn).toBeGreaterThan(20);
+    expect(answers.size).toBe(7);
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
 
@@ -165,10 +169,13 @@ describe.runIf(embedded)('while an import is under way', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     let [now, most] = [0, 0];
+    const four = latch();
     const proxy = await startFaultyProxy(
       async (request) => {
         if (!isUpload(request)) return;
         most = Math.max(most, ++now);
+        if (now === 4) four.open();
+        await four.opened;
         // As many as come meanwhile.
         await sql`select pg_sleep(0.1)`;
         return undefined;

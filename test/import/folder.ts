@@ -11,8 +11,10 @@ import type { Sql } from '../support/test.ts';
 
 export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
-/** A WAV file with a tone of its own. */
-export function tone(seconds = 0.2, hertz = 100 + Math.random() * 1000): Buffer {
+let tones = 0;
+
+/** A WAV file with a tone of its own, not made by chance: its samples may look like another format. */
+export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
   const samples = Float32Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, (_, index) =>
     Math.sin((2 * Math.PI * hertz * index) / SAMPLE_RATE),
   );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { bearer } from './support/api.ts';
-import { addCategory, addSound, addSounds } from './support/catalogue.ts';
+import { addCategory, addSound, addSounds, newMoment } from './support/catalogue.ts';
 import { signUp, test } from './support/test.ts';
 
 describe('favorites', () => {
@@ -83,7 +83,8 @@ describe('favorites', () => {
     const category = await addCategory(sql);
     await sql`
       with added as (
-        insert into public.sounds (title, category) select 'Many', ${category} from generate_series(1, 1500) returning id
+        insert into public.sounds (title, category, created_at)
+        select 'Many', ${category}, ${newMoment()} from generate_series(1, 1500) returning id
       )
       insert into public.favorites (user_id, sound_id) select ${user.id}, id from added`;
     const { body }: { body: { data: { sound_id: string }[] } } = await api

@@ -13,6 +13,9 @@ const binary = [
 export const canRunBrowser = binary !== undefined;
 if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
 
+/** A busy machine may need many times the half minute that is the default. */
+const patienceMs = 120_000;
+
 export type View = { width: number; colorScheme: 'light' | 'dark' };
 
 /** The errors and warnings on the console, and every address that was requested. */
@@ -24,9 +27,10 @@ export async function inBrowser(
   { width, colorScheme }: View,
   visit: (page: Page, record: Record) => Promise<void>,
 ) {
-  const browser = await chromium.launch({ executablePath: binary ?? '' });
+  const browser = await chromium.launch({ executablePath: binary ?? '', timeout: patienceMs });
   try {
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    page.setDefaultTimeout(patienceMs);
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

@@ -41,7 +41,9 @@ export function fullTokens(
     const session = (await readBody(c.res)) as Partial<Session> | undefined;
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
-    const claims = decodeJwt<{ session_id: string }>(session.access_token);
+    const claims = decodeJwt<{ session_id: string; exp: number }>(session.access_token);
+    // Lite looks at the clock a second time, and may find the next second.
+    session.expires_at = claims.exp;
     const { repo } = c.get('authService');
     const [stored, account] = await Promise.all([
       repo.findSessionById(claims.session_id),

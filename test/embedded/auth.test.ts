@@ -12,6 +12,7 @@ describe('sign-up', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
     expect(Math.abs(body.expires_at - Date.now() / 1000 - 3600)).toBeLessThan(30);
+    expect(claimsOf(body.access_token).exp).toBe(body.expires_at);
     expect(body.user).toMatchObject({
       email,
       phone: '',

@@ -14,7 +14,9 @@ function sendRaw(port: number, bytes: string): Promise<Response> {
     socket.setEncoding('utf8').on('data', (chunk) => {
       answer += chunk;
     });
-    socket.on('error', reject).on('close', () => {
+    // One that is reset after its answer, since what came last was not read, has got it all the same.
+    socket.on('error', (error) => answer === '' && reject(error));
+    socket.on('close', () => {
       const [head = '', body = ''] = answer.split('\r\n\r\n');
       const [statusLine = '', ...lines] = head.split('\r\n');
       const headers = lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]);

@@ -10,10 +10,14 @@ export async function mailsTo(mailUrl: string, email: string): Promise<string[]>
   return messages.map(({ Snippet }) => Snippet);
 }
 
-/** The code in the newest mail to an address. */
+/** The code in the newest mail to an address. Waits for the first: a slow mail goes on behind the answer to its request. */
 export async function codeSentTo(mailUrl: string, email: string): Promise<string> {
-  const [newest] = await mailsTo(mailUrl, email);
-  const code = /\b\d{6,10}\b/.exec(newest ?? '')?.[0];
-  expect(code, `the code of the mail to ${email}: ${newest}`).toBeDefined();
-  return code ?? '';
+  let code = '';
+  const found = async () => {
+    const [newest = ''] = await mailsTo(mailUrl, email);
+    code = /\b\d{6,10}\b/.exec(newest)?.[0] ?? '';
+    return code;
+  };
+  await expect.poll(found, { message: `the code of the mail to ${email}` }).not.toBe('');
+  return code;
 }

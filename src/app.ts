@@ -63,7 +63,7 @@ export function createApp(context: Context): Express {
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
   for (const probe of ['/healthz', '/readyz']) refuseOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {
-    throw notFound('address');
+    throw notFound('path');
   });
   app.use(sendError);
   return app;

@@ -53,6 +53,6 @@ export const queryBoolean = z
 
 /** A uuid as Postgres takes it, whatever its version bits. */
 export const uuid = z
-  .guid('must be a uuid')
+  .guid('must be a UUID')
   .transform((value) => value.toLowerCase())
   .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });

@@ -19,9 +19,10 @@ const User = z
 export const RefreshedSession = z
   .object({
     access_token: z.string().meta({ description: 'Bearer token.', examples: [exampleToken] }),
-    refresh_token: z
-      .string()
-      .meta({ description: 'Good for one refresh, which brings the next one.', examples: ['v1sQ0o3kPq7m'] }),
+    refresh_token: z.string().meta({
+      description: 'Valid for one refresh, which returns the next one.',
+      examples: ['v1sQ0o3kPq7m'],
+    }),
     token_type: z.literal('bearer'),
     expires_at: z
       .int()
@@ -30,7 +31,17 @@ export const RefreshedSession = z
   })
   .meta({ id: 'RefreshedSession' });
 export const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
-/** One shape instead of a choice of two: most generators of clients make of a choice what no answer fits. */
+
+const exampleUser = { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: exampleEmail };
+const exampleTokens = {
+  access_token: exampleToken,
+  refresh_token: 'v1sQ0o3kPq7m',
+  token_type: 'bearer' as const,
+  expires_at: 1782210600,
+  expires_in: 3600,
+};
+
+/** One shape instead of a choice of two, which most client generators turn into something that fits no response. */
 export const SignedUp = RefreshedSession.partial()
   .extend({
     needs_email_confirmation: z
@@ -43,6 +54,10 @@ export const SignedUp = RefreshedSession.partial()
     id: 'SignedUp',
     description:
       'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.',
+    examples: [
+      { ...exampleTokens, user: exampleUser },
+      { needs_email_confirmation: true, user: exampleUser },
+    ],
   });
 
 export const email = text(254)

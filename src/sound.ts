@@ -21,7 +21,7 @@ export const Sound = z
     bowl_note: z
       .string()
       .nullable()
-      .meta({ description: 'Note that a bowl is tuned to.', examples: ['C4'] }),
+      .meta({ description: 'The note that a bowl is tuned to.', examples: ['C4'] }),
     frequency_hz: z
       .number()
       .nullable()
@@ -46,7 +46,7 @@ export const Sound = z
         examples: ['covers/bowls/c4-singing-bowl.jpg'],
       }),
     is_featured: z.boolean().meta({ examples: [true] }),
-    play_count: z.int().meta({ description: 'Plays by everyone, ever.', examples: [1289] }),
+    play_count: z.int().meta({ description: 'All plays, by all users.', examples: [1289] }),
     created_at: dateTime,
   })
   .meta({ id: 'Sound' });
@@ -70,7 +70,7 @@ export const SoundDetail = Sound.extend({
     .string()
     .nullable()
     .meta({
-      description: 'Signed address of the cover, valid as long as `audio_url`.',
+      description: 'Signed URL of the cover, valid as long as `audio_url`.',
       examples: [`${storage}/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...`],
     }),
   audio_url: z
@@ -78,12 +78,12 @@ export const SoundDetail = Sound.extend({
     .nullable()
     .meta({
       description:
-        'Signed address of the audio, valid for 5 minutes; it serves ranges. Ask for it right before playback and do ' +
-        'not keep it. Any 4xx from it means: get this sound again and use the new one. Null when there is no file.',
+        'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do not ' +
+        'store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
       examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
     }),
   audio_url_expires_in: z.int().meta({
-    description: 'Seconds for which the signed addresses are valid.',
+    description: 'Seconds for which the signed URLs are valid.',
     examples: [signedUrlLifetimeSeconds],
   }),
 }).meta({ id: 'SoundDetail' });

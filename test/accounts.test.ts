@@ -91,7 +91,7 @@ describe('a new password', () => {
     const change = (changed: string) =>
       api.post('/auth/password').auth(access_token, bearer).send({ password: changed });
     const { body } = await change(password).expect(400);
-    expect(body.error.message).toBe('password: must be another one than before.');
+    expect(body.error.message).toBe('password: must differ from the current one.');
     await change('12345').expect(400);
     await change(newPassword).expect(200);
   });

@@ -52,7 +52,7 @@ export function notFound(noun: string) {
 
 /** A failure behind the gateway: the answer says nothing about it, the log gets the cause. */
 export function serverError(cause: unknown) {
-  return new ApiError('server_error', 'The service could not answer. Try again with a growing delay.', {
+  return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', {
     cause,
   });
 }
@@ -70,7 +70,7 @@ const bodyProblems: Record<string, string> = {
  */
 function fromExpress(error: unknown): ApiError {
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
-  if (error instanceof URIError) return notFound('address');
+  if (error instanceof URIError) return notFound('path');
   if (status !== undefined && status >= 400 && status < 500) {
     return new ApiError('invalid_request', bodyProblems[type ?? ''] ?? 'The body could not be read.', {
       cause: error,

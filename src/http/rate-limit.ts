@@ -171,7 +171,7 @@ function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
 
 function tooManyRequests(counted: RateLimitInfo | undefined) {
   const waitMs = (counted?.resetTime?.getTime() ?? 0) - Date.now();
-  return new ApiError('rate_limited', 'Too many requests. Wait for the seconds that Retry-After names.', {
+  return new ApiError('rate_limited', 'Too many requests. Wait as many seconds as Retry-After says.', {
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   });
 }

@@ -98,7 +98,7 @@ export function refuseOtherMethods(route: IRoute, methods: readonly string[]) {
     res.set('Allow', allow).status(204).end();
   });
   route.all(() => {
-    throw new ApiError('invalid_request', `This address takes ${allow}.`, {
+    throw new ApiError('invalid_request', `This path supports ${allow}.`, {
       status: 405,
       headers: { Allow: allow },
     });
@@ -109,7 +109,9 @@ export function refuseOtherMethods(route: IRoute, methods: readonly string[]) {
 export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limits: RateLimits): Router {
   const router = Router({ caseSensitive: true });
   const collapse = createCollapser<SharedAnswer>(() => context.metrics?.readJoined());
-  for (const [path, ofPath] of Map.groupBy(endpoints, ({ path }) => path)) {
+  const byPath = Map.groupBy(endpoints, ({ path }) => path);
+  // In order, since a brace sorts behind letters: a fixed path comes before a parameter in the same place.
+  for (const [path, ofPath] of [...byPath].sort()) {
     const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const endpoint of ofPath)
       route[endpoint.method](

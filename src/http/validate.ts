@@ -14,7 +14,7 @@ declare module 'express-serve-static-core' {
 export function validate({ params, query, body }: Endpoint): RequestHandler {
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
-    if (path?.success === false) throw notFound('address');
+    if (path?.success === false) throw notFound('path');
     res.locals.input = {
       params: path?.data ?? {},
       query: query ? parse(query, req.query) : {},
@@ -33,7 +33,7 @@ function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    throw new ApiError('invalid_request', `${issue.keys[0]}: is not a field that can be set here.`);
+    throw new ApiError('invalid_request', `${issue.keys[0]}: cannot be set here.`);
   }
   const field = issue?.path.join('.');
   throw new ApiError('invalid_request', field ? `${field}: ${issue?.message}.` : `${issue?.message}.`);

@@ -59,7 +59,7 @@ function responsesOf({ status, response, errors, cache }: Endpoint): ZodOpenApiR
       content: { 'application/json': { schema: response } },
     },
     ...(cache === 'revalidate' && {
-      304: { description: 'The copy that `If-None-Match` names is still right. No body.', headers },
+      304: { description: 'The copy that `If-None-Match` identifies is still current. No body.', headers },
     }),
     ...Object.fromEntries(
       failures.map((code) => [statusOfCode[code], { $ref: `#/components/responses/${code}` }]),
@@ -100,7 +100,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         description: descriptionOfService,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: apiBase, description: 'The service that this document came from.' }],
+      servers: [{ url: apiBase, description: 'The service that served this document.' }],
       tags,
       paths,
       components,

@@ -10,29 +10,29 @@ import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
 // What every endpoint has in common: the parts of the document that no single declaration can say.
 
 export const descriptionOfService = `
-A catalogue of sounds for mobile apps: accounts, a list with filters and pages, short-lived signed audio addresses, a
+A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
 
-**Transport.** HTTPS only; plain HTTP is 400. Bodies are JSON of at most 16 KB (32 KB where an ID token is sent).
-Success carries its payload in \`data\` (the home page in \`sections\`), failure in
-\`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to answers at any time:
-ignore those you do not know.
+**Transport.** HTTPS only; plain HTTP is answered with 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens). A
+successful response has its payload in \`data\` (the home page in \`sections\`), a failed one has
+\`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses at any time:
+ignore those that you do not know.
 
-**Credentials.** \`Authorization: Bearer <access token>\`. An access token lives about an hour. On a 401, refresh once
-and repeat the request. Refresh tokens are rotated: only the newest one is to be stored. Trusted back ends may send an
-API key (\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
+**Credentials.** \`Authorization: Bearer <access token>\`. An access token is valid for about an hour. On a 401, refresh
+once and repeat the request. Refresh tokens are rotated: store only the newest one. Trusted back ends may send an API key (\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
 
-**Limits.** 60 requests a minute for each user, unless the operator set another limit; every response says what is left
-in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Beyond it is 429 with \`Retry-After\`. Back off exponentially,
-starting at 1 second and doubling up to 30 seconds, on 429 and on 500.
+**Limits.** 60 requests a minute for each user, unless the operator has set another limit; every response says what is
+left in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit are answered with 429: wait as many
+seconds as \`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds,
+unless the description of the endpoint says that a repeated request counts twice.
 
-**Requests.** Every response has an \`X-Request-Id\`; quote it when you report a problem. Where a response has an
-\`ETag\`, send it back in \`If-None-Match\` and a 304 without a body says that nothing has changed.
+**Requests.** Every response has an \`X-Request-Id\`; quote it when you report a problem. When a response has an
+\`ETag\`, send it back in \`If-None-Match\`: a 304 without a body means that nothing has changed.
 `.trim();
 
 export const tags = [
   { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
-  { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue, and counting plays.' },
+  { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue and its play counter.' },
   { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
   { name: 'me', 'x-displayName': 'Caller', description: 'Who the caller is: profile and customer record.' },
   { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
@@ -41,7 +41,7 @@ export const tags = [
 
 const headers: Record<string, ZodOpenApiHeaderObject> = {
   'X-Request-Id': {
-    description: 'Names this request in the log of the service. A well-formed one that you send is kept.',
+    description: 'Identifies this request in the log of the service. A valid id that you send is kept.',
     required: true,
     schema: { type: 'string', examples: ['0d9d3c1b-2a10-4f0e-8b43-7d9f1a524b43'] },
   },
@@ -66,12 +66,12 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
     schema: { type: 'integer', format: 'int64', minimum: 1, examples: [12] },
   },
   'WWW-Authenticate': {
-    description: 'Has `error="invalid_token"` when a credential came and was refused.',
+    description: 'Contains `error="invalid_token"` when a credential was sent and rejected.',
     required: true,
     schema: { type: 'string', examples: ['Bearer realm="sounds", error="invalid_token"'] },
   },
   ETag: {
-    description: 'Names this state of the answer, for `If-None-Match`.',
+    description: 'Identifies this version of the response, for `If-None-Match`.',
     required: true,
     schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
   },
@@ -124,14 +124,14 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
   rate_limited: failure(
     'rate_limited',
-    'Too many requests. Back off exponentially, starting at 1 second and doubling up to 30 seconds.',
-    'Too many requests. Wait for the seconds that Retry-After names.',
+    'Too many requests. Wait as many seconds as `Retry-After` says.',
+    'Too many requests. Wait as many seconds as Retry-After says.',
     'Retry-After',
   ),
   server_error: failure(
     'server_error',
-    'Failure of the service; safe to retry with backoff. It says nothing about the credential.',
-    'The service could not answer. Try again with a growing delay.',
+    'Server-side failure; safe to retry with backoff unless the endpoint says otherwise. It says nothing about the credential.',
+    'The service could not answer. Try again, with increasing delays.',
   ),
 };
 
@@ -141,7 +141,7 @@ export const components: ZodOpenApiComponentsObject = {
     IfNoneMatch: {
       in: 'header',
       name: 'If-None-Match',
-      description: '`ETag` of the copy that the client holds.',
+      description: 'The `ETag` of the copy that the client has.',
       schema: { type: 'string' },
     },
   },
@@ -151,7 +151,8 @@ export const components: ZodOpenApiComponentsObject = {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'The access token of a user, from one of the sign-in endpoints. It lives about an hour.',
+      description:
+        'The access token of a user, from one of the sign-in endpoints. It is valid for about an hour.',
     },
     apiKey: {
       type: 'http',

@@ -46,9 +46,9 @@ function idTokenEndpoint(
     operation,
     summary,
     description:
-      `Signs in with the ID token that the native sign-in SDK of ${issuer} gave the app; no web redirect is involved. ` +
-      'An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK ' +
-      'got its SHA-256 in lower-case hex, this endpoint gets it as it was before.',
+      `Signs in with the ID token that the app got from the native sign-in SDK of ${issuer}; there is no web redirect. The ` +
+      'first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 ' +
+      'of the nonce in lower-case hex, and this endpoint the nonce itself.',
     guard: 'none',
     body: body({
       id_token: exactText(24_000).meta({ examples: [exampleToken] }),
@@ -79,8 +79,8 @@ export const authEndpoints = [
     operation: 'signUp',
     summary: 'Create account',
     description:
-      'Where e-mail addresses must be confirmed, the answer carries `needs_email_confirmation: true` instead of ' +
-      'tokens: send the code of the mail to `/auth/verify`.',
+      'Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
+      'send the mailed code to `/auth/verify`. Do not retry a 500 blindly: the account may exist. Sign in instead.',
     guard: 'none',
     body: body({
       email,
@@ -107,8 +107,8 @@ export const authEndpoints = [
     operation: 'signIn',
     summary: 'Sign in',
     description:
-      'An unknown e-mail address, a wrong password and a deactivated account are one and the same 401. Ten failures ' +
-      'a minute for one account are 429.',
+      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a ' +
+      'minute for one account the response is 429.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }),
     extraLimits: ['failedSignIns'],
@@ -127,10 +127,10 @@ export const authEndpoints = [
     operation: 'refresh',
     summary: 'Refresh tokens',
     description:
-      'Gives a new access token and a new refresh token. The old refresh token is rotated out: store the new one ' +
-      'before using the new access token, and let one refresh at a time run on a device. Repeating a refresh whose ' +
-      'answer was lost is safe as long as the new tokens were not used. 401 means that the session is over: sign in ' +
-      'again. Any other error says nothing about the session: keep the tokens and try again.',
+      'Returns a new access token and a new refresh token; the old refresh token is rotated out. Store the new one ' +
+      'before using the new access token, and run one refresh at a time on a device. Repeating a refresh whose ' +
+      'response was lost is safe as long as the new tokens have not been used. 401 means that the session is over: ' +
+      'sign in again. Any other error says nothing about the session: keep the tokens and try again.',
     guard: 'none',
     body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }),
     response: z.object({ data: RefreshedSession }),
@@ -148,7 +148,7 @@ export const authEndpoints = [
     summary: 'Revoke refresh token',
     description:
       'Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access ' +
-      'token itself is good until it expires: forget it. API keys are 401 here.',
+      'token itself stays valid until it expires: discard it. API keys get 401 here.',
     guard: 'user',
     response: Done,
     errors: ['unauthorized', 'rate_limited'],

@@ -27,8 +27,8 @@ export const categoryEndpoints = [
     operation: 'listCategories',
     summary: 'Category tree',
     description:
-      'Active categories in display order, each with its children. Guests may call this without a token; a token that ' +
-      'is sent all the same must be valid.',
+      'Active categories in display order, each with its children. No token is needed, but one that is ' +
+      'sent must be valid.',
     guard: 'optional',
     response: z.object({ data: z.array(Category) }),
     errors: ['unauthorized', 'rate_limited'],

@@ -12,7 +12,7 @@ const Favorite = z
     sounds: z
       .object(SoundPreview.shape)
       .nullable()
-      .meta({ description: 'Null while the sound is not active; the favorite itself is kept.' }),
+      .meta({ description: 'Null while the sound is inactive; the favorite itself is kept.' }),
   })
   .meta({ id: 'Favorite' });
 type Favorite = z.infer<typeof Favorite>;
@@ -39,8 +39,8 @@ export const favoriteEndpoints = [
     operation: 'addFavorite',
     summary: 'Add favorite',
     description:
-      'Idempotent: adding what is a favorite already changes nothing and answers the same. A sound that does not ' +
-      'exist or is not active is 404.',
+      'Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does ' +
+      'not exist or is not active gets 404.',
     guard: 'bearer',
     body: body({ sound_id: uuid }),
     status: 201,
@@ -60,7 +60,7 @@ export const favoriteEndpoints = [
     path: '/favorites/{soundId}',
     operation: 'removeFavorite',
     summary: 'Remove favorite',
-    description: 'Idempotent: removing what is no favorite answers the same.',
+    description: 'Idempotent: removing a sound that is not a favorite returns the same.',
     guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,

@@ -4,9 +4,7 @@ import { Customer, CustomerChanges, Profile } from '../customer.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
 
-const AuthVia = z
-  .enum(['jwt', 'api_key'])
-  .meta({ description: 'The kind of credential that the request came with.' });
+const AuthVia = z.enum(['jwt', 'api_key']).meta({ description: 'The kind of credential in the request.' });
 
 /** What a token says of its user, for the rare account that has no customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
@@ -37,7 +35,7 @@ export const meEndpoints = [
     path: '/me',
     operation: 'getProfile',
     summary: 'Caller profile',
-    description: 'Good for checking a token after signing in.',
+    description: 'Useful to check a token after signing in.',
     guard: 'bearer',
     response: z.object({ data: Profile, auth_via: AuthVia }),
     errors: ['unauthorized', 'rate_limited'],
@@ -55,8 +53,9 @@ export const meEndpoints = [
     operation: 'deleteAccount',
     summary: 'Delete the account',
     description:
-      'Deletes the account of the caller for good, with its customer record, favorites and API keys. It needs a sign-in ' +
-      'within the last 15 minutes; a refresh is none. Otherwise the answer is 401: sign in again. API keys are 401 here.',
+      'Permanently deletes the account of the caller, with its customer record, favorites and API keys. This needs a ' +
+      'sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys ' +
+      'get 401 here.',
     guard: 'user',
     response: Done,
     errors: ['unauthorized', 'rate_limited'],
@@ -92,8 +91,8 @@ export const meEndpoints = [
     operation: 'updateCustomer',
     summary: 'Update customer record',
     description:
-      'Changes the fields that are sent and leaves the others; null clears a text. Only these fields can be changed: ' +
-      'any other is 400, and then nothing is written.',
+      'Changes the fields that are sent and keeps the others; null clears a text. A request with any other field gets ' +
+      '400, and changes nothing.',
     guard: 'bearer',
     body: CustomerChanges,
     response: z.object({ data: Customer }),

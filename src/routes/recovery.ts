@@ -52,31 +52,31 @@ export const recoveryEndpoints = [
     'recover',
     'recovery',
     'Mail a code for a forgotten password',
-    'Mails a code that `/auth/verify` takes as `recovery`. The answer is the same whether or not the address has an ' +
-      'account. Five mails an hour for one address, beyond that 429.',
+    'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
+      'has an account. Limited to five mails an hour for one address.',
   ),
   mailEndpoint(
     'resend',
     'signup',
     'Mail the confirmation code again',
-    'Mails the code that confirms a new account again, where one is due. The answer is the same in any case. Five ' +
-      'mails an hour for one address, those of `/auth/recover` included, beyond that 429.',
+    'Mails a new code if the account still has to be confirmed. The response is the same in any case. Limited to five ' +
+      'mails an hour for one address, including those of `/auth/recover`.',
   ),
 
   endpoint({
     method: 'post',
     path: '/auth/verify',
     operation: 'verify',
-    summary: 'Open a session with the code of a mail',
+    summary: 'Exchange a mailed code for a session',
     description:
-      'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password, to be ' +
-      'followed by `/auth/password`. A wrong, used or expired code, and a deactivated account, are one and the same 401. ' +
-      'Ten failures an hour for one address are 429.',
+      'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new ' +
+      'one with `/auth/password` next. A wrong, used or expired code and a deactivated account get the same 401. After ' +
+      'ten failures an hour for one address the response is 429.',
     guard: 'none',
     body: body({
       type: z
         .enum(['signup', 'recovery'], { error: 'must be signup or recovery' })
-        .meta({ description: 'What the mail was sent for.', examples: ['recovery'] }),
+        .meta({ description: 'Why the code was mailed.', examples: ['recovery'] }),
       email,
       code,
     }),
@@ -96,8 +96,8 @@ export const recoveryEndpoints = [
     operation: 'changePassword',
     summary: 'Set a new password',
     description:
-      'Sets the password of the caller. All other sessions end, this one lives on. Projects may ask for the current ' +
-      'password; a session that the code of a mail has opened needs none. Ten passwords an hour that are refused are 429.',
+      'Sets the password of the caller and ends all other sessions. Some projects require the current password, except ' +
+      'in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
     guard: 'user',
     extraLimits: ['refusedPasswords'],
     body: body({

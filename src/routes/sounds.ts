@@ -41,9 +41,9 @@ export const soundEndpoints = [
     operation: 'listSounds',
     summary: 'List sounds',
     description:
-      'Active sounds by sort order, then most recent first. Walk through them page by page with `next_cursor`: every ' +
-      'sound comes exactly once, whatever is added or removed meanwhile. Unknown parameters are ignored; a parameter ' +
-      'given twice, or with a value that its rule does not allow, is 400. Without matches `data` is empty.',
+      'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears ' +
+      'exactly once, even if others are added or removed in between. Unknown parameters are ignored; a repeated ' +
+      'parameter or an invalid value gets 400. `data` is empty if nothing matches.',
     guard: 'bearer',
     query: z.object({
       category: optionalQueryText(100).meta({
@@ -56,10 +56,10 @@ export const soundEndpoints = [
         description: 'true: only featured sounds. false: only sounds that are not.',
       }),
       search: optionalQueryText(100).meta({
-        description: 'Only sounds whose title contains this text, in any case. Blank is as good as absent.',
+        description: 'Only sounds whose title contains this text, ignoring case. A blank value is ignored.',
       }),
-      limit: limit.optional().meta({ description: 'Size of a page.', examples: [20] }),
-      cursor: cursor.optional().meta({ description: '`next_cursor` of the previous page.' }),
+      limit: limit.optional().meta({ description: 'Page size.', examples: [20] }),
+      cursor: cursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
     }),
     response: SoundPage,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
@@ -82,8 +82,8 @@ export const soundEndpoints = [
     operation: 'getSound',
     summary: 'Sound with signed audio URL',
     description:
-      'The signed addresses live 5 minutes. Request them right before playback; do not cache them. An unknown id and ' +
-      'one of an inactive sound are the same 404.',
+      'The signed URLs are valid for 5 minutes. Request them right before playback; do not cache them. An unknown id ' +
+      'and that of an inactive sound get the same 404.',
     guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: SoundDetail }),
@@ -123,8 +123,8 @@ export const soundEndpoints = [
     operation: 'countPlay',
     summary: 'Count a play',
     description:
-      'Adds one to the global play counter of the sound, atomically, and answers with the new count. Not idempotent: ' +
-      'a request that is sent twice counts twice.',
+      'Adds one to the global play counter of the sound, atomically, and returns the new count. Not idempotent: ' +
+      'a repeated request counts twice.',
     guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: Played }),

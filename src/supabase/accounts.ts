@@ -91,7 +91,7 @@ const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt']
 const wrongCurrentPassword = 'current_password: is not the password of this account.';
 
 const passwordRefusals: Record<string, string> = {
-  same_password: 'password: must be another one than before.',
+  same_password: 'password: must differ from the current one.',
   weak_password: weakPassword,
   validation_failed: 'password: was not accepted.',
   current_password_required: 'current_password: is required.',

@@ -10,7 +10,7 @@ export interface paths {
         put?: never;
         /**
          * Create account
-         * @description Where e-mail addresses must be confirmed, the answer carries `needs_email_confirmation: true` instead of tokens: send the code of the mail to `/auth/verify`.
+         * @description Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: send the mailed code to `/auth/verify`. Do not retry a 500 blindly: the account may exist. Sign in instead.
          */
         post: operations["signUp"];
         delete?: never;
@@ -30,7 +30,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description An unknown e-mail address, a wrong password and a deactivated account are one and the same 401. Ten failures a minute for one account are 429.
+         * @description An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a minute for one account the response is 429.
          */
         post: operations["signIn"];
         delete?: never;
@@ -50,7 +50,7 @@ export interface paths {
         put?: never;
         /**
          * Refresh tokens
-         * @description Gives a new access token and a new refresh token. The old refresh token is rotated out: store the new one before using the new access token, and let one refresh at a time run on a device. Repeating a refresh whose answer was lost is safe as long as the new tokens were not used. 401 means that the session is over: sign in again. Any other error says nothing about the session: keep the tokens and try again.
+         * @description Returns a new access token and a new refresh token; the old refresh token is rotated out. Store the new one before using the new access token, and run one refresh at a time on a device. Repeating a refresh whose response was lost is safe as long as the new tokens have not been used. 401 means that the session is over: sign in again. Any other error says nothing about the session: keep the tokens and try again.
          */
         post: operations["refresh"];
         delete?: never;
@@ -70,7 +70,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke refresh token
-         * @description Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access token itself is good until it expires: forget it. API keys are 401 here.
+         * @description Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access token itself stays valid until it expires: discard it. API keys get 401 here.
          */
         post: operations["signOut"];
         delete?: never;
@@ -90,7 +90,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange identity-provider ID token
-         * @description Signs in with the ID token that the native sign-in SDK of the identity provider gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         * @description Signs in with the ID token that the app got from the native sign-in SDK of the identity provider; there is no web redirect. The first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 of the nonce in lower-case hex, and this endpoint the nonce itself.
          */
         post: operations["exchangeIdToken"];
         delete?: never;
@@ -110,7 +110,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange Google ID token
-         * @description Signs in with the ID token that the native sign-in SDK of Google gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         * @description Signs in with the ID token that the app got from the native sign-in SDK of Google; there is no web redirect. The first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 of the nonce in lower-case hex, and this endpoint the nonce itself.
          */
         post: operations["exchangeGoogleIdToken"];
         delete?: never;
@@ -130,7 +130,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange Apple ID token
-         * @description Signs in with the ID token that the native sign-in SDK of Apple gave the app; no web redirect is involved. An account is made at the first time. A nonce must be sent if, and only if, the ID token has one: the SDK got its SHA-256 in lower-case hex, this endpoint gets it as it was before.
+         * @description Signs in with the ID token that the app got from the native sign-in SDK of Apple; there is no web redirect. The first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 of the nonce in lower-case hex, and this endpoint the nonce itself.
          */
         post: operations["exchangeAppleIdToken"];
         delete?: never;
@@ -150,7 +150,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a code for a forgotten password
-         * @description Mails a code that `/auth/verify` takes as `recovery`. The answer is the same whether or not the address has an account. Five mails an hour for one address, beyond that 429.
+         * @description Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address has an account. Limited to five mails an hour for one address.
          */
         post: operations["recover"];
         delete?: never;
@@ -170,7 +170,7 @@ export interface paths {
         put?: never;
         /**
          * Mail the confirmation code again
-         * @description Mails the code that confirms a new account again, where one is due. The answer is the same in any case. Five mails an hour for one address, those of `/auth/recover` included, beyond that 429.
+         * @description Mails a new code if the account still has to be confirmed. The response is the same in any case. Limited to five mails an hour for one address, including those of `/auth/recover`.
          */
         post: operations["resend"];
         delete?: never;
@@ -189,8 +189,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Open a session with the code of a mail
-         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password, to be followed by `/auth/password`. A wrong, used or expired code, and a deactivated account, are one and the same 401. Ten failures an hour for one address are 429.
+         * Exchange a mailed code for a session
+         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new one with `/auth/password` next. A wrong, used or expired code and a deactivated account get the same 401. After ten failures an hour for one address the response is 429.
          */
         post: operations["verify"];
         delete?: never;
@@ -210,7 +210,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password
-         * @description Sets the password of the caller. All other sessions end, this one lives on. Projects may ask for the current password; a session that the code of a mail has opened needs none. Ten passwords an hour that are refused are 429.
+         * @description Sets the password of the caller and ends all other sessions. Some projects require the current password, except in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -228,7 +228,7 @@ export interface paths {
         };
         /**
          * List sounds
-         * @description Active sounds by sort order, then most recent first. Walk through them page by page with `next_cursor`: every sound comes exactly once, whatever is added or removed meanwhile. Unknown parameters are ignored; a parameter given twice, or with a value that its rule does not allow, is 400. Without matches `data` is empty.
+         * @description Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears exactly once, even if others are added or removed in between. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. `data` is empty if nothing matches.
          */
         get: operations["listSounds"];
         put?: never;
@@ -248,7 +248,7 @@ export interface paths {
         };
         /**
          * Sound with signed audio URL
-         * @description The signed addresses live 5 minutes. Request them right before playback; do not cache them. An unknown id and one of an inactive sound are the same 404.
+         * @description The signed URLs are valid for 5 minutes. Request them right before playback; do not cache them. An unknown id and that of an inactive sound get the same 404.
          */
         get: operations["getSound"];
         put?: never;
@@ -270,7 +270,7 @@ export interface paths {
         put?: never;
         /**
          * Count a play
-         * @description Adds one to the global play counter of the sound, atomically, and answers with the new count. Not idempotent: a request that is sent twice counts twice.
+         * @description Adds one to the global play counter of the sound, atomically, and returns the new count. Not idempotent: a repeated request counts twice.
          */
         post: operations["countPlay"];
         delete?: never;
@@ -294,7 +294,7 @@ export interface paths {
         put?: never;
         /**
          * Add favorite
-         * @description Idempotent: adding what is a favorite already changes nothing and answers the same. A sound that does not exist or is not active is 404.
+         * @description Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does not exist or is not active gets 404.
          */
         post: operations["addFavorite"];
         delete?: never;
@@ -315,7 +315,7 @@ export interface paths {
         post?: never;
         /**
          * Remove favorite
-         * @description Idempotent: removing what is no favorite answers the same.
+         * @description Idempotent: removing a sound that is not a favorite returns the same.
          */
         delete: operations["removeFavorite"];
         options?: never;
@@ -332,14 +332,14 @@ export interface paths {
         };
         /**
          * Caller profile
-         * @description Good for checking a token after signing in.
+         * @description Useful to check a token after signing in.
          */
         get: operations["getProfile"];
         put?: never;
         post?: never;
         /**
          * Delete the account
-         * @description Deletes the account of the caller for good, with its customer record, favorites and API keys. It needs a sign-in within the last 15 minutes; a refresh is none. Otherwise the answer is 401: sign in again. API keys are 401 here.
+         * @description Permanently deletes the account of the caller, with its customer record, favorites and API keys. This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys get 401 here.
          */
         delete: operations["deleteAccount"];
         options?: never;
@@ -366,7 +366,7 @@ export interface paths {
         head?: never;
         /**
          * Update customer record
-         * @description Changes the fields that are sent and leaves the others; null clears a text. Only these fields can be changed: any other is 400, and then nothing is written.
+         * @description Changes the fields that are sent and keeps the others; null clears a text. A request with any other field gets 400, and changes nothing.
          */
         patch: operations["updateCustomer"];
         trace?: never;
@@ -400,7 +400,7 @@ export interface paths {
         };
         /**
          * Category tree
-         * @description Active categories in display order, each with its children. Guests may call this without a token; a token that is sent all the same must be valid.
+         * @description Active categories in display order, each with its children. No token is needed, but one that is sent must be valid.
          */
         get: operations["listCategories"];
         put?: never;
@@ -423,7 +423,27 @@ export interface components {
                 message: string;
             };
         };
-        /** @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent. */
+        /**
+         * @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.
+         * @example {
+         *       "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...",
+         *       "refresh_token": "v1sQ0o3kPq7m",
+         *       "token_type": "bearer",
+         *       "expires_at": 1782210600,
+         *       "expires_in": 3600,
+         *       "user": {
+         *         "id": "7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10",
+         *         "email": "ada@example.com"
+         *       }
+         *     }
+         * @example {
+         *       "needs_email_confirmation": true,
+         *       "user": {
+         *         "id": "7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10",
+         *         "email": "ada@example.com"
+         *       }
+         *     }
+         */
         SignedUp: {
             /**
              * @description Bearer token.
@@ -431,7 +451,7 @@ export interface components {
              */
             access_token?: string;
             /**
-             * @description Good for one refresh, which brings the next one.
+             * @description Valid for one refresh, which returns the next one.
              * @example v1sQ0o3kPq7m
              */
             refresh_token?: string;
@@ -469,7 +489,7 @@ export interface components {
              */
             access_token: string;
             /**
-             * @description Good for one refresh, which brings the next one.
+             * @description Valid for one refresh, which returns the next one.
              * @example v1sQ0o3kPq7m
              */
             refresh_token: string;
@@ -496,7 +516,7 @@ export interface components {
              */
             access_token: string;
             /**
-             * @description Good for one refresh, which brings the next one.
+             * @description Valid for one refresh, which returns the next one.
              * @example v1sQ0o3kPq7m
              */
             refresh_token: string;
@@ -526,7 +546,7 @@ export interface components {
             /** @example A hand-hammered bowl, struck once and left to ring. */
             description: string | null;
             /**
-             * @description Note that a bowl is tuned to.
+             * @description The note that a bowl is tuned to.
              * @example C4
              */
             bowl_note: string | null;
@@ -563,7 +583,7 @@ export interface components {
             is_featured: boolean;
             /**
              * Format: int64
-             * @description Plays by everyone, ever.
+             * @description All plays, by all users.
              * @example 1289
              */
             play_count: number;
@@ -584,7 +604,7 @@ export interface components {
             /** @example A hand-hammered bowl, struck once and left to ring. */
             description: string | null;
             /**
-             * @description Note that a bowl is tuned to.
+             * @description The note that a bowl is tuned to.
              * @example C4
              */
             bowl_note: string | null;
@@ -613,7 +633,7 @@ export interface components {
              */
             tags: string[] | null;
             /**
-             * @description Signed address of the cover, valid as long as `audio_url`.
+             * @description Signed URL of the cover, valid as long as `audio_url`.
              * @example https://example.supabase.co/storage/v1/object/sign/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...
              */
             cover_image_url: string | null;
@@ -621,7 +641,7 @@ export interface components {
             is_featured: boolean;
             /**
              * Format: int64
-             * @description Plays by everyone, ever.
+             * @description All plays, by all users.
              * @example 1289
              */
             play_count: number;
@@ -631,13 +651,13 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Signed address of the audio, valid for 5 minutes; it serves ranges. Ask for it right before playback and do not keep it. Any 4xx from it means: get this sound again and use the new one. Null when there is no file.
+             * @description Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do not store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.
              * @example https://example.supabase.co/storage/v1/object/sign/audio/bowls/c4.m4a?token=eyJhbGciOi...
              */
             audio_url: string | null;
             /**
              * Format: int64
-             * @description Seconds for which the signed addresses are valid.
+             * @description Seconds for which the signed URLs are valid.
              * @example 300
              */
             audio_url_expires_in: number;
@@ -653,7 +673,7 @@ export interface components {
              * @example 2026-06-23T09:30:00.000Z
              */
             created_at: string;
-            /** @description Null while the sound is not active; the favorite itself is kept. */
+            /** @description Null while the sound is inactive; the favorite itself is kept. */
             sounds: {
                 /**
                  * Format: uuid
@@ -897,7 +917,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too many requests. Back off exponentially, starting at 1 second and doubling up to 30 seconds. */
+        /** @description Too many requests. Wait as many seconds as `Retry-After` says. */
         rate_limited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -912,14 +932,14 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "rate_limited",
-                 *         "message": "Too many requests. Wait for the seconds that Retry-After names."
+                 *         "message": "Too many requests. Wait as many seconds as Retry-After says."
                  *       }
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Failure of the service; safe to retry with backoff. It says nothing about the credential. */
+        /** @description Server-side failure; safe to retry with backoff unless the endpoint says otherwise. It says nothing about the credential. */
         server_error: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -933,7 +953,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "server_error",
-                 *         "message": "The service could not answer. Try again with a growing delay."
+                 *         "message": "The service could not answer. Try again, with increasing delays."
                  *       }
                  *     }
                  */
@@ -942,12 +962,12 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `ETag` of the copy that the client holds. */
+        /** @description The `ETag` of the copy that the client has. */
         IfNoneMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Names this request in the log of the service. A well-formed one that you send is kept. */
+        /** @description Identifies this request in the log of the service. A valid id that you send is kept. */
         "X-Request-Id": string;
         /** @description Requests allowed in the window. */
         "X-RateLimit-Limit": number;
@@ -957,9 +977,9 @@ export interface components {
         "X-RateLimit-Reset": number;
         /** @description Seconds to wait before the next request. */
         "Retry-After": number;
-        /** @description Has `error="invalid_token"` when a credential came and was refused. */
+        /** @description Contains `error="invalid_token"` when a credential was sent and rejected. */
         "WWW-Authenticate": string;
-        /** @description Names this state of the answer, for `If-None-Match`. */
+        /** @description Identifies this version of the response, for `If-None-Match`. */
         ETag: string;
     };
     pathItems: never;
@@ -1335,7 +1355,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description What the mail was sent for.
+                     * @description Why the code was mailed.
                      * @example recovery
                      * @enum {string}
                      */
@@ -1426,15 +1446,15 @@ export interface operations {
                 include_children?: boolean;
                 /** @description true: only featured sounds. false: only sounds that are not. */
                 featured?: boolean;
-                /** @description Only sounds whose title contains this text, in any case. Blank is as good as absent. */
+                /** @description Only sounds whose title contains this text, ignoring case. A blank value is ignored. */
                 search?: string;
-                /** @description Size of a page. */
+                /** @description Page size. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description `ETag` of the copy that the client holds. */
+                /** @description The `ETag` of the copy that the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1464,7 +1484,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The copy that `If-None-Match` names is still right. No body. */
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1563,7 +1583,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `ETag` of the copy that the client holds. */
+                /** @description The `ETag` of the copy that the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1587,7 +1607,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The copy that `If-None-Match` names is still right. No body. */
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1706,7 +1726,7 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Profile"];
                         /**
-                         * @description The kind of credential that the request came with.
+                         * @description The kind of credential in the request.
                          * @enum {string}
                          */
                         auth_via: "jwt" | "api_key";
@@ -1772,7 +1792,7 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Customer"];
                         /**
-                         * @description The kind of credential that the request came with.
+                         * @description The kind of credential in the request.
                          * @enum {string}
                          */
                         auth_via: "jwt" | "api_key";
@@ -1850,7 +1870,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `ETag` of the copy that the client holds. */
+                /** @description The `ETag` of the copy that the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1874,7 +1894,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The copy that `If-None-Match` names is still right. No body. */
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1895,7 +1915,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `ETag` of the copy that the client holds. */
+                /** @description The `ETag` of the copy that the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1919,7 +1939,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The copy that `If-None-Match` names is still right. No body. */
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect } from 'vitest';
 import { createFetch } from '../src/supabase/fetch.ts';
@@ -40,6 +41,26 @@ describe('load beyond what Supabase can take', () => {
       // 5, and what a busy machine adds; queued without a deadline, the last would have taken 9.
       expect(Math.max(...seconds)).toBeLessThan(8);
       await list().expect(200);
+    });
+  });
+
+  test('of an Auth that hangs does not keep anybody from the catalogue', async () => {
+    const held: ServerResponse[] = [];
+    let hangs = true;
+    const hangingAuth: RequestListener = (req, res) => {
+      if (!req.url?.startsWith('/auth/'))
+        res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+      else if (hangs) held.push(res);
+      else res.destroy();
+    };
+    await withSupabase(hangingAuth, async (api) => {
+      const refreshes = times(150, () => api.post('/auth/refresh').send({ refresh_token: randomUUID() }));
+      await expect.poll(() => held.length).toBe(128); // as many as there are connections
+      const { status } = await api.get('/categories');
+      hangs = false;
+      for (const res of held) res.destroy();
+      for (const refresh of await refreshes) expect(refresh.status).toBe(500);
+      expect(status).toBe(200);
     });
   });
 

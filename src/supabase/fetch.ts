@@ -14,8 +14,19 @@ export function timeLeftMs(service: Service): number {
   return Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
 }
 
-/** More calls at once than this are refused instead of queued: nobody would wait for the last of them. */
+/** More calls of a service at once than this are refused instead of queued: nobody would wait for the last of them. */
 const maxCallsInFlight = 4_096;
+
+/** The connections to one service. Each has its own: a service that hangs must not hold those to the others. */
+function createPool() {
+  const agent = new Agent({
+    connections: 128,
+    keepAliveTimeout: 30_000,
+    connect: { timeout: 5_000 },
+    allowH2: false, // one call a connection: none fails with another
+  });
+  return { agent, inFlight: 0 };
+}
 
 function serviceOf(path: string): Service {
   if (path.includes('/rest/v1/')) return 'data';
@@ -29,13 +40,12 @@ function serviceOf(path: string): Service {
  * It rejects when there is no whole answer in time, and for a 200 without a body, which postgrest-js takes for null.
  */
 export function createFetch(metrics: Metrics | null) {
-  const agent = new Agent({
-    connections: 128,
-    keepAliveTimeout: 30_000,
-    connect: { timeout: 5_000 },
-    allowH2: false, // one call a connection: none fails with another
-  });
-  let inFlight = 0;
+  const pools: Record<Service, ReturnType<typeof createPool>> = {
+    auth: createPool(),
+    data: createPool(),
+    storage: createPool(),
+    keys: createPool(),
+  };
 
   async function call(url: string, service: Service, init: RequestInit): Promise<Response> {
     const { id } = requestContext.getStore() ?? {};
@@ -45,7 +55,7 @@ export function createFetch(metrics: Metrics | null) {
     if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
     const deadline = AbortSignal.timeout(timeLeftMs(service));
     const answer = await request(url, {
-      dispatcher: agent,
+      dispatcher: pools[service].agent,
       method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
       headers,
       body: init.body ?? null,
@@ -59,11 +69,12 @@ export function createFetch(metrics: Metrics | null) {
   return {
     fetch: async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
-      if (inFlight >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
       const service = serviceOf(pathname);
+      const pool = pools[service];
+      if (pool.inFlight >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
       const started = performance.now();
       let status: number | null = null;
-      inFlight++;
+      pool.inFlight++;
       try {
         const response = await call(href, service, init);
         status = response.status;
@@ -71,11 +82,11 @@ export function createFetch(metrics: Metrics | null) {
       } catch (error) {
         throw new Error(`No answer from ${pathname}`, { cause: error });
       } finally {
-        inFlight--;
+        pool.inFlight--;
         metrics?.upstreamAnswered(service, status, performance.now() - started);
       }
     },
-    close: () => agent.close(),
+    close: () => Promise.all(Object.values(pools).map(({ agent }) => agent.close())),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
-import { apiAt, bearer } from './support/api.ts';
+import { type Api, apiAt, bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { type Gateway, startGateway } from './support/gateway.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
@@ -162,6 +162,66 @@ describe('rate limits with Redis', () => {
         await redis.stop();
       },
       { REDIS_URL: away.url, METRICS_PORT: '0' },
+    );
+  });
+
+  const session = JSON.stringify({
+    access_token: 'access-token-of-a-test',
+    refresh_token: 'refresh-token-of-a-test',
+    token_type: 'bearer',
+    expires_at: 1_782_210_600,
+    expires_in: 3600,
+    user: { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: 'ada@example.com' },
+  });
+  const sendSession = (res: ServerResponse) =>
+    res.writeHead(200, { 'Content-Type': 'application/json' }).end(session);
+  const signIn = (api: Api) =>
+    api.post('/auth/signin').send({ email: 'ada@example.com', password: 'secret' });
+  const shared = async (gateway: Gateway, is: 0 | 1) =>
+    expect
+      .poll(async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared'), { timeout: 5000 })
+      .toEqual({ '': is });
+
+  test('take back in Redis what was counted there after it had been away', async () => {
+    const redis = await startRedis();
+    await withSupabase(
+      (_req, res) => sendSession(res),
+      async (api, gateway) => {
+        await shared(gateway, 1);
+        await redis.stop();
+        await shared(gateway, 0);
+        await signIn(api).expect(200); // counted and taken back in this process
+        const again = await startRedis(redis.port);
+        await shared(gateway, 1);
+        for (let count = 0; count < 11; count++) await signIn(api).expect(200);
+        await again.stop();
+      },
+      { REDIS_URL: redis.url, METRICS_PORT: '0' },
+    );
+  });
+
+  test('leave no key behind in a Redis that has lost its data meanwhile', async () => {
+    const redis = await startRedis();
+    const asked = Promise.withResolvers<ServerResponse>();
+    await withSupabase(
+      (_req, res) => asked.resolve(res),
+      async (api, gateway) => {
+        await shared(gateway, 1);
+        const signedIn = signIn(api).expect(200).then();
+        const held = await asked.promise;
+        const client = new Redis(redis.url);
+        const keys = () => client.keys('sounds:rate-limit:failedSignIns:*');
+        expect(await keys()).toHaveLength(1);
+        await client.flushall();
+        sendSession(held);
+        await signedIn;
+        // The next command of the gateway shows that the one before has been carried out.
+        await api.get('/nope').expect(404);
+        expect(await keys()).toEqual([]);
+        client.disconnect();
+        await redis.stop();
+      },
+      { REDIS_URL: redis.url, METRICS_PORT: '0' },
     );
   });
 });

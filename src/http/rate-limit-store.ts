@@ -6,6 +6,9 @@ import { type RedisReply, RedisStore } from 'rate-limit-redis';
 /** After a failure Redis is left alone for so long, in milliseconds. */
 const pauseMs = 1_000;
 
+/** Takes one count back where there is one. DECR alone makes a key that is gone anew: at -1, and without an end. */
+const takeBack = `if tonumber(redis.call('GET', KEYS[1]) or 0) > 0 then redis.call('DECR', KEYS[1]) end`;
+
 /**
  * Counts in Redis, and in this process while Redis fails: a limiter must not take the service down. express-rate-limit
  * alone would drop limit and headers then (`passOnStoreError`), and rate-limit-redis fails for good when Redis does
@@ -61,11 +64,12 @@ export class FallbackStore implements Store {
     );
   }
 
-  /** Takes a count back where it was made: Redis makes keys that it does not have, without an end, at -1. */
+  /** Takes a count back where it was made. */
   async decrement(key: string): Promise<void> {
-    if (await this.#local.get(key)) return this.#local.decrement(key);
-    return this.#run(
-      () => this.#shared.decrement(key),
+    const counted = await this.#local.get(key);
+    if (counted && counted.totalHits > 0) return this.#local.decrement(key);
+    await this.#run(
+      () => this.#redis.eval(takeBack, 1, this.prefix + key),
       () => this.#local.decrement(key),
     );
   }

@@ -309,6 +309,25 @@ describe('the limits of passwords, codes and mails', () => {
     await ask('/auth/recover', newEmail(), 61).expect(200);
     await gateway.close();
   });
+
+  test('do not count mails that were asked for while Auth was away or took no more', async () => {
+    const refuse: RequestListener = (_req, res) =>
+      res.writeHead(429, { 'Content-Type': 'application/json' }).end('{"code":"over_request_rate_limit"}');
+    const behaviours: RequestListener[] = [(req) => req.socket.destroy(), refuse];
+    let calls = 0;
+    await withSupabase(
+      (req, res) => {
+        if (++calls <= 30) behaviours[calls % 2]?.(req, res);
+        else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      },
+      async (api) => {
+        const recover = () => api.post('/auth/recover').send({ email: 'ada@example.com' });
+        for (let count = 0; count < 30; count++) await recover();
+        for (let count = 0; count < 5; count++) await recover().expect(200);
+        await recover().expect(429);
+      },
+    );
+  });
 });
 
 test.runIf(inject('stack').embedded)(

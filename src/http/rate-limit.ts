@@ -30,10 +30,13 @@ declare module 'express-serve-static-core' {
   interface Request extends Partial<Record<`${LimitName}Limit`, RateLimitInfo>> {}
 }
 
+/** How a request ended: failed is what says nothing about it, a failure behind the gateway or another limit. */
+export type Outcome = 'done' | 'refused' | 'failed';
+
 type ExtraLimiter = Readonly<{
   count: RequestHandler;
-  /** Takes back what was counted of a request that was no failure; absent where every request counts. */
-  forgive?: (req: Request) => void;
+  /** Takes back what was counted of a request that ended so, where it does not count. */
+  forgive: (req: Request, outcome: Outcome) => void;
 }>;
 
 const minuteMs = 60_000;
@@ -54,23 +57,28 @@ function accountOf(req: Request): string {
   return createHash('sha256').update(email).digest('hex');
 }
 
-type ExtraLimitOptions = Pick<Options, 'limit' | 'windowMs' | 'keyGenerator'> & { failuresOnly?: true };
+type ExtraLimitOptions = Pick<Options, 'limit' | 'windowMs' | 'keyGenerator'> & {
+  /** Requests that do not count in the end. */
+  forgiven: readonly Outcome[];
+};
+
+const allButRefused: readonly Outcome[] = ['done', 'failed'];
 
 const extraLimits = ({ signUpsPerHour }: Config['rateLimits']): Record<ExtraLimit, ExtraLimitOptions> => ({
   failedSignIns: {
     limit: 10,
     windowMs: minuteMs,
     keyGenerator: (req) => `${addressOf(req)}:${accountOf(req)}`,
-    failuresOnly: true,
+    forgiven: allButRefused,
   },
   // Whatever addresses they come from: a code has as little as six digits.
-  failedCodes: { limit: 10, windowMs: hourMs, keyGenerator: accountOf, failuresOnly: true },
+  failedCodes: { limit: 10, windowMs: hourMs, keyGenerator: accountOf, forgiven: allButRefused },
   // A stolen access token must not be enough to guess the current password.
-  refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: payerOf, failuresOnly: true },
-  signUps: { limit: signUpsPerHour, windowMs: hourMs, keyGenerator: addressOf },
-  // Nobody's mailbox is to be flooded.
-  mailsToAddress: { limit: 5, windowMs: hourMs, keyGenerator: accountOf },
-  mailsFromClient: { limit: 30, windowMs: hourMs, keyGenerator: addressOf },
+  refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: payerOf, forgiven: allButRefused },
+  signUps: { limit: signUpsPerHour, windowMs: hourMs, keyGenerator: addressOf, forgiven: [] },
+  // Nobody's mailbox is to be flooded. A client that tries again while Auth is away floods none.
+  mailsToAddress: { limit: 5, windowMs: hourMs, keyGenerator: accountOf, forgiven: ['failed'] },
+  mailsFromClient: { limit: 30, windowMs: hourMs, keyGenerator: addressOf, forgiven: ['failed'] },
 });
 
 /**
@@ -92,15 +100,15 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
     });
 
   /**
-   * A failure counts while its request is under way: guesses at the same time are guesses, too. `forgive` takes that back.
+   * A request counts while it is under way: guesses at the same time are guesses, too. `forgive` takes that back.
    * It does not wait for the response to finish, as the library's own skipSuccessfulRequests does, because the response
    * to a client that went away never will.
    */
-  function extraLimiter(name: ExtraLimit, { failuresOnly, ...options }: ExtraLimitOptions): ExtraLimiter {
+  function extraLimiter(name: ExtraLimit, { forgiven, ...options }: ExtraLimitOptions): ExtraLimiter {
     const store = storeOf(name);
     const count = limiter(name, { ...options, store });
-    if (!failuresOnly) return { count };
-    const forgive = (req: Request) => {
+    const forgive = (req: Request, outcome: Outcome) => {
+      if (!forgiven.includes(outcome)) return;
       const { key, resetTime } = req[`${name}Limit`] ?? {};
       if (key && resetTime && resetTime.getTime() > Date.now()) void store.decrement(key);
     };

@@ -5,7 +5,7 @@ import { clientAddress } from './client-address.ts';
 import { createCollapser } from './collapse.ts';
 import { ApiError } from './errors.ts';
 import { admit } from './identify.ts';
-import type { RateLimits } from './rate-limit.ts';
+import type { Outcome, RateLimits } from './rate-limit.ts';
 import { startRequestContext } from './request-context.ts';
 import { SharedAnswer } from './shared-answer.ts';
 import { validate } from './validate.ts';
@@ -55,16 +55,19 @@ function answer(
 
   return async (req, res) => {
     const { caller, input } = res.locals;
+    const call = { ...input, caller, context, ip: clientAddress(req), log: req.log };
     const handle = async () => {
-      let wasRefused = false;
+      let outcome: Outcome = 'failed';
       try {
-        return await endpoint.handle({ ...input, caller, context, ip: clientAddress(req), log: req.log });
+        const payload = await endpoint.handle(call);
+        outcome = 'done';
+        return payload;
       } catch (error) {
-        wasRefused = isRefusal(error);
+        if (isRefusal(error)) outcome = 'refused';
         if (caller?.via === 'api_key' && isUnauthorized(error)) limits.refusedKeys.count(req);
         throw error;
       } finally {
-        if (!wasRefused) for (const { forgive } of extraLimits) forgive?.(req);
+        for (const { forgive } of extraLimits) forgive(req, outcome);
       }
     };
     if (endpoint.cache === 'no-store') {

@@ -265,7 +265,7 @@ describe('the limits of passwords, codes and mails', () => {
     await redis.stop();
   });
 
-  test('let ten passwords an hour be refused to one user; those that are taken do not count', async () => {
+  test('let ten passwords an hour be refused to one session, not to its owner in another; those that are taken do not count', async () => {
     await withSupabase(
       async (req, res) => {
         const { current_password } = (await json(req)) as { current_password: string };
@@ -274,8 +274,10 @@ describe('the limits of passwords, codes and mails', () => {
         res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
       },
       async (api) => {
-        const [own, others] = [await token(), await token(randomUUID())];
-        const change = (current_password: string, accessToken = own) =>
+        const sessionOf = (user: string, session_id = randomUUID()) => token(user, { session_id });
+        const [owner, session] = [randomUUID(), randomUUID()];
+        const [stolen, own] = [await sessionOf(owner, session), await sessionOf(owner)];
+        const change = (current_password: string, accessToken = stolen) =>
           api
             .post('/auth/password')
             .auth(accessToken, bearer)
@@ -285,7 +287,8 @@ describe('the limits of passwords, codes and mails', () => {
           await change('a guess').expect(400);
         }
         await change(password).expect(429);
-        await change(password, others).expect(200);
+        await change(password, await sessionOf(owner, session)).expect(429); // refreshed
+        await change(password, own).expect(200);
       },
     );
   });

@@ -51,6 +51,13 @@ function payerOf(req: Request, { locals: { caller } }: Response): string {
   return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
 }
 
+/** A session, by the id that Auth gives it, which it keeps through refreshes. */
+function sessionOf(req: Request, res: Response): string {
+  const { caller } = res.locals;
+  const id = caller?.via === 'jwt' && caller.claims['session_id'];
+  return typeof id === 'string' ? `session:${id}` : payerOf(req, res);
+}
+
 /** An account by its e-mail address, which is no business of Redis. */
 function accountOf(req: Request): string {
   const email = String(req.body.email).trim().toLowerCase();
@@ -73,8 +80,8 @@ const extraLimits = ({ signUpsPerHour }: Config['rateLimits']): Record<ExtraLimi
   },
   // Whatever addresses they come from: a code has as little as six digits.
   failedCodes: { limit: 10, windowMs: hourMs, keyGenerator: accountOf, forgiven: allButRefused },
-  // A stolen access token must not be enough to guess the current password.
-  refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: payerOf, forgiven: allButRefused },
+  // A stolen session must not be enough to guess the current password, nor to keep its owner from changing it.
+  refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: sessionOf, forgiven: allButRefused },
   signUps: { limit: signUpsPerHour, windowMs: hourMs, keyGenerator: addressOf, forgiven: [] },
   // Nobody's mailbox is to be flooded. A client that tries again while Auth is away floods none.
   mailsToAddress: { limit: 5, windowMs: hourMs, keyGenerator: accountOf, forgiven: ['failed'] },

@@ -75,15 +75,17 @@ describe('the gateway survives', () => {
         const started = performance.now();
         const call = request(`${server.origin}/api/v1/categories`, { agent: false });
         call.end();
-        const [response] = await once(call, 'response');
-        response.resume();
-        await once(response, 'end');
-        return { status: response.statusCode as number, seconds: (performance.now() - started) / 1000 };
+        // What has not come whole after ten seconds, for all that its client could do, is cut off.
+        const status = await once(call, 'response').then(
+          ([response]) => response.resume().statusCode as number,
+          () => null,
+        );
+        return { status, seconds: (performance.now() - started) / 1000 };
       }),
     );
     const served = answers.filter(({ status }) => status === 200);
     // All of them, but for a machine so busy that it takes longer than the deadline for the burst.
-    const late = answers.filter(({ status, seconds }) => status === 500 && seconds > 4.9);
+    const late = answers.filter(({ status, seconds }) => (status ?? 500) === 500 && seconds > 4.9);
     expect(served.length).toBeGreaterThan(0);
     expect(served.length + late.length).toBe(2000);
     expect(await categories(server)).toBe(200);

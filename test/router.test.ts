@@ -24,9 +24,9 @@ test('a fixed path is found wherever a path with a parameter in its place is dec
       response: Done,
       errors: [],
       cache: 'no-store',
-      handle: async () => {
+      handle: () => {
         asked.push(operation);
-        return { data: { ok: true } };
+        return Promise.resolve({ data: { ok: true } });
       },
     });
   const endpoints = [

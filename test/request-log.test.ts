@@ -73,7 +73,8 @@ describe('the log', () => {
     for (const path of ['/healthz', '/readyz', '/readyz?x=1'])
       expect((await fetch(`http://127.0.0.1:${gateway.port}${path}`)).status).toBe(200);
     await apiAt(gateway.url).get('/nope').set('X-Request-Id', 'log-7');
-    await linesOf(gateway.logged, ['log-7']);
+    const [line] = await linesOf(gateway.logged, ['log-7']);
+    expect(line.msg).toBe('GET /api/v1/nope 404');
     expect(gateway.logged).toHaveLength(1);
     await gateway.close();
   });

@@ -47,8 +47,8 @@ export function requestLog(log: Logger): RequestHandler {
 /** A client that went away has seen no status. */
 export const statusSeen = (res: Response) => (res.writableFinished ? res.statusCode : null);
 
-const messageOf = (_req: Request, res: Response) =>
-  `${res.locals.operation ?? 'none'} ${statusSeen(res) ?? 'aborted'}`;
+const messageOf = (req: Request, res: Response) =>
+  `${res.locals.operation ?? `${req.method} ${withoutSecrets(req.originalUrl)}`} ${statusSeen(res) ?? 'aborted'}`;
 
 function lineOf(req: Request, res: Response, durationMs: number) {
   const { operation, caller } = res.locals;

@@ -6,8 +6,8 @@ import type { Sound } from './gather.ts';
 export type Ask = (question: string) => Promise<string>;
 
 /**
- * Gives sounds the category that their first folder is named after, unless the sheet names one. One that no category is named
- * after is asked for, once, when there are new sounds in it.
+ * Gives sounds without a category the one that their first folder is named after. For a folder that no category is named after,
+ * it is asked for, once, when there are new sounds in it.
  * @param ask undefined where there is nobody to ask
  */
 export async function assignCategories(
@@ -18,12 +18,11 @@ export async function assignCategories(
 ): Promise<void> {
   const unknown = new Map<string, Sound[]>();
   for (const sound of sounds) {
+    if (sound.fields.category !== undefined) continue;
     const [folder = ''] = posix.dirname(sound.file).split('/');
-    const slug = slugOf(sound.fields.category ?? folder, categories);
+    const slug = slugOf(folder, categories);
     if (slug !== undefined) sound.fields.category = slug;
-    // What the sheet says wrongly, the database refuses.
-    else if (sound.fields.category === undefined && folder !== '.' && isNew(sound))
-      unknown.set(folder, [...(unknown.get(folder) ?? []), sound]);
+    else if (folder !== '.' && isNew(sound)) unknown.set(folder, [...(unknown.get(folder) ?? []), sound]);
   }
   for (const [folder, sounds] of unknown) {
     const slug = ask && (await askFor(folder, sounds.length, categories, ask));
@@ -35,7 +34,7 @@ export async function assignCategories(
 }
 
 /** The category that is meant by a slug or a name; undefined when there is none, or several. */
-function slugOf(text: string, categories: Category[]): string | undefined {
+export function slugOf(text: string, categories: Category[]): string | undefined {
   const wanted = text.trim().toLowerCase();
   const bySlug = categories.find(({ slug }) => slug === wanted);
   const byName = categories.filter(({ name }) => name.normalize('NFC').toLowerCase() === wanted);

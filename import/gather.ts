@@ -1,10 +1,12 @@
 import PQueue from 'p-queue';
+import type { Catalogue, Category } from './catalogue.ts';
+import { slugOf } from './categories.ts';
 import type { Fields } from './fields.ts';
-import type { BucketLimits, LocalFile } from './local-file.ts';
+import type { LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
 import { asRefused, type Problem, Refused } from './problems.ts';
 import { type Recording, readRecording } from './recording.ts';
-import { readSheet, type Sheet } from './sheet.ts';
+import { readSheet, SHEET, type Sheet } from './sheet.ts';
 import { type Found, type FoundFile, walk } from './walk.ts';
 
 /** What the folder says about one sound. What it does not say is left out. */
@@ -22,11 +24,6 @@ export interface Gathered {
   refused: Problem[];
 }
 
-interface Limits {
-  audio: BucketLimits;
-  covers: BucketLimits;
-}
-
 const READ_AT_ONCE = 4;
 
 /**
@@ -36,17 +33,13 @@ const READ_AT_ONCE = 4;
  */
 export async function gather(
   folder: string,
-  limits: Limits,
+  { limits, categories }: Catalogue,
   onRead: (done: number, total: number) => void,
 ): Promise<Gathered> {
   const sheet = await readSheet(folder);
   const found = await walk(folder);
+  checkRows(sheet, found, categories);
   const refused = [...found.refused, ...sheet.refused];
-  for (const [file, { line }] of sheet.rows) {
-    if (found.recordings.has(file)) continue;
-    const reason = `There is no recording "${file}" in the folder. Correct the name or add the file.`;
-    refused.push({ where: `sounds.csv line ${line}`, reason });
-  }
   const recordings = [...found.recordings].filter(([file]) => !sheet.unusable.has(file));
   let done = 0;
   const read = async ([file, source]: [string, FoundFile]) => {
@@ -61,12 +54,31 @@ export async function gather(
   return { sounds: sounds.flat(), refused };
 }
 
+/** Refuses the rows of recordings and categories that do not exist, and gives the others the slugs of their categories. */
+function checkRows(sheet: Sheet, { recordings }: Found, categories: Category[]): void {
+  for (const [file, { line, fields }] of sheet.rows) {
+    const refuse = (reason: string) => sheet.refused.push({ where: `${SHEET} line ${line}`, reason });
+    const { category } = fields;
+    const slug = category && slugOf(category, categories);
+    if (!recordings.has(file)) {
+      refuse(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
+    } else if (slug) {
+      fields.category = slug;
+    } else if (category) {
+      const problem = `No category has the slug or name "${category}", or several have that name.`;
+      const remedy = `Correct it, or create the category in the dashboard; until then "${file}" is refused.`;
+      refuse(`${problem} ${remedy}`);
+      sheet.unusable.add(file);
+    }
+  }
+}
+
 async function readSound(
   file: string,
   source: FoundFile,
   { pictures }: Found,
   sheet: Sheet,
-  limits: Limits,
+  limits: Catalogue['limits'],
 ): Promise<Sound> {
   const recording: Recording = await readRecording(file, source, limits.audio);
   const { cover_image_path: named, ...said } = sheet.rows.get(file)?.fields ?? {};

@@ -93,7 +93,7 @@ async function importFolder(settings: Settings): Promise<boolean> {
   // Whoever waits for the first answer wants to know at once.
   const catalogue = await readCatalogue(connect(project, interruption.signal, 0).client);
   const connection = connect(project, interruption.signal);
-  const { sounds, refused } = await gather(folder, catalogue.limits, showReading(isTerminal));
+  const { sounds, refused } = await gather(folder, catalogue, showReading(isTerminal));
   const isNew = ({ file }: { file: string }) => !catalogue.imported.has(file);
   const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
   await assignCategories(sounds, catalogue.categories, isNew, mayAsk ? ask : undefined);

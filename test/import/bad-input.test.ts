@@ -95,14 +95,13 @@ describe('bad input is one line in the report with what to do, and the rest is i
     expect(await soundsIn(sql, category)).toHaveLength(1);
   });
 
-  test('a title, a tag and a category that the database rejects, in its own words', async ({ sql }) => {
+  test('a title and an order that the database rejects, in its own words', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
       [`${category}/a.wav`]: wav,
       [`${category}/b.wav`]: tone(),
-      [`${category}/c.wav`]: tone(),
       [`${category}/good.wav`]: tone(),
-      'sounds.csv': `file;title;sort_order;category\n${category}/a.wav;${'x'.repeat(300)};;\n${category}/b.wav;;1.5;\n${category}/c.wav;;;nowhere\n`,
+      'sounds.csv': `file;title;sort_order\n${category}/a.wav;${'x'.repeat(300)};\n${category}/b.wav;;1.5\n`,
     });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
@@ -111,10 +110,28 @@ describe('bad input is one line in the report with what to do, and the rest is i
         /a\.wav +The database requires: title is trimmed visible and has 1 to 200 characters\. Correct/,
       ),
       expect.stringMatching(/b\.wav +The database rejects it: .*1\.5.*\. Correct/),
-      expect.stringMatching(
-        /c\.wav +The database requires: category is the slug of an existing category\. Correct/,
-      ),
     ]);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
+  });
+
+  test('a category of the sheet that does not exist, already in the plan', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/good.wav`]: tone(),
+      'sounds.csv': `file,category\n${category}/good.wav,\n${category}/a.wav,nowhere\n`,
+    });
+    const refused = new RegExp(
+      `^refused +sounds\\.csv line 3 +No category has the slug or name "nowhere".* Correct it, or create the category in the dashboard; until then "${category}/a\\.wav" is refused\\.$`,
+      'm',
+    );
+    const dry = await importFolder(folder, '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(refused)]);
+    expect(dry.stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 refused');
+    const { code, stdout } = await importFolder(folder);
+    expect([code, refusedLines(stdout)]).toEqual([1, [expect.stringMatching(refused)]]);
+    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 refused');
+    expect(stdout).toContain('1 made, 0 updated, 0 unchanged, 0 left alone, 1 refused');
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
   });
 

@@ -76,15 +76,18 @@ describe('sounds.csv', () => {
     expect((await importFolder(folder)).stdout).not.toMatch(/^left alone/m);
   });
 
-  test('may be made of the template, which names every column', async () => {
+  test('may be made of the template, which names every column', async ({ sql }) => {
+    const category = await addCategory(sql);
     const template = startImport(['--template']);
     expect(await template.exited).toBe(0);
     // As npm run writes it without -s.
-    const sheet = `\n> sounds-service@1.0.0 import\n> exec node import/main.ts --template\n\n${template.output.stdout}`;
+    const sheet = `\n> sounds-service@1.0.0 import\n> exec node import/main.ts --template\n\n${template.output.stdout.replace('singing-bowls', category)}`;
     const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
     const dry = startImport([folder, '--dry-run']);
     expect(await dry.exited).toBe(0);
-    expect(dry.output.stdout).toMatch(/new +bowls\/F3 bowl\.wav +Singing Bowl in F3 \(singing-bowls\)\n/);
+    expect(dry.output.stdout).toMatch(
+      new RegExp(`new +bowls/F3 bowl\\.wav +Singing Bowl in F3 \\(${category}\\)\n`),
+    );
     expect(dry.output.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
   });
 

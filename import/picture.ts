@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { fileTypeFromBuffer, fileTypeFromFile, supportedMimeTypes } from 'file-type';
 import mime from 'mime';
 import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
 import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
@@ -12,7 +13,7 @@ import type { Found } from './walk.ts';
 /**
  * The picture of a recording: the one in it, else one of the same name beside it, else the cover of its folder.
  * @returns undefined when it has none
- * @throws Refused when the bucket does not take it, and errors of the file system
+ * @throws Refused when it is not an image, or the bucket does not take it, and errors of the file system
  */
 export async function pictureOf(
   file: string,
@@ -21,7 +22,7 @@ export async function pictureOf(
   limits: BucketLimits,
 ): Promise<LocalFile | undefined> {
   const embedded = selectCover(metadata.common.picture);
-  if (embedded) return embeddedPicture(file, embedded, audio, limits);
+  if (embedded) return await embeddedPicture(file, embedded, audio, limits);
   const { dir, name } = posix.parse(file);
   const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
   const stem = (picture: string) => posix.parse(picture).name;
@@ -33,7 +34,7 @@ export async function pictureOf(
 
 /**
  * A picture that is a file of the folder.
- * @throws Refused when it is not there, or the bucket does not take it
+ * @throws Refused when it is not there, is not what its name says, or the bucket does not take it
  */
 export async function pictureFile(
   file: string,
@@ -41,11 +42,11 @@ export async function pictureFile(
   limits: BucketLimits,
 ): Promise<LocalFile> {
   const found = pictures.get(file);
-  if (!found)
-    throw new Refused(`There is no picture "${file}" in the folder. Correct the name or add the file.`);
+  if (!found) throw new Refused(`The folder has no image "${file}". Correct the name or add the file.`);
   const { source, type } = found;
   const { size, mtimeMs: changedMs } = await stat(source);
   requireLimits(file, type, size, limits);
+  await requireType(file, source, type);
   // Named after the folder, not the picture: those that are equal become one.
   const path = storagePath(coverIn(file), await checksumOf(source), posix.extname(file));
   return { bucket: 'covers', path, type, size, source, changedMs };
@@ -53,13 +54,16 @@ export async function pictureFile(
 
 type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
 
-function embeddedPicture(
+async function embeddedPicture(
   file: string,
-  { data, format }: Embedded,
+  { data }: Embedded,
   { source, changedMs }: LocalFile,
   limits: BucketLimits,
-): LocalFile {
-  const type = format === 'image/jpg' ? 'image/jpeg' : format;
+): Promise<LocalFile> {
+  // Taggers often write a wrong type beside it.
+  const { mime: type } = (await fileTypeFromBuffer(data)) ?? {};
+  if (!type?.startsWith('image/'))
+    throw new Refused('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
   const extension = `.${mime.getExtension(type)}`;
   requireLimits(`picture${extension}`, type, data.length, limits);
   const path = storagePath(coverIn(file), createHash('sha256').update(data).digest('hex'), extension);
@@ -69,6 +73,20 @@ function embeddedPicture(
     return selectCover(common.picture)?.data ?? new Uint8Array();
   };
   return { bucket: 'covers', path, type, size: data.length, source, changedMs, extract };
+}
+
+/** @throws Refused when the content of a picture is not of the type that its extension stands for */
+async function requireType(file: string, source: string, type: string): Promise<void> {
+  // Some, such as SVG, have no signature.
+  if (!supportedMimeTypes.has(type)) return;
+  const found = await fileTypeFromFile(source);
+  // An animated PNG is a PNG, too.
+  if (found?.mime.replace('apng', 'png') === type) return;
+  throw new Refused(
+    found
+      ? `"${file}" is actually a .${found.ext} file. Rename it, or export it again.`
+      : `"${file}" is not an image. Export it again.`,
+  );
 }
 
 const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { encode, ffmpeg, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { encode, ffmpeg, importFolder, makeFolder, picture, soundsIn, startImport, tone } from './folder.ts';
 
 const wav = tone();
 // 128 kbit/s at 44.1 kHz: 417 bytes that begin with this header are a frame of MP3.
@@ -19,6 +19,20 @@ const unprivileged =
     : undefined;
 
 const text = 'This is a text, not a recording.\n'.repeat(200);
+
+/** An MP3 whose tags say that a picture has a type. */
+function mp3WithPicture(type: string, content: Buffer): Buffer {
+  // No description, and the picture is the cover (3), in Latin-1 (0).
+  const body = Buffer.concat([Buffer.from(`\0${type}\0\x03\0`, 'latin1'), content]);
+  const apic = Buffer.concat([Buffer.from('APIC'), Buffer.alloc(6), body]);
+  apic.writeUInt32BE(body.length, 4);
+  const id3 = Buffer.concat([Buffer.from('ID3\x03\0\0'), Buffer.alloc(4), apic]);
+  // Seven bits of each byte.
+  [21, 14, 7, 0].forEach((shift, index) => {
+    id3[6 + index] = (apic.length >> shift) & 0x7f;
+  });
+  return Buffer.concat([id3, ...Array(40).fill(frame)]);
+}
 
 /** The lines of the final table about what was refused: where, and why. */
 const refusedLines = (stdout: string) => {
@@ -184,6 +198,54 @@ describe('bad input is one line in the report with what to do, and the rest is i
       null,
     ]);
   });
+
+  test('pictures that are not what they are called: the sound goes without, and that is said', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: wav,
+      [`${category}/a.jpg`]: text,
+      [`${category}/b.wav`]: tone(),
+      [`${category}/b.jpg`]: await picture('webp'),
+      [`${category}/c.wav`]: tone(),
+      [`${category}/c.png`]: '',
+      [`${category}/d.wav`]: tone(),
+      [`${category}/good.wav`]: tone(),
+      [`${category}/good.webp`]: await picture('webp'),
+      'sounds.csv': `file,cover_image_path\n${category}/d.wav,gone.jpg\n`,
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/note +\S+a\.wav +No picture: "\S+a\.jpg" is not an image\. Export it again\./);
+    expect(stdout).toMatch(
+      /note +\S+b\.wav +No picture: "\S+b\.jpg" is actually a \.webp file\. Rename it, or export it again\./,
+    );
+    expect(stdout).toMatch(/note +\S+c\.wav +No picture: "\S+c\.png" is not an image\. Export it again\./);
+    expect(stdout).toMatch(
+      /note +\S+d\.wav +No picture: The folder has no image "gone\.jpg"\. Correct the name or add the file\./,
+    );
+    const covers = (await soundsIn(sql, category)).map(({ cover_image_path }) => cover_image_path);
+    expect(covers).toEqual([null, null, null, null, expect.stringMatching(/\.webp$/)]);
+  });
+
+  test.for([
+    ['a PNG called JPEG', () => picture('png'), /\.png$/, ''],
+    ['a text', async () => Buffer.from(text), null, 'No picture: The one in the recording is not an image.'],
+  ] as const)(
+    'a picture inside a recording that is actually %s',
+    async ([, content, cover, note], { sql }) => {
+      const category = await addCategory(sql);
+      const folder = await makeFolder({
+        [`${category}/a.mp3`]: mp3WithPicture('image/jpeg', await content()),
+      });
+      const { code, stdout } = await importFolder(folder);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(note)]);
+      expect(await soundsIn(sql, category)).toMatchObject([
+        { cover_image_path: cover && expect.stringMatching(cover) },
+      ]);
+    },
+  );
 
   test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
     const category = await addCategory(sql);

@@ -21,8 +21,8 @@ export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
   return encodeWav([samples]);
 }
 
-/** A JPEG of one colour, which is no other's by chance. */
-export function picture(format: 'jpeg' | 'png' = 'jpeg'): Promise<Buffer> {
+/** A picture of one colour, which is no other's by chance. */
+export function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
   const [r = 0, g = 0, b = 0] = crypto.getRandomValues(new Uint8Array(3));
   return sharp({ create: { width: 40, height: 40, channels: 3, background: { r, g, b } } })
     .toFormat(format)

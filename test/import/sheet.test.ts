@@ -88,7 +88,7 @@ describe('sounds.csv', () => {
     expect(dry.output.stdout).toMatch(
       new RegExp(`new +bowls/F3 bowl\\.wav +Singing Bowl in F3 \\(${category}\\)\n`),
     );
-    expect(dry.output.stdout).toContain('There is no picture "bowls/F3 bowl.jpg" in the folder.');
+    expect(dry.output.stdout).toContain('No picture: The folder has no image "bowls/F3 bowl.jpg".');
   });
 
   test.for([

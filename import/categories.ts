@@ -47,15 +47,17 @@ async function askFor(
   categories: Category[],
   ask: Ask,
 ): Promise<string | undefined> {
+  if (categories.length === 0) return undefined;
   const sounds = count === 1 ? 'the new sound' : `the ${count} new sounds`;
-  const question = `Which category should ${sounds} in "${folder}" have? Type its slug, or press Enter for none: `;
+  const question = `Which category should ${sounds} in "${folder}" have? Type its slug or name, or press Enter for none: `;
+  const slugs = categories.map(({ slug }) => slug).join(', ');
+  let unknown = folder;
   for (;;) {
+    console.log(`There is no category "${unknown}". There are: ${slugs}.`);
     const answer = (await ask(question)).trim();
     if (answer === '') return undefined;
     const slug = slugOf(answer, categories);
     if (slug !== undefined) return slug;
-    console.log(
-      `There is no category "${answer}". Choose one of these: ${categories.map(({ slug }) => slug).join(', ')}.`,
-    );
+    unknown = answer;
   }
 }

@@ -30,12 +30,14 @@ describe('at a terminal', () => {
     const unknown = `new ${category}`;
     const folder = await makeFolder({ [`${unknown}/a.wav`]: tone(), [`${unknown}/deeper/b.wav`]: tone() });
     const command = startAtTerminal(folder);
-    await command.until(
-      `Which category should the 2 new sounds in "${unknown}" have? Type its slug, or press Enter for none: `,
-    );
+    const question = `Which category should the 2 new sounds in "${unknown}" have? Type its slug or name, or press Enter for none: `;
+    await command.until(question);
+    const [, slugs = ''] =
+      /There is no category "new [^"]+"\. There are: (.*)\.\r\n/.exec(command.output.stdout) ?? [];
+    expect(slugs.split(', ')).toContain(category);
     command.type('nowhere\r');
-    await command.until('There is no category "nowhere". Choose one of these: ');
-    command.type(`${category}\r`);
+    await command.until('There is no category "nowhere". There are: ');
+    command.type(`Category ${category}\r`);
     await command.until('Import? [y/N] ');
     expect(await soundsIn(sql, category)).toEqual([]);
     command.type('y\r');

@@ -13,6 +13,7 @@ import { printOutcome, printPlan } from './report.ts';
 import { TEMPLATE } from './sheet.ts';
 import { storedFiles } from './storage.ts';
 import { connect, projectOf } from './supabase.ts';
+import { COMMON_EXTENSIONS } from './walk.ts';
 
 // `npm run import -- <folder>`: fills the catalogue from a folder of recordings.
 
@@ -94,6 +95,12 @@ async function importFolder(settings: Settings): Promise<boolean> {
   const catalogue = await readCatalogue(connect(project, interruption.signal, 0).client);
   const connection = connect(project, interruption.signal);
   const { sounds, refused } = await gather(folder, catalogue, showReading(isTerminal));
+  if (sounds.length + refused.length === 0) {
+    console.log(
+      `No recordings were found in ${folder}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
+    );
+    return true;
+  }
   const isNew = ({ file }: { file: string }) => !catalogue.imported.has(file);
   const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
   await assignCategories(sounds, catalogue.categories, isNew, mayAsk ? ask : undefined);

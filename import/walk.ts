@@ -23,6 +23,9 @@ const AUDIO_AS_WELL = new Map([
   ['.webm', 'audio/webm'],
 ]);
 
+/** For people who have none of them in their folder; others of audio types are recordings, too. */
+export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
+
 const PLAYLIST = /mpegurl|scpls/;
 
 /** Finds the audio files and pictures of a folder and those below it. Hidden ones, and links to folders, are passed over. */

@@ -79,7 +79,7 @@ export async function readSheet(folder: string): Promise<Sheet> {
   if (!header.includes('file'))
     throw new ImportError(`${SHEET} has no column "file", which names the recordings. ${columns}`);
   for (const name of header.filter((name) => name && !NAMES.includes(name))) {
-    const reason = `The column "${name}" is unknown and ignored. Correct its name or delete it. ${columns}`;
+    const reason = `The column "${name}" is unknown: its cells are not imported, all others are. Correct its name or delete it. ${columns}`;
     sheet.refused.push({ where: SHEET, reason });
   }
   for (const { record, info } of records) readRow(sheet, record, info.lines);

@@ -19,6 +19,7 @@ export interface Sound {
   notes: string[];
 }
 
+/** Both in the order of the folder; what is refused in the sheet is in the order of its lines. */
 export interface Gathered {
   sounds: Sound[];
   refused: Problem[];
@@ -39,19 +40,20 @@ export async function gather(
   const sheet = await readSheet(folder);
   const found = await walk(folder);
   checkRows(sheet, found, categories);
-  const refused = [...found.refused, ...sheet.refused];
   const recordings = [...found.recordings].filter(([file]) => !sheet.unusable.has(file));
   let done = 0;
-  const read = async ([file, source]: [string, FoundFile]) => {
+  const read = async ([file, source]: [string, FoundFile]): Promise<Sound | Problem> => {
     const outcome = await readSound(file, source, found, sheet, limits).catch(asRefused);
     onRead(++done, recordings.length);
-    if (!(outcome instanceof Refused)) return [outcome];
-    refused.push({ where: file, reason: outcome.message });
-    return [];
+    return outcome instanceof Refused ? { where: file, reason: outcome.message } : outcome;
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
-  const sounds = await queue.addAll(recordings.map((recording) => () => read(recording)));
-  return { sounds: sounds.flat(), refused };
+  const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
+  const problems = outcomes.filter((outcome) => 'reason' in outcome);
+  return {
+    sounds: outcomes.filter((outcome) => 'fields' in outcome),
+    refused: [...found.refused, ...sheet.refused, ...problems],
+  };
 }
 
 /** Refuses the rows of recordings and categories that do not exist, and gives the others the slugs of their categories. */
@@ -71,6 +73,7 @@ function checkRows(sheet: Sheet, { recordings }: Found, categories: Category[]):
       sheet.unusable.add(file);
     }
   }
+  sheet.refused.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
 }
 
 async function readSound(

@@ -168,13 +168,15 @@ describe('bad input is one line in the report with what to do, and the rest is i
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
     expect(refusedLines(stdout)).toEqual([
-      expect.stringMatching(/sounds\.csv +The column "titel" is unknown/),
+      expect.stringMatching(
+        /sounds\.csv +The column "titel" is unknown: its cells are not imported, all others are\. Correct/,
+      ),
       expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
+      expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
       expect.stringMatching(
         /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is refused/,
       ),
       expect.stringMatching(/sounds\.csv line 6 +The column "file" is empty\. Fill it in/),
-      expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
     ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['First']);
   });
@@ -246,6 +248,35 @@ describe('bad input is one line in the report with what to do, and the rest is i
       ]);
     },
   );
+
+  test('a folder without recordings, with the extensions that are looked for', async () => {
+    const { code, stdout } = await importFolder(await makeFolder({ 'notes.txt': text, 'cover.jpg': text }));
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^No recordings were found in \S+: [^\n]+\.\n$/),
+    ]);
+    const extensions = stdout.slice(stdout.indexOf(': ')).match(/\.\w+/g) ?? [];
+    expect(extensions).toContain('.mp3');
+    const found = await importFolder(
+      await makeFolder(Object.fromEntries(extensions.map((extension) => [`a${extension}`, '']))),
+      '--dry-run',
+    );
+    expect(found.stdout).toContain(`${extensions.length} refused`);
+    expect(found.stdout.match(/The file is empty/g)).toHaveLength(extensions.length);
+  });
+
+  test('refusals in the order of the folder', async ({ sql }) => {
+    const category = await addCategory(sql);
+    // What is empty is refused at once, what is long only when it has been read.
+    const files = {
+      [`${category}/2.mp3`]: Buffer.alloc(20_000_000),
+      [`${category}/3.wav`]: '',
+      [`${category}/10.wav`]: '',
+    };
+    const { stdout } = await importFolder(await makeFolder(files), '--dry-run');
+    const names = [...stdout.matchAll(/^refused +\S+\/(\S+)/gm)].map(([, name]) => name);
+    expect(names).toEqual(['2.mp3', '3.wav', '10.wav']);
+  });
 
   test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
     const category = await addCategory(sql);

@@ -21,6 +21,10 @@ export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
   return encodeWav([samples]);
 }
 
+// 128 kbit/s at 44.1 kHz: 417 bytes that begin with this header are a frame.
+export const mp3Frame = Buffer.alloc(417);
+mp3Frame.writeUInt32BE(0xfffb9000);
+
 /** A picture of one colour, which is no other's by chance. */
 export function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
   const [r = 0, g = 0, b = 0] = crypto.getRandomValues(new Uint8Array(3));

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { type ApiOptions, startApi } from './api.ts';
-import { editedMigrations, migrate, prepareDatabase } from './database.ts';
+import { migrate, migrationDrift, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
 import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
@@ -97,16 +97,7 @@ async function startServices(
   const { databaseUrl, exited } = postgres;
   const { log } = options;
   await prepareDatabase(databaseUrl);
-  log('Applying migrations');
-  await migrate(databaseUrl).catch((error: Error) => {
-    throw new Error(
-      `${error.message.trim()}\nThe migrations cannot be applied to this database. To start over with an empty one: npm run dev -- --fresh`,
-    );
-  });
-  for (const file of await editedMigrations(databaseUrl))
-    log(
-      `${file} was edited after it was applied: the database has the old version. To start over with an empty one: npm run dev -- --fresh`,
-    );
+  await applyMigrations(databaseUrl, log);
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl });
   return {
@@ -121,4 +112,28 @@ async function startServices(
       unlock();
     },
   };
+}
+
+const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
+
+async function applyMigrations(databaseUrl: string, log: (line: string) => void): Promise<void> {
+  const { changed, missing } = await migrationDrift(databaseUrl);
+  // The CLI would advise to change the history, which leaves what they did in the database.
+  if (missing.length > 0)
+    throw new Error(
+      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
+    );
+  for (const { file, applied } of changed)
+    log(
+      `${file} is not what was applied as ${applied}: the database has the old version. To have this one, ${START_OVER}`,
+    );
+  log('Applying migrations');
+  await migrate(databaseUrl).catch((error: Error) => {
+    const words = error.message.trim();
+    const failed = [...words.matchAll(/^Applying migration (\S+)\.\.\.$/gm)].at(-1)?.[1];
+    const remedy = failed
+      ? `Correct supabase/migrations/${failed} and run npm run dev again: nothing of this file was applied.`
+      : `The migrations cannot be applied to this database. To have them all, ${START_OVER}`;
+    throw new Error(`${words}\n${remedy}`);
+  });
 }

@@ -3,7 +3,7 @@ import pretty from 'pino-pretty';
 import { prettyOptions } from '../src/http/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { seed } from './seed.ts';
-import { readSettings, requireFreePort, type Settings } from './settings.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { summary } from './summary.ts';
 
@@ -56,8 +56,6 @@ async function end(code: number): Promise<void> {
 
 async function run(): Promise<void> {
   const settings = readSettings(process.argv.slice(2));
-  await requireFreePort(settings.gatewayPort, 'PORT');
-  await requireFreePort(settings.apiPort, 'SUPABASE_PORT');
   stack = startStack({ ...settings, log });
   const running = await stack;
   void running.exited.then(() => {

@@ -32,6 +32,8 @@ export interface StackOptions {
   /** 0 picks a free one. */
   apiPort: number;
   databasePort: number;
+  /** Must be free as well; nothing here listens on it. */
+  gatewayPort?: number;
   /** Forgets what the folder holds. */
   fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
@@ -67,7 +69,9 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   const database = join(options.dataDir, 'postgres');
   const storageDir = join(options.dataDir, 'storage');
   await stopLeftover(database);
-  // Only now: a leftover may have held it.
+  // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
+  await requireFreePort(options.gatewayPort ?? 0, 'PORT');
+  await requireFreePort(options.apiPort, 'SUPABASE_PORT');
   await requireFreePort(options.databasePort, 'SUPABASE_DB_PORT');
   if (options.fresh) {
     removeFolder(database);

@@ -210,7 +210,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const dev = await start();
     const other = { ...env, ...(await ports()) };
     const cases: [Record<string, string>, string[], RegExp][] = [
-      [other, [], /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/],
+      [env, [], /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/],
       [
         other,
         ['--fresh'],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
@@ -44,10 +45,12 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
       cwd: root,
       env,
       stdout: 'pipe',
-      stderr: 'inherit',
     });
     child.process.stdout?.pipe(output, { end: false });
-    void child.exited.then(() => {
+    const { stderr } = child.process;
+    if (stderr) createInterface({ input: stderr }).on('line', (line) => console.error(line));
+    // Not at its exit: what it said last must have been printed.
+    child.process.once('close', () => {
       if (child !== running) return;
       ended = true;
       if (wasReady) log('The gateway has stopped. It restarts when a file in src changes.');

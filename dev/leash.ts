@@ -32,15 +32,12 @@ export function spawnLeashed(
   command: string,
   args: string[],
   stopSignal: 'INT' | 'TERM',
-  options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> & {
-    stdout: 'ignore' | 'pipe';
-    stderr: 'inherit' | 'pipe';
-  },
+  options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> & { stdout: 'ignore' | 'pipe' },
 ): Leashed {
-  const { stdout, stderr, ...rest } = options;
+  const { stdout, ...rest } = options;
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'leash', stopSignal, command, ...args], {
     ...rest,
-    stdio: ['pipe', stdout, stderr],
+    stdio: ['pipe', stdout, 'pipe'],
     detached: true,
   });
   // Nothing is ever written; that the reader is gone by the time the pipe closes is no error.

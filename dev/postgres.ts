@@ -56,7 +56,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       ...account,
       cwd: '/',
       stdout: 'ignore',
-      stderr: 'pipe',
     });
     const problem = await untilReady(server);
     if (problem === undefined) {

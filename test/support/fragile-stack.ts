@@ -22,8 +22,10 @@ async function startApiProcess(options: { databaseUrl: string; storageDir: strin
   const child = spawn(
     process.execPath,
     ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'pipe'] },
   );
+  // Shows with the test that fails.
+  createInterface({ input: child.stderr }).on('line', (line) => console.error(line));
   const exited = once(child, 'exit');
   for await (const url of createInterface({ input: child.stdout })) {
     return {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { format } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startStack } from '../../dev/stack.ts';
 import { forgingAt, type GivenStack, requireSuitable } from './given-stack.ts';
@@ -59,6 +60,17 @@ function givenStack(env: NodeJS.ProcessEnv): GivenStack {
   };
 }
 
+/** Keeps what this process, the Supabase of the run, writes about the errors that tests provoke. @returns what prints it */
+function collectErrors(): () => void {
+  const { error } = console;
+  const errors: string[] = [];
+  console.error = (...args) => errors.push(format(...args));
+  return () => {
+    console.error = error;
+    for (const text of errors) console.error(text);
+  };
+}
+
 /** One stack for the whole run: the one named by TEST_SUPABASE_URL and its keys, or a new embedded one. */
 export default async function setup(project: TestProject) {
   const { env } = process;
@@ -73,11 +85,15 @@ export default async function setup(project: TestProject) {
     return undefined;
   }
 
+  const showErrors = collectErrors();
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
   const dataDir = join(env['TMPDIR'], 'stack');
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey } = stack;
   const keys = { publishableKey, secretKey, jwtSecret: '' };
   project.provide('stack', { apiUrl, mailUrl, databaseUrl, ...keys, forging: 'ES256', embedded: true });
-  return stack.stop;
+  return async () => {
+    await stack.stop();
+    if (project.vitest.state.getCountOfFailedTests() > 0) showErrors();
+  };
 }

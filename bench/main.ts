@@ -11,11 +11,17 @@ const gatewayParts = { requests, memory: peakMemory, start: firstAnswer };
 const parts = [...Object.keys(gatewayParts), 'database'];
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : parts;
 
+const usage = `Usage: npm run bench -- [${parts.join('] [')}]
+
+Measures the parts that are named, or all of them. Only a run of all writes bench/results.md.`;
+
+if (chosen.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
 const unknown = chosen.find((name) => !parts.includes(name));
 if (unknown !== undefined) {
-  console.error(
-    `"${unknown}" is no part of the benchmark. Name any of ${parts.join(', ')}, or none to run all.`,
-  );
+  console.error(`"${unknown}" is no part of the benchmark.\n\n${usage}`);
   process.exit(1);
 }
 

@@ -82,6 +82,19 @@ function planBook(rows: Measured[]): string {
   return `# Plans\n\n${note}\n\n${chapters.join('\n')}`;
 }
 
+const usage = `Usage: npm run bench:scale
+
+Measures everything, and writes bench/scale.md and bench/plans.md. There are no options.`;
+const [argument] = process.argv.slice(2);
+if (argument === '--help') {
+  console.log(usage);
+  process.exit(0);
+}
+if (argument !== undefined) {
+  console.error(`"${argument}" is not understood.\n\n${usage}`);
+  process.exit(1);
+}
+
 const before = header(); // the load of the machine without ours
 const measurement = await measureDatabase(console.log);
 const { rows, ratio, loadSeconds } = measurement;

@@ -10,7 +10,8 @@ const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
 
 Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
 
-function idTokenFor(args: string[]): Promise<string> {
+/** @returns the token, or the usage where that is asked for */
+function answer(args: string[]): string | Promise<string> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     args,
@@ -24,9 +25,11 @@ function idTokenFor(args: string[]): Promise<string> {
       audience: text,
       'expires-in': { ...text, default: '3600' },
       unverified: { type: 'boolean', default: false },
+      help: { type: 'boolean' },
     },
   });
-  const { provider, unverified, 'expires-in': seconds, ...rest } = values;
+  const { provider, unverified, 'expires-in': seconds, help, ...rest } = values;
+  if (help) return USAGE;
   const expiresIn = Number(seconds);
   if (!rest.email) throw new Error('Specify --email.');
   if (!isProvider(provider)) throw new Error('--provider must be google or apple.');
@@ -44,7 +47,7 @@ function isProvider(name: string): name is Provider {
 }
 
 try {
-  console.log(await idTokenFor(process.argv.slice(2)));
+  console.log(await answer(process.argv.slice(2)));
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
   process.exitCode = 1;

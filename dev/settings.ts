@@ -18,11 +18,15 @@ export interface Settings {
 }
 
 /**
- * Reads the command line, and the environment with what `.env` adds to it.
+ * Reads the command line, and the environment with what `.env` adds to it. Asked for help, it gives that and ends the process.
  * @throws an Error that says what is wrong with an argument or a port
  */
 export function readSettings(args: string[]): Settings {
-  const { fresh, 'confirm-email': emailConfirmations } = readOptions(args);
+  const { fresh, 'confirm-email': emailConfirmations, help } = readOptions(args);
+  if (help) {
+    console.log(USAGE);
+    process.exit(0);
+  }
   readEnvFile();
   const gatewayPort = port('PORT', 3000);
   const apiPort = port('SUPABASE_PORT', 54321);
@@ -47,13 +51,14 @@ const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email]
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },
   'confirm-email': { type: 'boolean', default: false },
+  help: { type: 'boolean' },
 } as const;
 
 function readOptions(args: string[]) {
   try {
     return parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
-    throw new Error(`${(error as Error).message}\n${USAGE}`);
+    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
   }
 }
 

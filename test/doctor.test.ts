@@ -53,12 +53,16 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
       expect(results[check]?.remedy).toMatch(remedy);
     });
 
-    test('nothing answers at the address', async ({ ownStack }) => {
-      const results = await ownStack.diagnose({ SUPABASE_URL: `http://127.0.0.1:${await freePort()}` });
+    test.for([
+      ['of a hosted project', '0.0.0.0', /Connect dialog .*paused/],
+      ['of a local one', '127.0.0.1', /npm run dev.* supabase start.* SUPABASE_PORT/],
+      ['of a local one by its name', 'localhost', /npm run dev.* supabase start.* SUPABASE_PORT/],
+    ] as const)('nothing answers at the address %s', async ([, host, remedy], { ownStack }) => {
+      const results = await ownStack.diagnose({ SUPABASE_URL: `http://${host}:${await freePort()}` });
       expect(problemsIn(results)).toEqual(['SUPABASE_URL']);
       expect(results['SUPABASE_URL']).toMatchObject({
         detail: expect.stringContaining('ECONNREFUSED'),
-        remedy: expect.stringMatching(/Connect dialog .*paused/),
+        remedy: expect.stringMatching(remedy),
       });
     });
 

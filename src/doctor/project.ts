@@ -5,13 +5,16 @@ import { ask, type Visit } from './visit.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
 
+const isLocal = (url: string) => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
+
 export const address: Check = {
   name: 'SUPABASE_URL',
   needs: [],
   async run({ config }) {
     const { url, publishableKey } = config.supabase;
-    const remedy =
-      'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
+    const remedy = isLocal(url)
+      ? 'Start the local Supabase: npm run dev, or npx supabase start. SUPABASE_URL needs the port that it has there: that of SUPABASE_PORT, 54321 unless you set it.'
+      : 'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
     const answer = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
       throw new Problem(`Nothing answers at ${url}: ${reasonOf(error)}.`, remedy, error);
     });

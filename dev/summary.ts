@@ -84,7 +84,7 @@ function accountCalls({
   ];
 }
 
-/** Picks one string out of JSON without a JSON parser. */
+/** Picks one string out of JSON without a JSON parser; an answer without it, such as an error, goes to stderr instead. */
 function member(name: string): string {
-  return `sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/'`;
+  return `sed -n -e 's/.*"${name}":"\\([^"]*\\)".*/\\1/p' -e t -e 'w /dev/stderr'`;
 }

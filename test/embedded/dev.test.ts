@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('tells what it does, then all that is needed, in lines that work when pasted', async () => {
+  test('tells what it does, then all that is needed, in lines that work when pasted or print the error', async () => {
     const dev = await start();
     const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
@@ -63,6 +63,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
     const audio = /-so (\S+)/.exec(lines[2] ?? '')?.[1] ?? '';
     expect(execFileSync('wc', ['-c', audio], { cwd: folder, encoding: 'utf8' })).toMatch(/\d{4,}/);
+    const failing = `${lines[0]?.replace(DEMO.password, 'another-password')}; echo "token: $TOKEN"`;
+    const failed = spawnSync('sh', { input: failing, encoding: 'utf8' });
+    expect(failed.stdout).toBe('token: \n');
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { message: expect.any(String) } });
     expect(here).toHaveLength(2);
     const [session, customers] = here.map((input) =>
       execFileSync('sh', { input, encoding: 'utf8', stdio: 'pipe' }),

@@ -156,60 +156,6 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await readyz()).toBeUndefined();
   });
 
-  async function stopAfter(change: string) {
-    const dev = await start();
-    await query(change);
-    dev.kill('SIGINT');
-    await dev.exited;
-    return dev.output.stdout;
-  }
-
-  test('warns of a migration whose file was edited or replaced after it was applied, and of no other', async () => {
-    const before = await stopAfter(`
-      update supabase_migrations.schema_migrations
-      set statements = array_append(statements, 'select 1'), name = case name when 'home' then 'start' else name end
-      where name in ('plays', 'home')`);
-    expect(before).not.toContain('is not what was applied');
-    const dev = await start();
-    const warnings = dev.output.stdout.split('\n').filter((line) => line.includes('is not what was applied'));
-    expect(warnings).toEqual([
-      expect.stringMatching(
-        /migrations\/(\d+)_plays\.sql is not .* as \1_plays\.sql: .* npm run dev -- --fresh$/,
-      ),
-      expect.stringMatching(
-        /migrations\/(\d+)_home\.sql is not .* as \1_start\.sql: .* npm run dev -- --fresh$/,
-      ),
-    ]);
-    dev.kill('SIGINT');
-    await dev.exited;
-  });
-
-  test('says to correct a migration that fails, and to start over only without one that was applied', async () => {
-    // What it makes is there already.
-    await stopAfter(`delete from supabase_migrations.schema_migrations where name = 'imported_sounds'`);
-    const failing = run(['dev/main.ts'], env);
-    expect(await failing.exited).toBe(1);
-    expect(failing.output.stderr).toMatch(
-      /ERROR: .* already exists[\s\S]*\nCorrect supabase\/migrations\/\d+_imported_sounds\.sql [^\n]+\.\n$/,
-    );
-    expect(failing.output.stderr).not.toContain('--fresh');
-
-    const fresh = await start('--fresh');
-    await query(
-      `insert into supabase_migrations.schema_migrations (version, name) values ('20990101000000', 'branch')`,
-    );
-    fresh.kill('SIGINT');
-    await fresh.exited;
-    const missing = run(['dev/main.ts'], env);
-    expect(await missing.exited).toBe(1);
-    expect(missing.output.stderr).toMatch(
-      /^The database has [^\n]+: 20990101000000_branch\.sql\. [^\n]+: npm run dev -- --fresh\n$/,
-    );
-    const again = await start('--fresh');
-    again.kill('SIGINT');
-    await again.exited;
-  });
-
   test('says in one sentence what is in use', async () => {
     const dev = await start();
     const other = { ...env, ...(await ports()) };

@@ -3,20 +3,8 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import type { Api } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
+import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { newEmail, password, test } from './support/test.ts';
-
-const session = JSON.stringify({
-  access_token: 'access-token-of-a-test',
-  refresh_token: 'refresh-token-of-a-test',
-  token_type: 'bearer',
-  expires_at: 1_782_210_600,
-  expires_in: 3600,
-  user: { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: 'ada@example.com' },
-});
-
-const sendSession = (res: ServerResponse) =>
-  res.writeHead(200, { 'Content-Type': 'application/json' }).end(session);
 
 const isPasswordCall = (url = '') => /\/signup|grant_type=password/.test(url);
 

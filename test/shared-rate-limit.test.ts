@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { type Api, apiAt, bearer } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
+import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { type Gateway, startGateway } from './support/gateway.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
@@ -165,16 +165,6 @@ describe('rate limits with Redis', () => {
     );
   });
 
-  const session = JSON.stringify({
-    access_token: 'access-token-of-a-test',
-    refresh_token: 'refresh-token-of-a-test',
-    token_type: 'bearer',
-    expires_at: 1_782_210_600,
-    expires_in: 3600,
-    user: { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: 'ada@example.com' },
-  });
-  const sendSession = (res: ServerResponse) =>
-    res.writeHead(200, { 'Content-Type': 'application/json' }).end(session);
   const signIn = (api: Api) =>
     api.post('/auth/signin').send({ email: 'ada@example.com', password: 'secret' });
   const shared = async (gateway: Gateway, is: 0 | 1) =>

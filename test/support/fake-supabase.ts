@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sharedSecret } from './access-token.ts';
 import { type Api, apiAt } from './api.ts';
@@ -28,3 +28,16 @@ export async function withSupabase(
     await new Promise((resolve) => upstream.close(resolve));
   }
 }
+
+const session = JSON.stringify({
+  access_token: 'access-token-of-a-test',
+  refresh_token: 'refresh-token-of-a-test',
+  token_type: 'bearer',
+  expires_at: 1_782_210_600,
+  expires_in: 3600,
+  user: { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: 'ada@example.com' },
+});
+
+/** Answers a sign-in as Auth does. */
+export const sendSession = (res: ServerResponse) =>
+  res.writeHead(200, { 'Content-Type': 'application/json' }).end(session);

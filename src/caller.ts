@@ -1,4 +1,3 @@
-import type { JWTPayload } from 'jose';
 import { unauthorized } from './http/errors.ts';
 
 /** Who is calling, as proved by the credential of the request. */
@@ -9,7 +8,16 @@ export type UserCaller = Readonly<{
   userId: string;
   /** The credential itself: every query runs as its caller. */
   token: string;
-  claims: Readonly<JWTPayload>;
+  claims: Claims;
+}>;
+
+/** What is used of an access token besides its user. */
+type Claims = Readonly<{
+  email?: string | undefined;
+  /** The id that Auth gives a session, which it keeps through refreshes. */
+  sessionId?: string | undefined;
+  /** When the user last signed in, in Unix seconds; 0 where the token does not tell. A refresh is no sign-in. */
+  signedInAt: number;
 }>;
 
 /** Whether the key is live, and whose it is, only the database knows: every query asks it anew. */

@@ -68,6 +68,7 @@ describe('an access token', () => {
     'that is a single word': () => 'rubbish',
     'that consists of two dots': () => '..',
     'that is very long': () => 'x'.repeat(8000),
+    'of more than 8 KB': (skip) => signed(skip, { user_metadata: { note: 'x'.repeat(6000) } }),
     'that looks like an API key': () => `sk_live_${'0'.repeat(49)}`,
     'that is the publishable key': () => inject('stack').publishableKey,
     'that is the secret key': () => inject('stack').secretKey,
@@ -84,6 +85,24 @@ describe('an access token', () => {
       }
     });
   }
+
+  test('is taken in one spelling: padded, or with spare bits set, it is 401', async ({ api, user, skip }) => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const next = (char: string) => alphabet[alphabet.indexOf(char) + 1] ?? '';
+    // Of three subjects at least two end in bits that mean nothing.
+    const tokens = await Promise.all(['', 'x', 'xx'].map((note) => signed(skip, { note })));
+    for (const token of [user.access_token, ...tokens]) {
+      await api.get('/sounds').auth(token, bearer).expect(200);
+      const segments = token.split('.');
+      const respelt = segments.flatMap((segment, at) => {
+        if (segment.length % 4 === 0) return [];
+        const other = segment.slice(0, -1) + next(segment.at(-1) ?? '');
+        return [segments.with(at, other).join('.')];
+      });
+      for (const spelling of [`${token}=`, `${token}==`, ...respelt])
+        await api.get('/sounds').auth(spelling, bearer).expect(401);
+    }
+  });
 
   test('is required by guarded endpoints: without one the answer is 401, with a challenge that names no error', async ({
     api,

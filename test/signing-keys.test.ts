@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { bearer } from './support/api.ts';
 import { withSupabase } from './support/fake-supabase.ts';
 import { test } from './support/test.ts';
@@ -55,6 +55,62 @@ test('a token of a new signing key is accepted after 5 seconds at most, and made
     }
     const seconds = (performance.now() - since) / 1000;
     expect(seen.fetches - before).toBeLessThanOrEqual(1 + Math.floor(seconds / 5));
+  });
+});
+
+describe('a key that the project has withdrawn', () => {
+  /** Two keys, a token of each that was accepted, and a gateway whose clock can be put forward. */
+  async function withTwoKeys(
+    check: (given: {
+      status: (token: string) => Promise<number>;
+      tokens: { staying: string; leaving: string };
+      withdraw: () => void;
+      wait: (ms: number) => void;
+      another: () => Promise<string>;
+    }) => Promise<void>,
+  ) {
+    const [staying, leaving, unknown] = [
+      await signingKey('staying'),
+      await signingKey('leaving'),
+      await signingKey('unknown'),
+    ];
+    const keys = [staying.published, leaving.published];
+    const tokens = { staying: await staying.sign(), leaving: await leaving.sign() };
+    await withSupabase(publishing(keys).behave, async (api) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      try {
+        await check({
+          status: async (token) => (await api.get('/sounds').auth(token, bearer)).status,
+          tokens,
+          withdraw: () => keys.pop(),
+          wait: (ms) => vi.setSystemTime(Date.now() + ms),
+          another: () => unknown.sign(),
+        });
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+  }
+
+  test('lets nobody in after ten minutes, however often its tokens were used', async () => {
+    await withTwoKeys(async ({ status, tokens: { staying, leaving }, withdraw, wait }) => {
+      expect([await status(leaving), await status(staying)]).toEqual([200, 200]);
+      withdraw();
+      wait(9 * 60_000);
+      await status(leaving);
+      wait(61_000);
+      expect([await status(leaving), await status(staying)]).toEqual([401, 200]);
+    });
+  });
+
+  test('lets nobody in from the moment that the gateway fetches the key set for another reason', async () => {
+    await withTwoKeys(async ({ status, tokens: { staying, leaving }, withdraw, wait, another }) => {
+      expect([await status(leaving), await status(staying)]).toEqual([200, 200]);
+      withdraw();
+      wait(6_000); // a key set is fetched again for an unknown key, but not at once
+      expect(await status(await another())).toBe(401);
+      expect([await status(leaving), await status(staying)]).toEqual([401, 200]);
+    });
   });
 });
 

@@ -121,7 +121,12 @@ export const accountTriggers: Check = {
         `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
       );
     }
-    const caller: UserCaller = { via: 'jwt', userId: visit.account.id, token: visit.token, claims: {} };
+    const caller: UserCaller = {
+      via: 'jwt',
+      userId: visit.account.id,
+      token: visit.token,
+      claims: { signedInAt: 0 },
+    };
     const customer = await visit.data.call(caller, 'get_customer');
     if (customer !== null) return 'A new account has its customer record.';
     throw new Problem(

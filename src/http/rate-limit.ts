@@ -51,11 +51,11 @@ function payerOf(req: Request, { locals: { caller } }: Response): string {
   return caller.via === 'jwt' ? `user:${caller.userId}` : `key:${caller.keyHash}`;
 }
 
-/** A session, by the id that Auth gives it, which it keeps through refreshes. */
+/** The session of a token, whichever of its tokens comes. */
 function sessionOf(req: Request, res: Response): string {
   const { caller } = res.locals;
-  const id = caller?.via === 'jwt' && caller.claims['session_id'];
-  return typeof id === 'string' ? `session:${id}` : payerOf(req, res);
+  const id = caller?.via === 'jwt' ? caller.claims.sessionId : undefined;
+  return id === undefined ? payerOf(req, res) : `session:${id}`;
 }
 
 /** An account by its e-mail address, which is no business of Redis. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller, UserCaller } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import { Customer, CustomerChanges, Profile } from '../customer.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
@@ -10,24 +10,10 @@ const AuthVia = z.enum(['jwt', 'api_key']).meta({ description: 'The kind of cred
 function profileOf(caller: Caller): z.input<typeof Profile> {
   // A key cannot be without: its owner is a customer.
   if (caller.via === 'api_key') throw notFound('customer');
-  const { email } = caller.claims;
-  return {
-    id: caller.userId,
-    email: typeof email === 'string' ? email : null,
-    full_name: null,
-    avatar_url: null,
-  };
+  return { id: caller.userId, email: caller.claims.email ?? null, full_name: null, avatar_url: null };
 }
 
 const recentSignInSeconds = 15 * 60;
-
-const SignIns = z.array(z.object({ timestamp: z.number() }));
-
-/** When the user of a token last signed in, in Unix seconds: Auth keeps it in `amr`, also through refreshes. */
-function signedInAt({ claims }: UserCaller): number {
-  const signIns = SignIns.safeParse(claims['amr']).data ?? [];
-  return Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
-}
 
 export const meEndpoints = [
   endpoint({
@@ -61,7 +47,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      if (Date.now() / 1000 - signedInAt(caller) > recentSignInSeconds)
+      if (Date.now() / 1000 - caller.claims.signedInAt > recentSignInSeconds)
         throw unauthorized('Sign in again to delete the account.', { tokenCame: true });
       await context.auth.deleteAccount(caller);
       return { data: { ok: true } };

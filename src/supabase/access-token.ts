@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -16,7 +18,34 @@ const keySetAgeMs = 5_000;
 /** For how long, in milliseconds, the last key set is used while Auth does not give a new one. */
 const staleKeysMs = 60 * 60_000;
 
+/**
+ * How long, in milliseconds, a fetched key set is used, and how long a verified token is remembered: a key that the project
+ * has withdrawn lets nobody in for longer than both together.
+ */
+const trustMs = 5 * 60_000;
+
+/** Many times what Auth issues; more would be memory for whoever fills their metadata. */
+const maxTokenLength = 8 * 1024;
+
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+const Claims = z.object({
+  sub: uuid,
+  role: z.literal('authenticated'),
+  exp: z.number(),
+  // The service knows no accounts without an identity.
+  is_anonymous: z.literal(false).optional(),
+  email: z.string().optional().catch(undefined),
+  session_id: z.string().optional().catch(undefined),
+  amr: z.array(z.object({ timestamp: z.number() })).catch([]),
+});
+
+/** Base64url leaves bits unused and padding to choice: whoever could vary them could have many spellings of one token. */
+const isCanonical = (token: string) =>
+  token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
+
+/** What is remembered of a verified token, which is not the token itself. */
+type Verified = Omit<UserCaller, 'token'> & Readonly<{ until: number }>;
 
 /**
  * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
@@ -28,6 +57,7 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   let lastKeys: { body: unknown; at: number } | undefined;
   let keysAreStale = false;
+  const verified = new LRUCache<string, Verified>({ max: 10_000 });
 
   async function fetchKeys(url: string): Promise<unknown> {
     const response = await fetch(url);
@@ -38,10 +68,13 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
 
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     cooldownDuration: keySetAgeMs,
+    cacheMaxAge: trustMs,
     // A key set out of reach says nothing about a token: that must not sign anybody out.
     [customFetch]: async (url: string) => {
       try {
-        lastKeys = { body: await fetchKeys(url), at: Date.now() };
+        const body = await fetchKeys(url);
+        if (!isDeepStrictEqual(body, lastKeys?.body)) verified.clear();
+        lastKeys = { body, at: Date.now() };
         keysAreStale = false;
       } catch (error) {
         if (lastKeys === undefined || Date.now() - lastKeys.at > staleKeysMs) throw serverError(error);
@@ -52,35 +85,37 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   });
   const secret =
     secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
-  const verified = new LRUCache<string, UserCaller>({ max: 10_000 });
 
-  async function verify(token: string): Promise<UserCaller> {
+  async function verify(token: string): Promise<Verified> {
+    if (token.length > maxTokenLength || !isCanonical(token))
+      throw new errors.JWTInvalid('too long, or not canonical');
     const options = { audience: 'authenticated', requiredClaims: ['exp', 'sub'] };
     const { payload } =
       decodeProtectedHeader(token).alg === 'HS256' && secret !== null
         ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
         : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
-    const userId = uuid.safeParse(payload.sub);
-    // The service knows no accounts without an identity.
-    const isUser = payload['role'] === 'authenticated' && payload['is_anonymous'] !== true;
-    if (!userId.success || !isUser) {
-      throw new errors.JWTClaimValidationFailed('not the token of a user', payload);
-    }
-    return { via: 'jwt', userId: userId.data, token, claims: payload };
+    const { sub, exp, email, session_id, amr } = Claims.parse(payload);
+    const signedInAt = Math.max(0, ...amr.map(({ timestamp }) => timestamp));
+    return {
+      via: 'jwt',
+      userId: sub,
+      claims: { email, sessionId: session_id, signedInAt },
+      until: Math.min(exp * 1000, Date.now() + trustMs),
+    };
   }
 
   return async (token: string): Promise<UserCaller> => {
+    const key = hash('sha256', token, 'base64');
     try {
-      let caller = verified.get(token);
-      if (caller === undefined) {
-        caller = await verify(token);
-        verified.set(token, caller);
+      let known = verified.get(key);
+      if (known === undefined || known.until <= Date.now()) {
+        known = await verify(token);
+        verified.set(key, known);
       }
-      if ((caller.claims.exp ?? 0) <= Date.now() / 1000)
-        throw new errors.JWTExpired('expired', caller.claims);
-      return caller;
+      const { via, userId, claims } = known;
+      return { via, userId, token, claims };
     } catch (error) {
-      verified.delete(token);
+      verified.delete(key);
       if (error instanceof ApiError) throw error;
       // The key may be a new one that could not be fetched.
       if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);

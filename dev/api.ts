@@ -79,8 +79,8 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       return answer.finally(() => running.delete(answer));
     });
   const server = createAdaptorServer({ fetch: routes.fetch, overrideGlobalObjects: false });
-  // Seeding makes files in this very process: on a slow machine Node's 5 seconds pass meanwhile, and the connection that
-  // the next upload takes would be closed under it.
+  // As long as the real one's: where a client is slow, Node's 5 seconds pass between two requests, and the connection that the
+  // next one takes would be closed under it.
   if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
   try {
     server.listen(options.port, '127.0.0.1');

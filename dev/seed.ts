@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import mime from 'mime';
 import postgres from 'postgres';
-import { seedFiles } from './seed/files.ts';
 import type { Stack } from './stack.ts';
 
 const SEED = 'supabase/seed.sql';
@@ -15,7 +17,7 @@ export async function seed(stack: Stack, log: (line: string) => void): Promise<v
   try {
     log('Seeding the catalogue');
     await seedRows(sql);
-    await seedFiles({ supabaseUrl: stack.apiUrl, secretKey: stack.secretKey, log });
+    await uploadSamples(sql, stack);
     await createDemoUser(stack);
   } finally {
     await sql.end();
@@ -35,6 +37,22 @@ async function seedRows(sql: postgres.Sql): Promise<void> {
     const hash = createHash('sha256').update(text).digest('hex');
     await transaction`insert into supabase_migrations.seed_files (path, hash) values (${SEED}, ${hash})`;
   });
+}
+
+/** Uploads what supabase/config.toml names as the objects of the buckets. What is there already stays as somebody left it. */
+async function uploadSamples(sql: postgres.Sql, { apiUrl, secretKey }: Stack): Promise<void> {
+  const samples = fileURLToPath(new URL('../supabase/samples/', import.meta.url));
+  const rows = await sql<{ path: string }[]>`select bucket_id || '/' || name as path from storage.objects`;
+  const stored = new Set(rows.map(({ path }) => path));
+  const files = globSync('{audio,covers}/**/*.*', { cwd: samples }).filter((path) => !stored.has(path));
+  for (const path of files) {
+    const response = await fetch(`${apiUrl}/storage/v1/object/${path}`, {
+      method: 'POST',
+      headers: { apikey: secretKey, 'content-type': mime.getType(path) ?? '' },
+      body: await readFile(`${samples}${path}`),
+    });
+    if (!response.ok) throw new Error(`${path} could not be uploaded: ${await response.text()}`);
+  }
 }
 
 /** As an administrator, so that no mail is sent and the address counts as confirmed. */

@@ -136,9 +136,7 @@ test('a private object is downloaded with the secret key alone', async ({ supaba
   expect((await supabase.call(path, { token })).body.statusCode).toBe('404');
 });
 
-test('a connection is kept while a client takes its time, as the seed does to make a file', async ({
-  supabase,
-}) => {
+test('a connection is kept while a client takes its time', async ({ supabase }) => {
   const response = await fetch(supabase.url);
   await response.body?.cancel();
   expect(response.headers.get('keep-alive')).toBe('timeout=120');

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { inject, onTestFinished } from 'vitest';
-import { SAMPLE_RATE } from '../../dev/seed/audio/signal.ts';
-import { encodeWav } from '../../dev/seed/wav.ts';
 import { run } from '../embedded/processes.ts';
 import type { Sql } from '../support/test.ts';
 
@@ -13,12 +11,22 @@ export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
 let tones = 0;
 
-/** A WAV file with a tone of its own, not made by chance: its samples may look like another format. */
+/** A WAV file (PCM, mono, 16 bit) with a tone of its own, not made by chance: its samples may look like another format. */
 export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
-  const samples = Float32Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, (_, index) =>
-    Math.sin((2 * Math.PI * hertz * index) / SAMPLE_RATE),
+  const rate = 24_000;
+  const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) =>
+    Math.round(32_767 * Math.sin((2 * Math.PI * hertz * index) / rate)),
   );
-  return encodeWav([samples]);
+  const header = Buffer.from('RIFF....WAVEfmt ....................data....', 'latin1');
+  header.writeUInt32LE(36 + samples.byteLength, 4);
+  // The format's length, PCM and channels; samples and bytes a second; bytes and bits a sample; the length of what follows.
+  header.writeUInt32LE(16, 16);
+  header.writeUInt32LE(0x0001_0001, 20);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(2 * rate, 28);
+  header.writeUInt32LE(0x0010_0002, 32);
+  header.writeUInt32LE(samples.byteLength, 40);
+  return Buffer.concat([header, new Uint8Array(samples.buffer)]);
 }
 
 // 128 kbit/s at 44.1 kHz: 417 bytes that begin with this header are a frame.

@@ -74,7 +74,8 @@ test('admin.api_keys shows the state of each key: live, expired, revoked, or its
     return row?.['key_prefix'];
   };
   await issue('Live', user.email);
-  await issue('Expired', user.email, '2020-01-01');
+  const expired = await issue('Expired', user.email, '2999-01-01');
+  await sql`update private.api_keys set expires_at = now() where key_prefix = ${expired}`;
   await sql`select admin.revoke_api_key(${await issue('Revoked', user.email)})`;
   await issue('Locked', deactivated.user.email);
   await sql`update public.customers set is_active = false where id = ${deactivated.user.id}`;

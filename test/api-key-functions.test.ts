@@ -59,7 +59,8 @@ describe('an API key', () => {
       return row?.['api_key'];
     };
     const statusOf = async (key: string) => (await asApiKey(key, 'get_customer')).status;
-    const [revoked, expired, live] = [await issue(), await issue('2020-01-01'), await issue()];
+    const [revoked, expired, live] = [await issue(), await issue('2999-01-01'), await issue()];
+    await sql`update private.api_keys set expires_at = now() where key_prefix = ${expired.slice(0, 16)}`;
     expect([await statusOf(revoked), await statusOf(expired), await statusOf(live)]).toEqual([200, 401, 200]);
     await sql`select * from admin.revoke_api_key(${revoked.slice(0, 16)})`;
     expect(await statusOf(revoked)).toBe(401);
@@ -76,7 +77,15 @@ describe('an API key', () => {
     expect((await asApiKey(row?.['api_key'], 'drop_everything')).status).toBe(400);
   });
 
-  test('can be issued only to an existing account, and revoked only if it exists', async ({ sql }) => {
+  test('can be issued only to an existing account and for the future, and revoked only if it exists', async ({
+    api,
+    sql,
+  }) => {
+    const { user } = await signUp(api);
+    for (const moment of [new Date('2020-01-01'), new Date()])
+      await expect(sql`select admin.create_api_key('x', ${user.email}, ${moment})`).rejects.toThrow(
+        'Give a moment in the future, or none.',
+      );
     await expect(sql`select admin.create_api_key('x', 'nobody@example.com')`).rejects.toThrow(
       'must have an account first',
     );

@@ -58,7 +58,7 @@ export const statements = (cursor: string, sound: string): Statement[] => [
   page({ featured: 'true' }, /^sounds_featured$/),
   page({ featured: 'true', ...withChildren }, /^sounds_category_featured$|^sounds_featured$/),
   page({ featured: 'false' }, /^sounds_featured$/),
-  ...['rain', 'bowl in c3', 'café', 'kyōto', 'midnight heartbeat near', 'owl at 432'].map(search),
+  ...['rain', 'bowl in c3', 'café', 'cafe', 'kyōto', 'midnight heartbeat near', 'owl at 432'].map(search),
   page({ search: 'xylophone' }, /^sounds_title$/),
   ...['a', 'ra', 'zz', 'ж'].map(search),
   page({ search: 'zz', featured: 'false' }, /^sounds_(featured|title)$/),

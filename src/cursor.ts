@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 /**
  * The cursor of GET /sounds: an RFC 3339 date-time of the years 1970 to 9999 with any fraction, rounded to the
- * millisecond, since a client may have carried it through a type of another precision.
+ * millisecond, since a client may have carried it through a type of another precision. One that was cut to the second
+ * finds its sound in the database: `private.sounds_in_list_order`.
  * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
 export const cursor = z

@@ -146,6 +146,75 @@ describe('paging through GET /sounds', () => {
     expect(rest.body.data.map(({ id }) => id)).toEqual([ids[2]]);
   });
 
+  const cutFraction = (cursor: string) => cursor.replace(/\.\d+Z$/, 'Z');
+
+  test('returns every sound exactly once to a client that cuts the fraction, where each has a second of its own', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const category = await addCategory(sql);
+    await addSounds(
+      sql,
+      Array.from({ length: 9 }, (_, index) => ({
+        category,
+        created_at: `1998-02-0${index + 1}T00:00:00.${100 * index}Z`,
+        sort_order: index % 3,
+      })),
+    );
+    const expected = await activeInOrder(sql, category);
+    const options = { limit: 2, rewrite: cutFraction };
+    expect(await readAllPages(api, user, { category }, options)).toEqual(expected);
+
+    const seen = await readAllPages(
+      api,
+      user,
+      { category },
+      {
+        ...options,
+        meanwhile: async ({ data }) => {
+          await sql`delete from public.sounds where id = ${data.at(-1)?.id ?? null}`;
+        },
+      },
+    );
+    expect(seen).toEqual(expected);
+  });
+
+  test('comes to an end for a client that cuts the fraction, also where many sounds share a second', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const category = await addCategory(sql);
+    await addSounds(
+      sql,
+      Array.from({ length: 12 }, (_, index) => ({
+        category,
+        created_at: `1998-03-0${1 + (index % 2)}T00:00:00.${500 - 10 * index}Z`,
+        sort_order: index % 4,
+      })),
+    );
+    const ids = await readAllPages(api, user, { category }, { limit: 2, rewrite: cutFraction });
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('a whole second names the sound that stands right there, not another one of that second', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const category = await addCategory(sql);
+    const [, before] = await addSounds(sql, [
+      { category, created_at: '1998-04-01T00:00:00Z' },
+      { category, created_at: '1998-04-01T00:00:00.500Z', sort_order: 1 },
+    ]);
+    const rest: { body: Page } = await api
+      .get('/sounds')
+      .query({ category, cursor: '1998-04-01T00:00:00Z' })
+      .auth(user.access_token, bearer);
+    expect(rest.body.data.map(({ id }) => id)).toEqual([before]);
+  });
+
   test('a cursor at whose moment there is no sound means "older than"', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const [, older] = await addSounds(sql, [

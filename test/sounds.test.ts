@@ -138,6 +138,38 @@ describe('GET /sounds', () => {
     expect(await titlesOf('   ')).toHaveLength(3);
   });
 
+  test('search ignores accents on either side; titles keep theirs', async ({ api, sql, user }) => {
+    const category = await addCategory(sql);
+    const titles = [
+      'Schöne Straße',
+      'Café at dawn',
+      'Kyōto',
+      'Łódź',
+      'Θάλασσα',
+      'が',
+      '50％ calm',
+      'Plain cafe',
+    ];
+    await addSounds(
+      sql,
+      titles.map((title) => ({ category, title })),
+    );
+    const titlesOf = async (search: string) => {
+      const { data } = await list(api, user, { category, search });
+      return data.map(({ title }) => title).toSorted();
+    };
+    expect(await titlesOf('schone')).toEqual(['Schöne Straße']);
+    expect(await titlesOf('SCHÖNE STRASSE')).toEqual(['Schöne Straße']);
+    expect(await titlesOf('cafe')).toEqual(['Café at dawn', 'Plain cafe']);
+    expect(await titlesOf('CAFÉ')).toEqual(['Café at dawn', 'Plain cafe']);
+    expect(await titlesOf('lodz')).toEqual(['Łódź']);
+    expect(await titlesOf('kÿotò')).toEqual(['Kyōto']);
+    expect(await titlesOf('θαλασσα')).toEqual(['Θάλασσα']);
+    expect(await titlesOf('か')).toEqual([]); // another letter, not an accent
+    expect(await titlesOf('50%')).toEqual(['50％ calm']);
+    expect(await titlesOf('％')).toEqual(['50％ calm']); // the sign, not "anything"
+  });
+
   test('limit is 50 by default, and the cursor leads to the rest', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, Array(51).fill({ category }));

@@ -42,8 +42,9 @@ export const soundEndpoints = [
     summary: 'List sounds',
     description:
       'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears ' +
-      'exactly once, even if others are added or removed in between. Unknown parameters are ignored; a repeated ' +
-      'parameter or an invalid value gets 400. `data` is empty if nothing matches.',
+      'exactly once, even if others are added or removed in between. Only one that is moved in the order meanwhile may ' +
+      'appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. ' +
+      '`data` is empty if nothing matches.',
     guard: 'bearer',
     query: z.object({
       category: optionalQueryText(100).meta({
@@ -56,7 +57,8 @@ export const soundEndpoints = [
         description: 'true: only featured sounds. false: only sounds that are not.',
       }),
       search: optionalQueryText(100).meta({
-        description: 'Only sounds whose title contains this text, ignoring case. A blank value is ignored.',
+        description:
+          'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
       }),
       limit: limit.optional().meta({ description: 'Page size.', examples: [20] }),
       cursor: cursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),

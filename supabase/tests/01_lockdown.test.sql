@@ -154,6 +154,7 @@ select bag_eq(
     ('private.doctor_report', 'service_role'),
     ('private.doctor_revoke_key', 'service_role'),
     ('private.doctor_session_addresses', 'service_role'),
+    ('private.fold_for_search', 'service_role'),
     ('private.is_category_active', 'authenticated'),
     ('private.is_file_path', 'authenticated, service_role'),
     ('private.is_https_address', 'authenticated, service_role'),

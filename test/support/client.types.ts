@@ -228,7 +228,7 @@ export interface paths {
         };
         /**
          * List sounds
-         * @description Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears exactly once, even if others are added or removed in between. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. `data` is empty if nothing matches.
+         * @description Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears exactly once, even if others are added or removed in between. Only one that is moved in the order meanwhile may appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. `data` is empty if nothing matches.
          */
         get: operations["listSounds"];
         put?: never;
@@ -1446,7 +1446,7 @@ export interface operations {
                 include_children?: boolean;
                 /** @description true: only featured sounds. false: only sounds that are not. */
                 featured?: boolean;
-                /** @description Only sounds whose title contains this text, ignoring case. A blank value is ignored. */
+                /** @description Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored. */
                 search?: string;
                 /** @description Page size. */
                 limit?: number;

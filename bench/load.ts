@@ -136,7 +136,7 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
   for (let missing = favorites; missing > 0; ) {
     const [row] = await sql`
       with drawn as (
-        select ceil(${customers}::int * (1 - random()) ^ 2) as customer, ceil(${sounds}::int * (1 - random()) ^ 2) as sound
+        select ceil(${customers}::int * (1 - random()) ^ 1.5) as customer, ceil(${sounds}::int * (1 - random()) ^ 2) as sound
         from generate_series(1, ${missing}::int)
       ), added as (
         insert into public.favorites (user_id, sound_id, created_at)

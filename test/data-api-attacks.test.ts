@@ -162,6 +162,38 @@ describe('users and guests', () => {
     }
   });
 
+  test('cannot keep the database busy with a search, a category or a value of megabytes', async ({
+    sql,
+    user: { access_token: token },
+  }) => {
+    const megabytes = '%'.repeat(5_000_000);
+    await addSounds(
+      sql,
+      Array.from({ length: 500 }, () => ({ title: `${'%'.repeat(99)} ${randomUUID()}` })),
+    );
+    const timed = async (name: string, args: object) => {
+      const started = performance.now();
+      const { status } = await rest(token, 'POST', `rpc/${name}`, args);
+      return { status, ms: performance.now() - started };
+    };
+    // The same bytes, to a function that does not exist.
+    const yardstick = await timed('list_sounds', { no_such_argument: megabytes });
+    expect(yardstick.status).toBe(404);
+    for (const [name, args, expected] of [
+      ['list_sounds', { title_search: megabytes }, 200],
+      ['list_sounds', { category_slug: megabytes, include_children: true }, 200],
+      ['update_customer', { changes: { full_name: megabytes } }, 400],
+      ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
+      ['update_customer', { changes: { phone: `+${'1'.repeat(5_000_000)}` } }, 400],
+      ['update_customer', { changes: { locale: megabytes } }, 400],
+      ['update_customer', { changes: { country: megabytes } }, 400],
+    ] as const) {
+      const { status, ms } = await timed(name, args);
+      expect(status, name).toBe(expected);
+      expect(ms, `${name} ${Object.keys(args)}`).toBeLessThan(1_000 + 3 * yardstick.ms);
+    }
+  });
+
   test('who are guests can read the category tree and nothing else', async () => {
     expect((await rest(null, 'POST', 'rpc/list_categories', {})).status).toBe(200);
     for (const table of [

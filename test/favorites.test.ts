@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addCategory, addSound, addSounds, newMoment } from './support/catalogue.ts';
+import { rest } from './support/rest.ts';
 import { signUp, test } from './support/test.ts';
 
 describe('favorites', () => {
@@ -91,6 +92,39 @@ describe('favorites', () => {
       .get('/favorites')
       .auth(token, bearer);
     expect(new Set(body.data.map((item) => item.sound_id)).size).toBe(1500);
+  });
+
+  test('are at most 5,000, however many are added at once and by whatever way', async ({ api, sql }) => {
+    const { access_token: token, user } = await signUp(api);
+    const category = await addCategory(sql);
+    await sql`
+      insert into public.sounds (title, category, created_at)
+      select 'Many', ${category}, ${newMoment()} from generate_series(1, 5020)`;
+    const sounds = (await sql`select id from public.sounds where category = ${category}`).map(({ id }) => id);
+    await sql`
+      insert into public.favorites (user_id, sound_id)
+      select ${user.id}, id from public.sounds where id = any(${sounds.slice(0, 4990)})`;
+    const add = (sound_id: string, credential = token) =>
+      api.post('/favorites').auth(credential, bearer).send({ sound_id });
+
+    const answers = await Promise.all(sounds.slice(4990, 5010).map((id) => add(id)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(10).fill(201), ...Array(10).fill(400)]);
+    const refused = answers.find(({ status }) => status === 400);
+    expect(refused?.body.error.message).toMatch(/^You have 5,000 favorites/);
+
+    const beyond = sounds.slice(5010);
+    const [key] = await sql`select api_key from admin.create_api_key('Collector', ${user.email})`;
+    await add(beyond[0], key?.['api_key']).expect(400);
+    expect((await rest(token, 'POST', 'favorites', { sound_id: beyond[0] })).status).toBe(400);
+    await add(sounds[0]).expect(201); // which is one of them
+    await add(randomUUID()).expect(404);
+
+    await api.delete(`/favorites/${sounds[0]}`).auth(token, bearer).expect(200);
+    const two = beyond.slice(0, 2).map((sound_id) => ({ sound_id }));
+    expect((await rest(token, 'POST', 'favorites', two)).status).toBe(400);
+    await add(beyond[0]).expect(201);
+    expect((await api.get('/favorites').auth(token, bearer)).body.data).toHaveLength(5000);
   });
 
   test('that do not exist are removed without an error; a malformed id is 404', async ({ api, user }) => {

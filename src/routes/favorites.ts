@@ -40,7 +40,7 @@ export const favoriteEndpoints = [
     summary: 'Add favorite',
     description:
       'Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does ' +
-      'not exist or is not active gets 404.',
+      'not exist or is not active gets 404. A user has at most 5,000 favorites: one more gets 400.',
     guard: 'bearer',
     body: body({ sound_id: uuid }),
     status: 201,

@@ -34,6 +34,12 @@ const statusOfNothing: { [Name in FunctionName]?: 200 | 204 } = {
   touch_last_seen: 204,
 };
 
+/** What to say where the database checks more than our validation does. */
+const refusedByCheck: { [Name in FunctionName]?: string } = {
+  update_customer: 'The values were not accepted.',
+  add_favorite: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+};
+
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
 function refused(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, {
@@ -47,10 +53,11 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
       return withUserToken ? tokenRefused(cause) : serverError(cause);
     case '23503': // what a new row refers to has just been deleted
       return notFound('resource');
-    case '23514': // a check constraint that is stricter than our validation
-      return name === 'update_customer'
-        ? new ApiError('invalid_request', 'The values were not accepted.', { cause })
-        : serverError(cause);
+    case '23514': {
+      // a check of the database
+      const message = refusedByCheck[name];
+      return message === undefined ? serverError(cause) : new ApiError('invalid_request', message, { cause });
+    }
     default:
       return serverError(cause);
   }

@@ -294,7 +294,7 @@ export interface paths {
         put?: never;
         /**
          * Add favorite
-         * @description Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does not exist or is not active gets 404.
+         * @description Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does not exist or is not active gets 404. A user has at most 5,000 favorites: one more gets 400.
          */
         post: operations["addFavorite"];
         delete?: never;

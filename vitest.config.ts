@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { patienceMs } from './test/support/patience.ts';
 
 export default defineConfig({
   test: {
@@ -10,9 +11,9 @@ export default defineConfig({
     // What is printed on the way, such as the errors that tests provoke, shows with the test that fails.
     silent: 'passed-only',
     // These end only what hangs: a busy machine may need many times what a quiet one does.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 2 * patienceMs,
+    hookTimeout: 2 * patienceMs,
+    expect: { poll: { timeout: patienceMs } },
     // More than the cores: many tests wait, for a process to start or for a deadline to pass.
     maxWorkers: 4,
     // Loading the gateway anew for every file is a third of the time; no test changes what a module holds.

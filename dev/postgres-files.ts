@@ -12,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -65,7 +66,7 @@ async function importPrograms(packageName: string, release: Release): Promise<Pr
 
 function copyPrograms(native: string): Programs {
   const version = JSON.parse(readFileSync(resolve(native, '../package.json'), 'utf8')).version as string;
-  const copy = join(SHARED_PLACE, `sounds-service-postgres-${version}`);
+  const copy = join(tmpdir(), `sounds-service-postgres-${version}`);
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`;
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });

@@ -2,20 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { supabase } from './database.ts';
 import { startScratchDatabase } from './scratch-database.ts';
 
-/** The TypeScript types of a database's public tables and functions, as the Supabase CLI writes them. */
-export function databaseTypes(databaseUrl: string): Promise<string> {
-  return supabase(['gen', 'types', `--remote=${databaseUrl}`]);
+/** The TypeScript types of the public tables and functions that the migrations make, as the Supabase CLI writes them. */
+export async function databaseTypes(): Promise<string> {
+  const database = await startScratchDatabase();
+  try {
+    return await supabase(['gen', 'types', `--remote=${database.databaseUrl}`]);
+  } finally {
+    await database.stop();
+  }
 }
 
 // `npm run types`
 if (import.meta.main) {
-  const database = await startScratchDatabase();
-  try {
-    await writeFile(
-      new URL('../src/supabase/database.types.ts', import.meta.url),
-      await databaseTypes(database.databaseUrl),
-    );
-  } finally {
-    await database.stop();
-  }
+  await writeFile(new URL('../src/supabase/database.types.ts', import.meta.url), await databaseTypes());
 }

@@ -12,10 +12,17 @@ const files = globSync('supabase/tests/**/*.test.sql').sort();
 
 test('there are pgTAP files', () => expect(files).not.toEqual([]));
 
-/** What `supabase start` does, and `supabase db push` does not. */
-async function seed(databaseUrl: string): Promise<void> {
+/** The states that a database may be in, each with what makes it of the one before. */
+const states: Record<string, string | null> = {
+  'an empty database': null,
+  // What `supabase start` does, and `supabase db push` does not.
+  'a seeded database': 'supabase/seed.sql',
+  'a used database': 'test/support/use.sql',
+};
+
+async function runFile(databaseUrl: string, file: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  await sql.file('supabase/seed.sql').simple();
+  await sql.file(file).simple();
   await sql.end();
 }
 
@@ -25,8 +32,8 @@ describe.each([17, 15] as const)('PostgreSQL %i', async (release) => {
   afterAll(stop);
   await installPgtap(databaseUrl);
   const runs: [name: string, run: Awaited<ReturnType<typeof runPgtap>> | { error: Error }][] = [];
-  for (const state of ['an empty database', 'a seeded database']) {
-    if (state === 'a seeded database') await seed(databaseUrl);
+  for (const [state, change] of Object.entries(states)) {
+    if (change !== null) await runFile(databaseUrl, change);
     for (const file of files) {
       const run = await runPgtap(databaseUrl, file).catch((error: Error) => ({ error }));
       runs.push([`${basename(file, '.test.sql')} on ${state}`, run]);

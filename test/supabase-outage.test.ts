@@ -5,6 +5,7 @@ import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { type Api, apiAt, bearer } from './support/api.ts';
 import { addSounds } from './support/catalogue.ts';
 import { startFragileStack } from './support/fragile-stack.ts';
+import { patienceMs } from './support/patience.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { newEmail, password, signUp } from './support/test.ts';
 
@@ -76,7 +77,7 @@ async function appCalls(api: Api, databaseUrl: string) {
 const residentMb = (pid: number | undefined) =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 60_000);
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), patienceMs);
 
 /** Auth may take 11 seconds, data 5; the rest is what a busy machine adds. Two deadlines in a row would take longer. */
 const limitSeconds = (what: string) => (what === 'signIn' ? 14 : 8);

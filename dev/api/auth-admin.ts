@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { HonoContext } from '@supabase/lite';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
 import type postgres from 'postgres';
 import { z } from 'zod';
 import { resolveKey } from './access.ts';
-import { AuthError, errorResponse, isAuthError, readBody } from './auth-errors.ts';
-import { signUp } from './auth-service.ts';
+import { body, refusal } from './auth.ts';
+import { AuthError, readBody } from './auth-errors.ts';
+import { type AuthService, signUp } from './auth-service.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
 
@@ -15,6 +16,12 @@ const NewUser = z.object({
   password: z.string(),
   email_confirm: z.boolean().default(false),
   user_metadata: z.record(z.string(), z.unknown()).default({}),
+});
+
+const UserChange = z.object({
+  password: z.string().optional(),
+  email_confirm: z.boolean().optional(),
+  user_metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
@@ -26,41 +33,66 @@ async function isService(c: Parameters<Middleware>[0]): Promise<boolean> {
   return bearer === key && (await resolveKey(key))?.type === 'secret';
 }
 
-/** Of Auth's admin API, what Lite has none of: making a user and deleting one, for good or softly, with the secret key. */
+const userNotFound = () => new AuthError(404, 'user_not_found', 'User not found');
+
+async function existingUser(service: AuthService, id: string) {
+  if (!(await service.repo.findUserById(id))) throw userNotFound();
+  return service.getUser(id);
+}
+
+type Route = (service: AuthService, c: Context, id: string, sql: postgres.Sql) => Promise<object>;
+
+const routes: Record<string, Route> = {
+  async 'POST /users'(service, c, _, sql) {
+    const { email, password, email_confirm, user_metadata } = await body(c, NewUser);
+    if (await service.repo.findUserByEmail(email.toLowerCase()))
+      throw new AuthError(422, 'email_exists', 'A user with this email address has already been registered');
+    const settings = service['config'];
+    // Auth sends no mail to users whom an administrator makes.
+    service['config'] = { ...settings, email: { ...settings.email, enable_confirmations: false } };
+    await signUp(service, email, password, user_metadata);
+    // An administrator does not sign the user in, and decides alone whether the address counts as confirmed.
+    const [made] = await sql`
+      update auth.users set email_confirmed_at = case when ${email_confirm} then email_confirmed_at end
+        where email = ${email.toLowerCase()} returning id`;
+    await sql`delete from auth.sessions where user_id = ${made?.['id']}`;
+    return existingUser(service, made?.['id']);
+  },
+
+  'GET /users/:id': (service, _, id) => existingUser(service, id),
+
+  async 'PUT /users/:id'(service, c, id, sql) {
+    const { email_confirm, password, user_metadata: data } = await body(c, UserChange);
+    if (email_confirm)
+      await sql`update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()) where id = ${id}`;
+    await existingUser(service, id);
+    return service.updateUser(id, { ...(password && { password }), ...(data && { data }) });
+  },
+
+  async 'DELETE /users/:id'(_, c, id, sql) {
+    const { should_soft_delete } = Deletion.parse(await c.req.json().catch(() => ({})));
+    const known = should_soft_delete
+      ? await softDelete(sql, id)
+      : (await sql`delete from auth.users where id = ${id} returning id`).length === 1;
+    if (!known) throw userNotFound();
+    return {};
+  },
+};
+
+/** Of Auth's admin API, what Lite has none of: making, reading, changing and deleting a user, with the secret key. */
 export function adminRoutes(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     const [, id] = /^\/auth\/v1\/admin\/users(?:\/([^/]+))?$/.exec(c.req.path) ?? [];
-    const make = c.req.method === 'POST' && c.req.path === '/auth/v1/admin/users';
-    const remove = c.req.method === 'DELETE' && id !== undefined;
-    if (!make && !remove) return next();
-    if (!(await isService(c))) return errorResponse(new AuthError(403, 'not_admin', 'User not allowed'));
-    if (remove) {
-      const { data } = Deletion.safeParse(await c.req.json().catch(() => undefined));
-      const known = data?.should_soft_delete
-        ? await softDelete(sql, id)
-        : (await sql`delete from auth.users where id::text = ${id} returning id`).length === 1;
-      return known ? c.json({}) : errorResponse(new AuthError(404, 'user_not_found', 'User not found'));
-    }
-    const { data: user } = NewUser.safeParse(await c.req.json().catch(() => undefined));
-    if (user === undefined) {
-      return errorResponse(new AuthError(400, 'bad_json', 'Could not parse request body as JSON'));
-    }
+    const route = routes[`${c.req.method} /users${id === undefined ? '' : '/:id'}`];
+    if (!route || !c.req.path.startsWith('/auth/v1/admin/users')) return next();
     try {
-      const service = c.get('authService');
-      const { email } = service['config'];
-      // Auth sends no mail to users whom an administrator makes.
-      service['config'] = { ...service['config'], email: { ...email, enable_confirmations: false } };
-      await signUp(service, user.email, user.password, user.user_metadata);
+      if (!(await isService(c))) throw new AuthError(403, 'not_admin', 'User not allowed');
+      if (id !== undefined && !z.guid().safeParse(id).success)
+        throw new AuthError(404, 'validation_failed', 'user_id must be an UUID');
+      return c.json(await route(c.get('authService'), c, id ?? '', sql));
     } catch (error) {
-      if (isAuthError(error)) return errorResponse(error);
-      throw error;
+      return refusal(error);
     }
-    // An administrator does not sign the user in, and decides alone whether the address counts as confirmed.
-    const [made] = await sql`
-      update auth.users set email_confirmed_at = case when ${user.email_confirm} then now() end
-        where email = ${user.email.toLowerCase()} returning id, email, role`;
-    await sql`delete from auth.sessions where user_id = ${made?.['id']}`;
-    return c.json(made);
   };
 }
 

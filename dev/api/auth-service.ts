@@ -158,6 +158,8 @@ const REUSE_INTERVAL_MS = 10_000;
 /** An error that it returns, rather than throws, leaves what was done. */
 async function exchange(service: AuthService, repository: Repository, token: string) {
   const used = await repository.findRefreshToken(token);
+  if (!used && /^[a-z0-9]{12}$/.test(token))
+    throw new AuthError(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');
   if (!used?.revoked || !used.session_id) return service.refreshSession(token);
   const [user, family] = await Promise.all([
     repository.findUserById(used.user_id),

@@ -1,12 +1,12 @@
 import parseRange from 'range-parser';
 import type { ObjectFiles } from './objects.ts';
 import type { ObjectRow } from './storage-caller.ts';
-import { objectNotFound } from './storage-errors.ts';
+import { invalidRange, objectNotFound } from './storage-errors.ts';
 
 /**
  * Serves an object as Storage does: whole, one byte range of it, only its headers, or "not modified".
  * @param caching the headers that say how long the answer may be kept
- * @throws StorageError when its file is missing
+ * @throws StorageError when its file is missing, and for a range that it has not
  */
 export async function download(
   files: ObjectFiles,
@@ -33,16 +33,19 @@ export async function download(
   if (saveAs !== null) headers.set('Content-Disposition', attachment(saveAs));
 
   const wanted = request.headers.get('range');
-  const ranges = wanted === null ? undefined : parseRange(size, wanted);
-  if (ranges === -1) {
-    return new Response(null, { status: 416, headers: { 'Content-Range': `bytes */${size}` } });
-  }
-  // Several ranges at once, and what is no range at all, are answered whole.
-  const range = Array.isArray(ranges) && ranges.length === 1 ? ranges[0] : undefined;
+  const range = wanted === null ? undefined : onlyRange(size, wanted);
   headers.set('Content-Length', String(range ? range.end - range.start + 1 : size));
   if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
   const body = request.method === 'HEAD' ? null : files.read(bucket, row.name, range);
   return new Response(body, { status: range ? 206 : 200, headers });
+}
+
+/** @throws StorageError unless it is one range of bytes that the object has */
+function onlyRange(size: number, wanted: string): { start: number; end: number } {
+  const ranges = parseRange(size, wanted);
+  const [range] = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges : [];
+  if (!range) throw invalidRange();
+  return range;
 }
 
 function isFresh(request: Request, eTag: string, lastModified: Date): boolean {

@@ -7,7 +7,7 @@ import { SUPERUSER } from '../postgres.ts';
 import { isDatabaseError, restErrorResponse } from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
-type Database = PostgresConnection['kysely'];
+export type Database = PostgresConnection['kysely'];
 
 /**
  * Driver settings under which Lite reads and writes values as the real services do.

@@ -1,35 +1,38 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileStore } from '@tus/file-store';
 import { Server, type Upload } from '@tus/server';
 import { type Storage, storageCaller } from './storage-caller.ts';
 import { StorageError } from './storage-errors.ts';
-import { checkLimits, type NewObject, store } from './upload.ts';
+import { checkLimits, checkPermission, type NewObject, store } from './upload.ts';
 
 /** Where TUS clients create uploads, and below which they send and resume them. */
 export const RESUMABLE = '/storage/v1/upload/resumable';
 
 /**
  * Resumable uploads by the TUS protocol, as Supabase Storage takes them: `bucketName`, `objectName`, `contentType` and
- * `cacheControl` (seconds) are metadata of the upload, and `x-upsert: true` replaces what is there. Unlike the real one,
- * it asks the caller's policies when the upload ends, not when it begins.
+ * `cacheControl` (seconds) are metadata of the upload, and `x-upsert: true` replaces what is there. What would be refused is
+ * refused before a byte is sent.
  */
 export function resumableUploads(storage: Storage): Server {
   const datastore = new FileStore({ directory: storage.unfinishedDir });
   return new Server({
     path: RESUMABLE,
     datastore,
-    async onIncomingRequest({ method, headers }) {
-      if (method !== 'HEAD' && method !== 'OPTIONS') await storageCaller(headers);
-    },
     async onUploadCreate({ headers }, upload) {
-      await checkLimits(storage, objectOf(upload, headers), upload.size ?? 0);
+      const object = objectOf(upload, headers);
+      await checkLimits(storage, object, upload.size ?? 0);
+      await checkPermission(storage, await storageCaller(headers), object);
       return {};
     },
     async onUploadFinish({ headers }, upload) {
-      const bytes = await readFile(join(storage.unfinishedDir, upload.id));
+      const file = join(storage.unfinishedDir, upload.id);
+      const bytes = await readFile(file);
       await store(storage, await storageCaller(headers), objectOf(upload, headers), bytes);
-      await datastore.remove(upload.id);
+      // A client that missed the answer asks how far the upload is: the store tells that by the length of the file, which stays,
+      // without its bytes.
+      await truncate(file);
+      await truncate(file, bytes.length);
       return {};
     },
     onResponseError(_request, error) {

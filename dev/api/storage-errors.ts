@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The others arrive as HTTP 400. */
+const OWN_STATUS = ['416', '500'];
+
 /** An error in the shape of Supabase Storage: nearly always HTTP 400, with the real status in the body, as a string. */
 export class StorageError extends Error {
   readonly status: string;
@@ -15,10 +18,13 @@ export class StorageError extends Error {
 
   toResponse(): Response {
     const { status: statusCode, error, code, message } = this;
-    return Response.json({ statusCode, error, code, message }, { status: statusCode === '500' ? 500 : 400 });
+    const status = OWN_STATUS.includes(statusCode) ? Number(statusCode) : 400;
+    return Response.json({ statusCode, error, code, message }, { status });
   }
 }
 
+export const invalidRange = () =>
+  new StorageError(416, 'invalid_range', 'invalid range provided', 'InvalidRange');
 export const objectNotFound = () => new StorageError(404, 'not_found', 'Object not found', 'NoSuchKey');
 export const bucketNotFound = () =>
   new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket');

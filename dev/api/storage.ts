@@ -40,10 +40,13 @@ const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
 export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> {
   const resumable = resumableUploads(storage);
   return async (c, next) => {
-    if (c.req.path.startsWith(RESUMABLE)) return resumable.handleWeb(c.req.raw);
     const path = new URL(c.req.url).pathname.replace(/^\/storage\/v1/, '');
     if (!c.req.path.startsWith('/storage/v1/')) return next();
     try {
+      if (c.req.path.startsWith(RESUMABLE)) {
+        if (c.req.method !== 'HEAD' && c.req.method !== 'OPTIONS') await storageCaller(c.req.raw.headers);
+        return await resumable.handleWeb(c.req.raw);
+      }
       for (const [methods, pattern, handler] of ROUTES) {
         const [found, bucket = '', name = ''] = pattern.exec(path) ?? [];
         if (found === undefined || !methods.includes(c.req.method)) continue;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { describe } from './objects.ts';
+import type { Database } from './rest-connection.ts';
 import type { Storage, StorageCaller } from './storage-caller.ts';
 import { bucketNotFound, fromDatabase, invalidRequest, StorageError } from './storage-errors.ts';
 
@@ -75,39 +76,66 @@ export async function checkLimits(
 }
 
 /**
+ * Makes sure that `store` would be allowed to, and leaves nothing.
+ * @throws StorageError for a name already taken, and rows that the policies refuse
+ */
+export async function checkPermission(
+  { connection }: Storage,
+  caller: StorageCaller,
+  object: NewObject,
+): Promise<void> {
+  await connection
+    .withContext(contextOf(caller), (db) => insertRow(db, caller, object, 0), { forceRollback: true })
+    .catch((error: unknown) => {
+      throw fromDatabase(error);
+    });
+}
+
+/**
  * Writes the object's row under the caller's policies, and its bytes; returns its id.
  * @throws StorageError for a name already taken, and rows that the policies refuse
  */
 export async function store(
   { connection, files }: Storage,
   caller: StorageCaller,
-  { bucket, name, type, cacheControl, replace }: NewObject,
+  object: NewObject,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
-  const metadata = JSON.stringify({ ...describe(bytes.length), mimetype: type, cacheControl });
-  const vars = {
-    auth: { role: caller.role, jwt: caller.jwt },
-    storage: { operation: 'storage.object.upload' },
-  };
   return await connection
-    .withContext(vars, async (db) => {
-      const { rows } = await sql<{ id: string }>`
-        insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
-        values (${bucket}, ${name}, ${caller.sub}, ${caller.sub}, ${metadata}::jsonb, ${randomUUID()})
-        ${
-          replace
-            ? sql`on conflict (bucket_id, name) do update set owner = excluded.owner, owner_id = excluded.owner_id,
-                metadata = excluded.metadata, version = excluded.version, updated_at = now()`
-            : sql``
-        }
-        returning id`.execute(db);
+    .withContext(contextOf(caller), async (db) => {
+      const id = await insertRow(db, caller, object, bytes.length);
       // Inside the transaction: without its file the row must not stay.
-      await files.write(bucket, name, bytes);
-      return rows[0]?.id;
+      await files.write(object.bucket, object.name, bytes);
+      return id;
     })
     .catch((error: unknown) => {
       throw fromDatabase(error);
     });
+}
+
+const contextOf = ({ role, jwt }: StorageCaller) => ({
+  auth: { role, jwt },
+  storage: { operation: 'storage.object.upload' },
+});
+
+async function insertRow(
+  db: Database,
+  { sub }: StorageCaller,
+  { bucket, name, type, cacheControl, replace }: NewObject,
+  size: number,
+): Promise<string | undefined> {
+  const metadata = JSON.stringify({ ...describe(size), mimetype: type, cacheControl });
+  const { rows } = await sql<{ id: string }>`
+    insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
+    values (${bucket}, ${name}, ${sub}, ${sub}, ${metadata}::jsonb, ${randomUUID()})
+    ${
+      replace
+        ? sql`on conflict (bucket_id, name) do update set owner = excluded.owner, owner_id = excluded.owner_id,
+            metadata = excluded.metadata, version = excluded.version, updated_at = now()`
+        : sql``
+    }
+    returning id`.execute(db);
+  return rows[0]?.id;
 }
 
 /** The object sent: as the only file of a form, or as the whole body. */

@@ -4,7 +4,7 @@ begin;
 select plan(14);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
-insert into public.imported_sounds values ('50000000-0000-4000-8000-000000000001', 'tests/secret plans.wav', '{"title": "Plans"}');
+insert into public.imported_sounds values ('7e575000-0000-4000-8000-000000000012', 'tests/secret plans.wav', '{"title": "Plans"}');
 
 create view pg_temp.attacks as
   select * from unnest(array[
@@ -27,14 +27,15 @@ set local role service_role;
 select throws_ok(attack, '42501', 'permission denied for table imported_sounds', 'not even the service can: ' || attack)
 from attacks where attack like 'delete%' or attack like 'truncate%';
 select results_eq(
-  $$ update public.imported_sounds set fields = '{"title": "New"}' returning file $$,
+  $$ update public.imported_sounds set fields = '{"title": "New"}'
+     where sound_id = '7e575000-0000-4000-8000-000000000012' returning file $$,
   array['tests/secret plans.wav'],
   'the service finds and changes what it wrote'
 );
 
 reset role;
 select results_eq(
-  $$ select fields ->> 'title' from public.imported_sounds where sound_id = '50000000-0000-4000-8000-000000000001' $$,
+  $$ select fields ->> 'title' from public.imported_sounds where sound_id = '7e575000-0000-4000-8000-000000000012' $$,
   array['New'],
   'it was there all the time'
 );

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { signIn } from './sessions.ts';
 import { newEmail, password, test } from './supabase.ts';
@@ -15,6 +16,36 @@ describe('the admin API of Auth', () => {
     expect((await supabase.call(address, { apikey, method: 'DELETE' })).status).toBe(200);
     expect((await signIn(supabase, email)).status).toBe(400);
     expect((await supabase.call(address, { apikey, method: 'DELETE' })).status).toBe(404);
+  });
+
+  test('refuses an address that has an account', async ({ supabase }) => {
+    const { email } = await supabase.signUp();
+    const { status, body } = await supabase.call(users, {
+      apikey: supabase.secretKey,
+      body: { email, password },
+    });
+    expect([status, body.code]).toEqual([422, 'email_exists']);
+  });
+
+  test('reads a user, confirms the address, and changes password and metadata', async ({ supabase }) => {
+    const email = newEmail();
+    const apikey = supabase.secretKey;
+    const made = await supabase.call(users, { apikey, body: { email, password } });
+    const address = `${users}/${made.body.id}`;
+    const before = await supabase.call(address, { apikey });
+    expect([before.status, before.body.email, before.body.email_confirmed_at]).toEqual([
+      200,
+      email,
+      undefined,
+    ]);
+    const change = { email_confirm: true, password: 'another secret', user_metadata: { full_name: 'Jo' } };
+    const changed = await supabase.call(address, { apikey, method: 'PUT', body: change });
+    expect([changed.status, changed.body.user_metadata]).toMatchObject([200, { full_name: 'Jo' }]);
+    expect((await supabase.call(address, { apikey })).body.email_confirmed_at).toEqual(expect.any(String));
+    expect((await signIn(supabase, email)).status).toBe(400);
+    expect((await signIn(supabase, email, 'another secret')).status).toBe(200);
+    const nobody = await supabase.call(`${users}/${randomUUID()}`, { apikey });
+    expect([nobody.status, nobody.body.code]).toEqual([404, 'user_not_found']);
   });
 
   test('is closed to the publishable key and to users', async ({ supabase }) => {

@@ -90,6 +90,11 @@ describe('a refresh token', () => {
     }
   });
 
+  test('that is well-formed, and nobody’s, is not found', async ({ supabase }) => {
+    const { status, body } = await refresh(supabase, 'abcdefghijkl');
+    expect([status, body.code]).toEqual([400, 'refresh_token_not_found']);
+  });
+
   test('of a banned user is refused', async ({ supabase }) => {
     const { id, refreshToken } = await supabase.signUp();
     await ban(supabase, id);

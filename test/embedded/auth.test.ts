@@ -88,20 +88,21 @@ describe('sign-up', () => {
     const { sql } = supabase;
     // Definer, because Auth's role has no rights outside its own schema.
     await sql.unsafe(`
-      create table public.compat_seen (email text, metadata jsonb, confirmed boolean, role text, n int generated always as identity);
-      create function public.compat_see() returns trigger language plpgsql security definer set search_path = '' as $$
+      create schema compat;
+      create table compat.seen (email text, metadata jsonb, confirmed boolean, role text, n int generated always as identity);
+      create function compat.see() returns trigger language plpgsql security definer set search_path = '' as $$
       begin
         if new.email like 'refused%' then raise exception 'no'; end if;
-        insert into public.compat_seen
+        insert into compat.seen
           values (new.email, new.raw_user_meta_data, new.email_confirmed_at is not null, session_user);
         return new;
       end $$;
       create trigger compat_see after insert or update of raw_user_meta_data on auth.users
-        for each row execute function public.compat_see();`);
+        for each row execute function compat.see();`);
     try {
       const { email } = await supabase.signUp(newEmail(), { full_name: 'Jo' });
       const seen =
-        await sql`select metadata, confirmed, role from public.compat_seen where email = ${email} order by n`;
+        await sql`select metadata, confirmed, role from compat.seen where email = ${email} order by n`;
       expect(seen[0]).toEqual({
         metadata: { full_name: 'Jo' },
         confirmed: false,
@@ -114,7 +115,7 @@ describe('sign-up', () => {
       expect([status, body.code]).toEqual([500, 'unexpected_failure']);
       expect(await sql`select from auth.users where email = ${refused}`).toHaveLength(0);
     } finally {
-      await sql.unsafe('drop function public.compat_see() cascade; drop table public.compat_seen');
+      await sql.unsafe('drop schema compat cascade');
     }
   });
 });

@@ -1,3 +1,5 @@
+import { expect, vi } from 'vitest';
+import { patienceMs } from '../support/patience.ts';
 import { test } from './supabase.ts';
 
 /**
@@ -22,9 +24,12 @@ export function makeObjects(prefix: string, objects: string): void {
         where pronamespace = 'public'::regnamespace and starts_with(proname, '${prefix}')
       loop execute format('grant execute on function %s to anon, authenticated, service_role', name); end loop;
     end $$;`;
-  test.beforeAll(async ({ supabase: { sql } }) => {
+  const last = `create function public.${prefix}last() returns void language sql as '';`;
+  test.beforeAll(async ({ supabase: { sql, rpc } }) => {
     // A run that was killed may have left its own.
-    await sql.unsafe(removed + objects + granted);
+    await sql.unsafe(removed + objects + last + granted);
+    // The data API reads the schema anew a moment after it changed; all of this came at once.
+    await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), patienceMs);
     return async () => {
       await sql.unsafe(removed);
     };

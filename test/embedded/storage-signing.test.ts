@@ -125,10 +125,15 @@ describe('a signed address', () => {
     expect(response.headers.get('content-length')).toBe(String(text.length));
   });
 
-  test('answers 416 for a range beyond the end', async ({ supabase }) => {
-    const url = await signedUrl(supabase, await audio(supabase));
-    expect((await fetch(url, { headers: { range: 'bytes=100-' } })).status).toBe(416);
-  });
+  test.for(['bytes=100-', 'bytes=-0', 'bytes=0-1,4-5', 'bytes=4-1', 'bytes=a-b', 'lines=0-1'])(
+    'answers 416 for %s: beyond the end, several at once, or none',
+    async (range, { supabase }) => {
+      const url = await signedUrl(supabase, await audio(supabase));
+      const response = await fetch(url, { headers: { range } });
+      expect(response.status).toBe(416);
+      expect(await response.json()).toMatchObject({ error: 'invalid_range' });
+    },
+  );
 
   test('is not sent again to who has it', async ({ supabase }) => {
     const url = await signedUrl(supabase, await audio(supabase));

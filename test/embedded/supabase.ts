@@ -75,13 +75,7 @@ export function clientOf(
     ...stack,
     sql,
     call,
-    async rpc(name, args = {}, request = {}) {
-      // A new function becomes known to the API a moment after it was made.
-      for (let attempt = 0; ; attempt++) {
-        const answer = await call(`/rest/v1/rpc/${name}`, { ...request, body: args });
-        if (answer.body?.code !== 'PGRST202' || attempt === 50) return answer;
-      }
-    },
+    rpc: (name, args = {}, request = {}) => call(`/rest/v1/rpc/${name}`, { ...request, body: args }),
     async signUp(email = newEmail(), data = {}) {
       const { status, body } = await call('/auth/v1/signup', { body: { email, password, data } });
       expect(status, JSON.stringify(body)).toBe(200);

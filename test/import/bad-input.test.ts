@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmod, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { encode, ffmpeg, importFolder, makeFolder, mp3Frame, soundsIn, startImport, tone } from './folder.ts';
@@ -218,6 +218,8 @@ describe('bad input is one line in the report with what to do, and the rest is i
       [`${category}/locked`, 0],
     ] as const)
       await chmod(join(folder, path), mode);
+    // Removed with the rest of the folder; only root could remove it as it is.
+    onTestFinished(() => chmod(join(folder, category, 'locked'), 0o755));
     const command = startImport([folder, '--yes'], undefined, unprivileged);
     expect(await command.exited).toBe(1);
     expect(refusedLines(command.output.stdout)).toEqual([

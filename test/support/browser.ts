@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
+import { patienceMs } from './patience.ts';
 
 /** The Chromium on this machine, if there is one. */
 const binary = [
@@ -12,9 +13,6 @@ const binary = [
 /** False where no browser is installed, which is an error in CI. */
 export const canRunBrowser = binary !== undefined;
 if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
-
-/** A busy machine may need many times the half minute that is the default. */
-const patienceMs = 120_000;
 
 export type View = { width: number; colorScheme: 'light' | 'dark' };
 

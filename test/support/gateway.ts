@@ -15,6 +15,8 @@ export type Gateway = {
   /** Null unless METRICS_PORT is set. */
   metricsUrl: string | null;
   logged: string[];
+  /** How many requests have come so far. */
+  arrived: () => number;
   close: () => Promise<void>;
 };
 
@@ -41,6 +43,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) }),
   );
   const server = createHttpServer(config, createApp(context));
+  let requests = 0;
+  server.on('request', () => requests++);
   const port = await listen(server);
   const metricsServer = context.metrics && createMetricsServer(context.metrics);
   return {
@@ -48,6 +52,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     port,
     metricsUrl: metricsServer && `http://127.0.0.1:${await listen(metricsServer)}/metrics`,
     logged,
+    arrived: () => requests,
     close: async () => {
       await end(server);
       if (metricsServer) await end(metricsServer);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { inject, vi } from 'vitest';
+import { inject } from 'vitest';
 import { expectNoSecretIn } from './secrets.ts';
 
 /** The environment of a gateway in front of the stack of this test run, with rate limits out of the way. */
@@ -41,10 +41,15 @@ export function startServer(env: Record<string, string>) {
 /** Starts it and waits until it listens; resolves to the process and where it listens. */
 export async function startListening(env: Record<string, string>) {
   const server = startServer(env);
-  const line = await vi.waitFor(() => {
-    const found = server.output.stdout.split('\n').find((each) => each.includes('Listening'));
-    return found ?? Promise.reject(new Error(`The gateway does not listen: ${server.output.stderr}`));
-  }, 60_000);
+  const line = await new Promise<string>((resolve, reject) => {
+    server.child.stdout.on('data', () => {
+      const found = server.output.stdout.split('\n').find((each) => /Listening.*\}$/.test(each));
+      if (found) resolve(found);
+    });
+    void server.exited.then(() =>
+      reject(new Error(`The gateway does not listen: ${server.output.stdout}${server.output.stderr}`)),
+    );
+  });
   const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }

@@ -29,8 +29,15 @@ declare module 'vitest' {
   }
 }
 
-// Ends with the pipe that we hold. Servers that end with us, too, may be writing still.
-const REMOVE_AFTER_US = 'read -r _; until rm -rf "$1"; do sleep 0.1; done';
+// Ends with the pipe that we hold. Servers that end with us, too, may be writing still, but no longer than ten seconds. A test
+// that was killed may have left a folder that nobody may enter.
+const REMOVE_AFTER_US = `
+  read -r _
+  for attempt in $(seq 100); do
+    chmod -R u+rwX "$1"
+    rm -rf "$1" && exit
+    sleep 0.1
+  done`;
 
 /** Makes a folder for everything temporary of this run; it is removed when the run ends, even when it is killed. */
 async function makeRunFolder(): Promise<string> {

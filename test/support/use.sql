@@ -1,0 +1,25 @@
+-- Leaves in a seeded database what users, admins and the import leave: accounts of every kind, plays, favorites, keys, files.
+
+insert into auth.users (id, email, raw_user_meta_data)
+select gen_random_uuid(), format('listener-%s@example.com', n), json_build_object('full_name', 'Listener ' || n)
+from generate_series(1, 50) as n;
+
+update public.customers set country = 'DE', locale = 'de', phone = '+4915550100', marketing_opt_in = true, last_seen_at = now()
+where email like 'listener-1%';
+update public.customers set is_active = false where email like 'listener-2%';
+delete from auth.users where email like 'listener-3%';
+
+insert into public.favorites (user_id, sound_id)
+select customer.id, sound.id from public.customers as customer, public.sounds as sound where customer.email like 'listener-1%';
+insert into public.play_counts (sound_id, plays) select id, 1000 from public.sounds
+on conflict (sound_id) do update set plays = play_counts.plays + 1;
+
+select admin.create_api_key('Used ' || n, format('listener-%s@example.com', n)) from generate_series(10, 15) as n;
+select admin.revoke_api_key(key_prefix) from private.api_keys where name in ('Used 10', 'Used 11');
+
+insert into public.imported_sounds (sound_id, file, fields)
+select id, format('bowls/%s.wav', title), json_build_object('title', title) from public.sounds;
+insert into storage.objects (bucket_id, name) select 'audio', format('bowls/%s.wav', n) from generate_series(1, 20) as n;
+
+update public.sounds set is_active = false where id in (select id from public.sounds order by created_at limit 2);
+delete from public.sounds where id in (select id from public.sounds order by created_at desc limit 2);

@@ -70,12 +70,12 @@ function accountCalls({
   const post = (path: string, body: string, token = '') =>
     `curl -s ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
   const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{6}' | head -n 1)`;
-  const verify = (type: string) =>
-    `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"}"`)} | ${member('access_token')})`;
+  const verify = (type: string, more = '') =>
+    `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"${more}}"`)} | ${member('access_token')})`;
   const bearer = '-H "Authorization: Bearer $TOKEN" ';
   return [
     post('/auth/signup', `'${JSON.stringify({ email, password: 'first-password' })}'`),
-    ...(emailConfirmations ? [code, verify('signup')] : []),
+    ...(emailConfirmations ? [code, verify('signup', ',\\"password\\":\\"first-password\\"')] : []),
     post('/auth/recover', `'${JSON.stringify({ email })}'`),
     code,
     verify('recovery'),

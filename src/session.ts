@@ -79,3 +79,5 @@ export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUse
 export const newPassword = exactText(72, 6)
   .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
   .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] });
+
+export const fullName = text(200).meta({ examples: ['Ada Lovelace'] });

@@ -8,7 +8,7 @@ import { describe, expect, inject } from 'vitest';
 import { startStack } from '../dev/stack.ts';
 import { token } from './support/access-token.ts';
 import { type Api, apiAt, bearer } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
+import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { codeSentTo } from './support/mail.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
@@ -29,7 +29,7 @@ async function recoveryCode(api: Api, email: string): Promise<string> {
 }
 
 const verify = (api: Api, email: string, code: string, type = 'recovery') =>
-  api.post('/auth/verify').send({ type, email, code });
+  api.post('/auth/verify').send({ type, email, code, ...(type === 'signup' && { password }) });
 
 const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
 
@@ -122,6 +122,65 @@ describe('a new password', () => {
         expect(body.error.message).toMatch(message);
       },
     );
+  });
+});
+
+describe('the password that is sent with the code of a sign-up', () => {
+  test('is required, and follows the rules of sign-up; so does the name', async ({ api }) => {
+    for (const [wrong, message] of [
+      [{}, 'password: is required.'],
+      [{ password: '12345' }, 'password: must have at least 6 characters.'],
+      [{ password: `${'é'.repeat(36)}x` }, 'password: must have at most 72 bytes.'],
+      [{ password, full_name: ' ' }, 'full_name: must not be empty.'],
+    ] as const) {
+      const sent = { type: 'signup', email: newEmail(), code: '123456', ...wrong };
+      const { body } = await api.post('/auth/verify').send(sent).expect(400);
+      expect(body.error.message).toBe(message);
+    }
+  });
+
+  /** A gateway whose Auth takes the code, and answers the new password so; and what confirming an address gets there. */
+  async function answerTo(password: [status: number, code?: string], customer = 200) {
+    let answer: { status: number; body: { error: { code: string; message: string } } } | undefined;
+    await withSupabase(
+      (req, res) => {
+        const [status, code] = req.url === '/auth/v1/user' ? password : [customer];
+        if (req.url === '/auth/v1/verify') sendSession(res);
+        else res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ code }));
+      },
+      async (api) => {
+        const sent = { type: 'signup', email: 'ada@example.com', code: '123456', full_name: 'Ada' };
+        answer = await api.post('/auth/verify').send({ ...sent, password: 'correct horse battery' });
+      },
+    );
+    return answer;
+  }
+
+  test('is refused with the reason and the way out, since the code is used up', async () => {
+    const answer = await answerTo([422, 'weak_password']);
+    expect(answer?.status).toBe(400);
+    expect(answer?.body.error.message).toMatch(
+      /^password: too easy to guess.*The address is confirmed: use "forgot password"/,
+    );
+  });
+
+  test.for([
+    ['Auth fails', [503, 'unexpected_failure'], 200],
+    ['Auth takes no more calls', [429, 'over_request_rate_limit'], 200],
+    ['Auth refuses for a reason that nobody knows', [400, 'something_new'], 200],
+    ['the name cannot be saved', [200], 503],
+  ] as const)(
+    'that was perhaps not saved is told as 500 with the way out: %s',
+    async ([, password, customer]) => {
+      const answer = await answerTo([...password], customer);
+      expect(answer?.status).toBe(500);
+      expect(answer?.body.error.message).toMatch(/^The address is confirmed.*use "forgot password"\.$/);
+    },
+  );
+
+  test('is saved where the same request came first at another gateway; a session that another one ended opens nothing', async () => {
+    expect((await answerTo([422, 'same_password']))?.status).toBe(200);
+    expect((await answerTo([403, 'session_not_found']))?.status).toBe(401);
   });
 });
 

@@ -1,17 +1,147 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
 import { makeIdToken } from '../dev/identity-provider.ts';
-import { type Api, bearer } from './support/api.ts';
-import { testWithProject } from './support/project.ts';
-import { newEmail, password, type Sql } from './support/test.ts';
+import { type Api, apiAt, bearer } from './support/api.ts';
+import { startGateway } from './support/gateway.ts';
+import { codeSentTo } from './support/mail.ts';
+import { canConfirm, noConfirmations, testWithConfirmations } from './support/project.ts';
+import { newEmail, type Sql } from './support/test.ts';
 
-const test = testWithProject({ emailConfirmations: true });
+const test = testWithConfirmations();
+test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
 
-/** Somebody signs up with an address that may not be theirs, and confirms nothing. */
-async function signUpUnconfirmed(api: Api, email: string) {
-  const body = { email, password, full_name: 'Mallory' };
-  await api.post('/auth/signup').send(body).expect(200);
+type Person = { password: string; full_name: string };
+
+const stranger: Person = { password: 'chosen by a stranger', full_name: 'Mallory' };
+const owner: Person = { password: 'chosen by the owner', full_name: 'Ada' };
+
+const signUp = (api: Api, email: string, person: Person) =>
+  api
+    .post('/auth/signup')
+    .send({ email, ...person })
+    .expect(200);
+
+const signIn = async (api: Api, email: string, { password }: Person) =>
+  (await api.post('/auth/signin').send({ email, password })).status;
+
+const confirm = (api: Api, email: string, code: string, person: Partial<Person> & { password: string }) =>
+  api.post('/auth/verify').send({ type: 'signup', email, code, ...person });
+
+/** Lets the gap between two mails to an address pass. */
+const passMailGap = (sql: Sql, email: string) => sql`
+  update auth.users set confirmation_sent_at = confirmation_sent_at - interval '2 minutes' where email = ${email}`;
+
+async function recoverySession(api: Api, mailUrl: string, email: string, mails: number) {
+  await api.post('/auth/recover').send({ email }).expect(200);
+  const code = await codeSentTo(mailUrl, email, mails);
+  const { body } = await api.post('/auth/verify').send({ type: 'recovery', email, code }).expect(200);
+  return body.data;
 }
+
+async function profileOf(api: Api, { access_token }: { access_token: string }) {
+  return (await api.get('/me').auth(access_token, bearer).expect(200)).body.data;
+}
+
+describe('an account whose address must be confirmed belongs to whoever reads the mail', () => {
+  for (const [order, people] of [
+    ['a stranger signed up first', [stranger, owner]],
+    ['a stranger signed up last', [owner, stranger]],
+    ['a stranger signed up alone', [stranger]],
+  ] as const) {
+    test(`when ${order}`, async ({ project: { api, mailUrl }, sql }) => {
+      const email = newEmail();
+      for (const person of people) {
+        await passMailGap(sql, email);
+        await signUp(api, email, person);
+      }
+      const code = await codeSentTo(mailUrl, email, people.length);
+      const { body } = await confirm(api, email, code, owner).expect(200);
+      expect(await profileOf(api, body.data)).toMatchObject({ email, full_name: owner.full_name });
+      expect(await signIn(api, email, stranger)).toBe(401);
+      expect(await signIn(api, email, owner)).toBe(200);
+      await api.post('/auth/refresh').send({ refresh_token: body.data.refresh_token }).expect(200);
+    });
+  }
+
+  test('and has no name or picture where they send none', async ({ project: { api, mailUrl }, sql }) => {
+    const email = newEmail();
+    await signUp(api, email, stranger);
+    await sql`
+      update public.customers set avatar_url = 'https://a.example/mallory.jpg' where email = ${email}`;
+    const code = await codeSentTo(mailUrl, email);
+    const { body } = await confirm(api, email, code, { password: owner.password }).expect(200);
+    expect(await profileOf(api, body.data)).toMatchObject({ full_name: null, avatar_url: null });
+  });
+
+  test('also when they recover it instead', async ({ project: { api, mailUrl } }) => {
+    const email = newEmail();
+    await signUp(api, email, stranger);
+    const old = await codeSentTo(mailUrl, email);
+    const session = await recoverySession(api, mailUrl, email, 2);
+    expect(await signIn(api, email, stranger)).toBe(401);
+    expect((await profileOf(api, session)).full_name).toBeNull();
+    await api
+      .post('/auth/password')
+      .auth(session.access_token, bearer)
+      .send({ password: owner.password })
+      .expect(200);
+    expect(await signIn(api, email, owner)).toBe(200);
+    await confirm(api, email, old, stranger).expect(401);
+    expect(await signIn(api, email, stranger)).toBe(401);
+  });
+
+  test('also when two of their requests come at once, to one gateway or to two', async ({ project }) => {
+    const { api, url, mailUrl } = project;
+    const second = await startGateway({ SUPABASE_URL: url });
+    for (const other of [api, apiAt(second.url)]) {
+      const email = newEmail();
+      await signUp(api, email, stranger);
+      const code = await codeSentTo(mailUrl, email);
+      const answers = await Promise.all([api, other].map((at) => confirm(at, email, code, owner)));
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses).toContain(200);
+      for (const status of statuses) expect([200, 401]).toContain(status); // one code, one use
+      expect(await signIn(api, email, owner)).toBe(200);
+      expect(await signIn(api, email, stranger)).toBe(401);
+    }
+    await second.close();
+  });
+
+  test('also when a gateway ends between the code and the password: nobody gets in before a recovery', async ({
+    project: { api, url, mailUrl },
+  }) => {
+    const email = newEmail();
+    await signUp(api, email, stranger);
+    const token = await codeSentTo(mailUrl, email);
+    const { secretKey } = inject('stack');
+    const used = await fetch(`${url}/auth/v1/verify`, {
+      method: 'POST',
+      headers: { apikey: secretKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ type: 'signup', email, token }),
+    });
+    expect(used.status).toBe(200);
+    await confirm(api, email, token, owner).expect(401);
+    for (const person of [stranger, owner, { password: '', full_name: '' }])
+      expect([400, 401]).toContain(await signIn(api, email, person));
+    const session = await recoverySession(api, mailUrl, email, 2);
+    await api
+      .post('/auth/password')
+      .auth(session.access_token, bearer)
+      .send({ password: owner.password })
+      .expect(200);
+    expect(await signIn(api, email, owner)).toBe(200);
+  });
+
+  test('and an administrator who confirms it by hand lets nobody in, either', async ({
+    project: { api, mailUrl },
+    sql,
+  }) => {
+    const email = newEmail();
+    await signUp(api, email, stranger);
+    await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
+    expect(await signIn(api, email, stranger)).toBe(401);
+    expect((await profileOf(api, await recoverySession(api, mailUrl, email, 2))).full_name).toBeNull();
+  });
+});
 
 /** Signs in with a provider that knows the address as theirs; returns their customer record. */
 async function recordOf(api: Api, options: Parameters<typeof makeIdToken>[0]) {
@@ -23,61 +153,67 @@ async function recordOf(api: Api, options: Parameters<typeof makeIdToken>[0]) {
   return customer.body.data;
 }
 
-describe.runIf(inject('stack').embedded)(
-  'where addresses must be confirmed, the customer record of an account',
-  () => {
-    test('that nobody confirmed starts anew for whoever proves with Google or Apple that the address is theirs', async ({
-      project: { api },
-    }) => {
-      for (const [options, expected] of [
-        [
-          { provider: 'google', name: 'Ada', picture: 'https://a.example/ada.jpg' },
-          { full_name: 'Ada', avatar_url: 'https://a.example/ada.jpg', provider: 'google', source: 'google' },
-        ],
-        [{ provider: 'apple' }, { full_name: null, avatar_url: null, provider: 'apple', source: 'apple' }],
-      ] as const) {
-        const email = newEmail();
-        await signUpUnconfirmed(api, email);
-        expect(await recordOf(api, { email, ...options })).toMatchObject({ email, ...expected });
-      }
-    });
-
-    test('that was confirmed keeps name and source, whatever a provider says later', async ({
-      project: { api },
-      sql,
-    }) => {
+// A real project trusts Google and Apple alone.
+describe.runIf(inject('stack').embedded)('an identity provider that vouches for an address', () => {
+  test('makes an account that nobody confirmed that of its user, with the name that it knows', async ({
+    project: { api, mailUrl },
+  }) => {
+    for (const [options, expected] of [
+      [
+        { provider: 'google', name: 'Grace', picture: 'https://a.example/grace.jpg' },
+        { full_name: 'Grace', avatar_url: 'https://a.example/grace.jpg', source: 'google' },
+      ],
+      [{ provider: 'apple' }, { full_name: null, avatar_url: null, source: 'apple' }],
+    ] as const) {
       const email = newEmail();
-      await signUpUnconfirmed(api, email);
-      await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
-      const record = { full_name: 'Mallory', avatar_url: null, source: 'email' };
-      expect(await recordOf(api, { email, name: 'Somebody' })).toMatchObject(record);
+      await signUp(api, email, stranger);
+      const code = await codeSentTo(mailUrl, email);
+      const { provider } = options;
+      expect(await recordOf(api, { email, ...options })).toMatchObject({ email, provider, ...expected });
+      expect(await signIn(api, email, stranger)).toBe(401);
+      await confirm(api, email, code, stranger).expect(401);
+      expect(await signIn(api, email, stranger)).toBe(401);
+    }
+  });
+
+  test('changes neither name nor source of an account that was confirmed', async ({
+    project: { api, mailUrl },
+  }) => {
+    const email = newEmail();
+    await signUp(api, email, owner);
+    await confirm(api, email, await codeSentTo(mailUrl, email), owner).expect(200);
+    const record = { full_name: owner.full_name, avatar_url: null, source: 'email' };
+    expect(await recordOf(api, { email, name: 'Somebody' })).toMatchObject(record);
+    expect(await signIn(api, email, owner)).toBe(200);
+  });
+
+  test('keeps the name that its user chose afterwards', async ({ project: { api }, sql }) => {
+    const email = newEmail();
+    await signUp(api, email, stranger);
+    const { id } = await recordOf(api, { email, name: 'Ada' });
+    await sql`update public.customers set full_name = 'Countess' where id = ${id}`;
+    expect(await recordOf(api, { email, name: 'Ada Lovelace' })).toMatchObject({ full_name: 'Countess' });
+  });
+
+  test('and one that does not leaves no way in to an address that somebody else confirms', async ({
+    project: { api, mailUrl },
+    sql,
+  }) => {
+    const email = newEmail();
+    const google = { provider: 'google', sub: newEmail(), email, name: stranger.full_name } as const;
+    const unverified = async () => ({
+      id_token: await makeIdToken({ ...google, emailVerified: false }),
     });
-
-    test('that a provider confirmed keeps the name its owner chose afterwards', async ({
-      project: { api },
-      sql,
-    }) => {
-      const email = newEmail();
-      await signUpUnconfirmed(api, email);
-      const { id } = await recordOf(api, { email, name: 'Ada' });
-      await sql`update public.customers set full_name = 'Countess' where id = ${id}`;
-      expect(await recordOf(api, { email, name: 'Ada Lovelace' })).toMatchObject({ full_name: 'Countess' });
-    });
-  },
-);
-
-/** Adds an account as Auth does for somebody who signs up with a password. */
-async function addAccount(sql: Sql, metadata: object): Promise<string> {
-  const id = randomUUID();
-  await sql`
-    insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data) values
-      (${id}, ${newEmail()}, ${JSON.stringify(metadata)}::text::jsonb, '{"provider": "email"}')`;
-  return id;
-}
-
-test('an address confirmed by mail leaves the name and picture given at sign-up', async ({ sql }) => {
-  const id = await addAccount(sql, { full_name: 'Ada', avatar_url: 'https://a.example/ada.jpg' });
-  await sql`update auth.users set email_confirmed_at = now(), raw_user_meta_data = '{}' where id = ${id}`;
-  const [customer] = await sql`select full_name, avatar_url, source from public.customers where id = ${id}`;
-  expect(customer).toEqual({ full_name: 'Ada', avatar_url: 'https://a.example/ada.jpg', source: 'email' });
+    await api
+      .post('/auth/oauth/idp')
+      .send(await unverified())
+      .expect(401);
+    await passMailGap(sql, email);
+    await signUp(api, email, owner);
+    const code = await codeSentTo(mailUrl, email);
+    const { body } = await confirm(api, email, code, { password: owner.password }).expect(200);
+    expect((await profileOf(api, body.data)).full_name).toBeNull();
+    const again = await api.post('/auth/oauth/idp').send(await unverified());
+    expect(again.body.data?.user.id).not.toBe(body.data.user.id);
+  });
 });

@@ -107,6 +107,7 @@ const table: Row[] = [
     invalid: [
       { body: { type: 'recovery', email: newEmail() } },
       { body: { type: 'invite', email: newEmail(), code: '123456' } },
+      { body: { type: 'signup', email: newEmail(), code: '123456' } },
       { body: { type: 'recovery', email: 'x', code: '123456' } },
       { body: { type: 'recovery', email: newEmail(), code: '12345' } },
       { body: { type: 'recovery', email: newEmail(), code: 'abcdef' } },

@@ -7,6 +7,8 @@ describe.runIf(inject('stack').embedded)('npm run doctor gives SQL that the role
     'sounds_service_forget_account',
     'sounds_service_create_customer',
     'sounds_service_mirror_account',
+    'sounds_service_note_new_account',
+    'sounds_service_void_what_came_before',
     'sounds_service_set_ban_aside',
   ])('when the trigger %s was switched off', async (name, { ownStack }) => {
     await ownStack.superuser.unsafe(`alter table auth.users disable trigger ${name}`);

@@ -11,8 +11,8 @@ import { freePort } from './support/ports.ts';
 
 /** A project as TEST_SUPABASE_URL and its companions would name it, on the database of this run. */
 const given = (apiUrl: string, jwtSecret = ''): GivenStack => {
-  const { mailUrl, databaseUrl, publishableKey, secretKey } = inject('stack');
-  return { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey, jwtSecret };
+  const { mailUrl, confirmingUrl, databaseUrl, publishableKey, secretKey } = inject('stack');
+  return { apiUrl, mailUrl, confirmingUrl, databaseUrl, publishableKey, secretKey, jwtSecret };
 };
 
 async function startProject(settings: Partial<ApiOptions>): Promise<string> {

@@ -9,7 +9,7 @@ export type Check = {
    * @returns what was found to be right, in a sentence
    * @throws Problem for what must be fixed, NotChecked for what cannot be told here
    */
-  run: (visit: Visit) => Promise<string>;
+  run: (visit: Visit) => Promise<string> | string;
 };
 
 export type Result = {

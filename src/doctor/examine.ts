@@ -1,7 +1,14 @@
 import type { Check, Result } from './check.ts';
 import { migrations } from './database.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
-import { accessToken, account, accountTriggers, addressForwarding, apiKeys } from './identity.ts';
+import {
+  accessToken,
+  account,
+  accountTriggers,
+  addressForwarding,
+  apiKeys,
+  customerRecord,
+} from './identity.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { address, clock, publishableKey, secretKey, signInSettings } from './project.ts';
 import { redis } from './redis.ts';
@@ -18,9 +25,10 @@ export const checks: readonly Check[] = [
   migrations,
   buckets,
   signedUrls,
+  accountTriggers,
   account,
   accessToken,
-  accountTriggers,
+  customerRecord,
   addressForwarding,
   redis,
   readiness,

@@ -60,6 +60,36 @@ export const account: Check = {
   },
 };
 
+const triggers = {
+  sounds_service_forget_account:
+    'after delete on auth.users for each row execute function private.forget_account()',
+  sounds_service_create_customer:
+    'after insert on auth.users for each row execute function private.create_customer()',
+  sounds_service_mirror_account:
+    'after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account()',
+  sounds_service_note_new_account:
+    'after insert on auth.users for each row when (new.email_confirmed_at is null) execute function private.note_new_account()',
+  sounds_service_void_what_came_before:
+    'before update of email_confirmed_at on auth.users for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.void_what_came_before()',
+  sounds_service_set_ban_aside:
+    "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
+};
+
+export const accountTriggers: Check = {
+  name: 'Triggers on auth.users',
+  needs: [migrations],
+  run(visit) {
+    for (const [name, definition] of Object.entries(triggers)) {
+      if (name in visit.report.account_triggers) continue;
+      throw new Problem(
+        `The trigger ${name} is missing or disabled: accounts and customers get out of sync.`,
+        `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
+      );
+    }
+    return 'All are there and switched on.';
+  },
+};
+
 const jwtPage = 'Project Settings, JWT Keys, in the dashboard';
 
 /** What to do about a token of the project that cannot be verified, by how it is signed. */
@@ -74,7 +104,7 @@ function unverifiable(token: string, secretIsSet: boolean): string {
 
 export const accessToken: Check = {
   name: 'Access tokens',
-  needs: [account],
+  needs: [account, accountTriggers],
   async run(visit) {
     const { email, password } = visit.account;
     const session = await visit.auth.signIn({ email, password }, forwardedAddress).catch((error: unknown) => {
@@ -99,28 +129,10 @@ export const accessToken: Check = {
   },
 };
 
-const triggers = {
-  sounds_service_forget_account:
-    'after delete on auth.users for each row execute function private.forget_account()',
-  sounds_service_create_customer:
-    'after insert on auth.users for each row execute function private.create_customer()',
-  sounds_service_mirror_account:
-    'after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account()',
-  sounds_service_set_ban_aside:
-    "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
-};
-
-export const accountTriggers: Check = {
-  name: 'Triggers on auth.users',
-  needs: [publishableKey, migrations, accessToken],
+export const customerRecord: Check = {
+  name: 'Customer records',
+  needs: [publishableKey, accountTriggers, accessToken],
   async run(visit) {
-    for (const [name, definition] of Object.entries(triggers)) {
-      if (name in visit.report.account_triggers) continue;
-      throw new Problem(
-        `The trigger ${name} is missing or disabled: accounts and customers get out of sync.`,
-        `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
-      );
-    }
     const caller: UserCaller = {
       via: 'jwt',
       userId: visit.account.id,
@@ -154,7 +166,7 @@ async function isAccepted(visit: Visit, key: string): Promise<boolean> {
 
 export const apiKeys: Check = {
   name: 'API keys',
-  needs: [accountTriggers],
+  needs: [customerRecord],
   async run(visit) {
     const remedy =
       'Apply the migrations (npx supabase db push), then look at Logs, Postgres, in the dashboard.';

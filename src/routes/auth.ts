@@ -2,12 +2,13 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText, text } from '../fields.ts';
+import { body, exactText } from '../fields.ts';
 import { unauthorized } from '../http/errors.ts';
 import {
   email,
   examplePassword,
   exampleToken,
+  fullName,
   newPassword,
   RefreshedSession,
   Session,
@@ -85,9 +86,7 @@ export const authEndpoints = [
     body: body({
       email,
       password: newPassword,
-      full_name: text(200)
-        .optional()
-        .meta({ examples: ['Ada Lovelace'] }),
+      full_name: fullName.optional(),
     }),
     extraLimits: ['signUps'],
     response: z.object({ data: SignedUp }),

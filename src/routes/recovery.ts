@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
+import type { UserCaller } from '../caller.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { body, exactText, text } from '../fields.ts';
-import { email, examplePassword, newPassword, Session, toSession } from '../session.ts';
+import { email, examplePassword, fullName, newPassword, Session, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
+import type { Tokens } from '../supabase/sessions.ts';
 
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
@@ -70,8 +72,10 @@ export const recoveryEndpoints = [
     summary: 'Exchange a mailed code for a session',
     description:
       'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new ' +
-      'one with `/auth/password` next. A wrong, used or expired code and a deactivated account get the same 401. After ' +
-      'ten failures an hour for one address the response is 429.',
+      'one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account ' +
+      'from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or ' +
+      'expired code and a deactivated account get the same 401. After ten failures an hour for one address the response ' +
+      'is 429.',
     guard: 'none',
     body: body({
       type: z
@@ -79,14 +83,32 @@ export const recoveryEndpoints = [
         .meta({ description: 'Why the code was mailed.', examples: ['recovery'] }),
       email,
       code,
+      password: newPassword.optional().meta({ description: 'Required with `signup`; otherwise ignored.' }),
+      full_name: fullName.optional().meta({ description: 'Only with `signup`.' }),
+    }).refine(({ type, password }) => type !== 'signup' || password !== undefined, {
+      path: ['password'],
+      error: 'is required',
     }),
     extraLimits: ['failedCodes'],
     response: z.object({ data: Session }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
-      const tokens = await context.auth.verifyCode(body.type, body.email, body.code, ip);
-      return { data: toSession(tokens) };
+      const { type, email, code, password, full_name } = body;
+      if (type === 'recovery' || password === undefined)
+        return { data: toSession(await context.auth.verifyCode({ type, email, code }, ip)) };
+      const setName = async ({ access_token, user }: Tokens) => {
+        if (full_name === undefined) return;
+        const caller: UserCaller = {
+          via: 'jwt',
+          userId: user.id,
+          token: access_token,
+          claims: { signedInAt: 0 },
+        };
+        await context.data.call(caller, 'update_customer', { changes: { full_name } });
+      };
+      const confirmation = { email, code, password, fullName: full_name };
+      return { data: toSession(await context.auth.confirmAddress(confirmation, ip, setName)) };
     },
   }),
 

@@ -7,6 +7,30 @@ import { Tokens, weakPassword } from './sessions.ts';
 /** What the code of a mail is for. */
 export type CodeType = 'signup' | 'recovery';
 
+type MailedCode = { type: CodeType; email: string; code: string };
+
+const codeRefused = () => unauthorized('The code is wrong, was used already or has expired.');
+
+const confirmedInPart = (cause: unknown) =>
+  new ApiError(
+    'server_error',
+    'The address is confirmed, but not all was saved. Try to sign in; if that fails, use "forgot password".',
+    { cause },
+  );
+
+/** For `.catch` behind the setting of a first password, when the code is used up. @throws ApiError that says how to go on */
+function firstPasswordRefused(thrown: unknown): void {
+  if (!(thrown instanceof AuthRefusal)) throw confirmedInPart(thrown);
+  if (thrown.code === 'same_password') return; // the same request at another gateway was faster
+  if (isGone.includes(thrown.code)) throw codeRefused(); // so was another one, which ended this session
+  const message = passwordRefusals[thrown.code];
+  if (message === undefined) throw confirmedInPart(thrown);
+  throw new ApiError(
+    'invalid_request',
+    `${message} The address is confirmed: use "forgot password" to set another one.`,
+  );
+}
+
 /** Why Auth sent no mail: its own word, which must not reach the client. Null for what it said nothing about. */
 function reasonForNoMail(thrown: unknown): string | null {
   const refusal = thrown instanceof ApiError ? thrown.cause : thrown;
@@ -36,19 +60,44 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     }
   }
 
-  /** Opens a session with the code of a mail. @throws unauthorized: one text for whatever is wrong */
-  async function verifyCode(type: CodeType, email: string, code: string, ip: string): Promise<Tokens> {
-    const body = { type, email, token: code };
-    const ask = () => call('verify', { ip, body });
-    const answer = await share('verify', { ...body, email: email.toLowerCase() }, ask).catch(
-      refused(({ status }) =>
-        [400, 403, 422].includes(status)
-          ? unauthorized('The code is wrong, was used already or has expired.')
-          : undefined,
-      ),
+  /** @throws unauthorized: one text for whatever is wrong with the code, its address or its account */
+  async function exchangeCode({ type, email, code }: MailedCode, ip: string): Promise<Tokens> {
+    const answer = await call('verify', { ip, body: { type, email, token: code } }).catch(
+      refused(({ status }) => ([400, 403, 422].includes(status) ? codeRefused() : undefined)),
     );
     return expectAnswer(Tokens, answer);
   }
+
+  /** Opens a session with the code of a mail. @throws unauthorized */
+  const verifyCode = (mailed: MailedCode, ip: string): Promise<Tokens> =>
+    share('verify', { ...mailed, email: mailed.email.toLowerCase() }, () => exchangeCode(mailed, ip));
+
+  /**
+   * Confirms an address with the code of its mail, and sets the password that holds from then on: the database voids the one
+   * of whoever signed up first.
+   * @param complete what else the account gets, with its session
+   * @throws unauthorized for the code. Once that is used up, invalid_request and server_error, which say how to go on
+   */
+  function confirmAddress(
+    confirmation: Omit<MailedCode, 'type'> & { password: string; fullName: string | undefined },
+    ip: string,
+    complete: (tokens: Tokens) => Promise<unknown>,
+  ): Promise<Tokens> {
+    const { email, code, password } = confirmation;
+    return share('confirm', { ...confirmation, email: email.toLowerCase() }, async () => {
+      const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
+      await Promise.all([
+        putPassword(tokens.access_token, { password }, ip).catch(firstPasswordRefused),
+        complete(tokens).catch((cause: unknown) => {
+          throw confirmedInPart(cause);
+        }),
+      ]);
+      return tokens;
+    });
+  }
+
+  const putPassword = (accessToken: string, body: object, ip: string) =>
+    inPasswordQueue(() => call('user', { ip, method: 'PUT', body, bearer: accessToken }));
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   async function changePassword(
@@ -57,7 +106,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     ip: string,
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-    await inPasswordQueue(() => call('user', { ip, method: 'PUT', body, bearer: accessToken })).catch(
+    await putPassword(accessToken, body, ip).catch(
       refused((refusal) => {
         const message = passwordRefusals[refusal.code];
         if (message !== undefined) return new ApiError('invalid_request', message);
@@ -82,7 +131,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     );
   }
 
-  return { mailCode, verifyCode, changePassword, deleteAccount };
+  return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };
 }
 
 /** The session of a token, or its user. */

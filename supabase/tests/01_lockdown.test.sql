@@ -71,7 +71,8 @@ select bag_eq(
     ('private.is_doctors_account'), ('private.keep_all_positions'), ('private.keep_former_position'),
     ('private.list_categories'), ('private.list_home_sections'), ('private.list_sounds'),
     ('private.mirror_account'), ('private.owner_of_live_key'), ('private.require_account'), ('private.set_ban_aside'),
-    ('private.sounds_in_list_order'), ('private.sounds_of_section'), ('private.touch_last_seen') $$,
+    ('private.sounds_in_list_order'), ('private.sounds_of_section'), ('private.touch_last_seen'),
+    ('private.void_what_came_before') $$,
   'functions that run with the rights of their owner are exactly the listed ones'
 );
 select is_empty(

@@ -190,7 +190,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a mailed code for a session
-         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new one with `/auth/password` next. A wrong, used or expired code and a deactivated account get the same 401. After ten failures an hour for one address the response is 429.
+         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or expired code and a deactivated account get the same 401. After ten failures an hour for one address the response is 429.
          */
         post: operations["verify"];
         delete?: never;
@@ -1367,6 +1367,16 @@ export interface operations {
                     email: string;
                     /** @example 123456 */
                     code: string;
+                    /**
+                     * @description Required with `signup`; otherwise ignored.
+                     * @example correct horse battery
+                     */
+                    password?: string;
+                    /**
+                     * @description Only with `signup`.
+                     * @example Ada Lovelace
+                     */
+                    full_name?: string;
                 };
             };
         };

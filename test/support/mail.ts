@@ -10,12 +10,15 @@ export async function mailsTo(mailUrl: string, email: string): Promise<string[]>
   return messages.map(({ Snippet }) => Snippet);
 }
 
-/** The code in the newest mail to an address. Waits for the first: a slow mail goes on behind the answer to its request. */
-export async function codeSentTo(mailUrl: string, email: string): Promise<string> {
+/**
+ * The code in the newest mail to an address. Waits for it: a slow mail goes on behind the answer to its request.
+ * @param mails how many must have come
+ */
+export async function codeSentTo(mailUrl: string, email: string, mails = 1): Promise<string> {
   let code = '';
   const found = async () => {
-    const [newest = ''] = await mailsTo(mailUrl, email);
-    code = /\b\d{6,10}\b/.exec(newest)?.[0] ?? '';
+    const all = await mailsTo(mailUrl, email);
+    code = all.length < mails ? '' : (/\b\d{6,10}\b/.exec(all[0] ?? '')?.[0] ?? '');
     return code;
   };
   await expect.poll(found, { message: `the code of the mail to ${email}` }).not.toBe('');

@@ -14,9 +14,24 @@ type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'anonymo
 type Project = {
   /** Of its Supabase. */
   url: string;
+  /** Where its mails can be looked up. */
+  mailUrl: string;
   /** The service in front of it. */
   api: Api;
 };
+
+async function withProject(
+  settings: Settings,
+  use: (supabase: Omit<Project, 'api'>) => Promise<void>,
+): Promise<void> {
+  const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
+  if (!embedded) return use({ url: confirmingUrl, mailUrl });
+  const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
+  const supabase = await startApi({ databaseUrl, storageDir, port: 0, ...settings });
+  await use({ url: supabase.url, mailUrl: supabase.url });
+  await supabase.stop();
+  await rm(storageDir, { recursive: true });
+}
 
 /**
  * vitest's test with another project on the same database, of the file's own; it needs the embedded stack.
@@ -26,15 +41,25 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
   test.extend<{ $file: { project: Project } }>({
     project: [
       alone(async (use) => {
-        const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
-        const { databaseUrl } = inject('stack');
-        const supabase = await startApi({ databaseUrl, storageDir, port: 0, ...settings });
-        const gateway = await startGateway({ SUPABASE_URL: supabase.url, ...env });
-        await use({ url: supabase.url, api: apiAt(gateway.url) });
-        await gateway.close();
-        await supabase.stop();
-        await rm(storageDir, { recursive: true });
+        await withProject(settings, async (supabase) => {
+          const gateway = await startGateway({ SUPABASE_URL: supabase.url, ...env });
+          await use({ ...supabase, api: apiAt(gateway.url) });
+          await gateway.close();
+        });
       }),
       { scope: 'file' },
     ],
   });
+
+/** The same with a project that has new addresses confirmed, which a given stack may offer as well: see `canConfirm`. */
+export const testWithConfirmations = (env: Record<string, string> = {}) =>
+  testWithProject({ emailConfirmations: true }, env);
+
+/** Whether there is such a project. */
+export function canConfirm(): boolean {
+  const { embedded, confirmingUrl, mailUrl } = inject('stack');
+  return embedded || (confirmingUrl !== '' && mailUrl !== '');
+}
+
+export const noConfirmations =
+  'Set TEST_SUPABASE_CONFIRMING_URL and TEST_SUPABASE_MAIL_URL to test addresses that must be confirmed.';

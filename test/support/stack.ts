@@ -12,6 +12,8 @@ export type TestStack = {
   apiUrl: string;
   /** Where mails can be looked up; empty when that was not said. */
   mailUrl: string;
+  /** Auth of the same project, but one that has new addresses confirmed; empty when that was not said. */
+  confirmingUrl: string;
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
@@ -60,6 +62,7 @@ function givenStack(env: NodeJS.ProcessEnv): GivenStack {
   return {
     apiUrl: required('TEST_SUPABASE_URL'),
     mailUrl: env['TEST_SUPABASE_MAIL_URL'] ?? '',
+    confirmingUrl: env['TEST_SUPABASE_CONFIRMING_URL'] ?? '',
     databaseUrl: required('TEST_SUPABASE_DB_URL'),
     publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
     secretKey: required('TEST_SUPABASE_SECRET_KEY'),
@@ -98,7 +101,8 @@ export default async function setup(project: TestProject) {
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey } = stack;
   const keys = { publishableKey, secretKey, jwtSecret: '' };
-  project.provide('stack', { apiUrl, mailUrl, databaseUrl, ...keys, forging: 'ES256', embedded: true });
+  const urls = { apiUrl, mailUrl, confirmingUrl: '', databaseUrl };
+  project.provide('stack', { ...urls, ...keys, forging: 'ES256', embedded: true });
   return async () => {
     await stack.stop();
     if (project.vitest.state.getCountOfFailedTests() > 0) showErrors();

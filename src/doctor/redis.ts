@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
+import { reasonOf } from '../http/redis.ts';
 import type { Check } from './check.ts';
-import { NotChecked, Problem, reasonOf } from './problem.ts';
+import { NotChecked, Problem } from './problem.ts';
 
 export const redis: Check = {
   name: 'Redis',
@@ -26,7 +27,6 @@ export const redis: Check = {
       throw new Problem(
         `It cannot be used: ${reasonOf(reason ?? error)}.`,
         'Check that Redis is running, that REDIS_URL has its host, port and password (rediss:// for TLS), and that no firewall blocks this machine.',
-        error,
       );
     } finally {
       client.disconnect();

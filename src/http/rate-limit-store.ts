@@ -2,6 +2,7 @@ import { type ClientRateLimitInfo, MemoryStore, type Options, type Store } from 
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
+import { reasonOf } from './redis.ts';
 
 /** After a failure Redis is left alone for so long, in milliseconds. */
 const pauseMs = 1_000;
@@ -85,7 +86,7 @@ export class FallbackStore implements Store {
       await this.#shared.init(this.#options);
       this.#isSetUp = true;
     } catch (error) {
-      this.#log.debug({ err: error }, 'Redis could not be set up for rate limits');
+      this.#log.debug({ reason: reasonOf(error) }, 'Redis could not be set up for rate limits');
       this.#retryLater();
     }
   }
@@ -104,7 +105,7 @@ export class FallbackStore implements Store {
       return result;
     } catch (error) {
       this.#isFailing = true;
-      this.#log.debug({ err: error }, 'A rate limit was counted in this process');
+      this.#log.debug({ reason: reasonOf(error) }, 'A rate limit was counted in this process');
       this.#retryLater();
       return local();
     }

@@ -5,6 +5,16 @@ import type { Logger } from 'pino';
 const commandTimeoutMs = 250;
 
 /**
+ * What may be said of an error of ioredis. The error holds the command that failed, which may be the one with the password;
+ * so does the message of a server that does not know the command.
+ */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message.replace(/,? with args.*/s, '') || code || error.name; // of several attempts to connect, the code alone
+}
+
+/**
  * A connection that never makes a request wait: commands fail at once while it is down, and it comes back by itself.
  * Losing it and getting it back are each logged once.
  */
@@ -24,7 +34,8 @@ export function connectRedis(url: string, log: Logger): Redis {
     connected = true;
   });
   redis.on('error', (error) => {
-    if (connected !== false) log.warn({ err: error }, 'Redis is out of reach: each process limits by itself');
+    if (connected !== false)
+      log.warn({ reason: reasonOf(error) }, 'Redis is out of reach: each process limits by itself');
     connected = false;
   });
   redis.on('close', () => {

@@ -11,9 +11,10 @@ if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
 
 /** Starts a Redis for a test, without persistence. */
-export async function startRedis(port?: number) {
+export async function startRedis(port?: number, { password = '' } = {}) {
   const chosen = port ?? (await freePort());
   const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  if (password) args.push('--requirepass', password);
   const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');
   let said = '';

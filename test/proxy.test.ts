@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
@@ -37,11 +38,11 @@ async function startStub(behave: RequestListener) {
 
 async function withStubs(
   behave: RequestListener,
-  check: (url: string, seen: () => IncomingMessage[][]) => Promise<void>,
+  check: (url: string, seen: () => IncomingMessage[][], accessLog: string) => Promise<void>,
 ) {
   const [one, other] = [await startStub(behave), await startStub(behave)];
   const caddy = await startCaddy([one.port, other.port]);
-  await check(caddy.url, () => [one.seen, other.seen]);
+  await check(caddy.url, () => [one.seen, other.seen], caddy.accessLog);
   await caddy.stop();
   await Promise.all([one.stop(), other.stop()]);
 }
@@ -74,6 +75,27 @@ describe('the proxy of compose.yaml', () => {
         expect(JSON.parse(answer.text)).toEqual({
           error: { code: 'server_error', message: expect.stringMatching(/\.$/) },
         });
+      },
+    );
+  });
+
+  test('logs every request with its client and status, but neither its query nor its headers', async () => {
+    await withStubs(
+      (_req, res) => res.writeHead(404, { 'X-Answer': 'of-a-gateway' }).end(),
+      async (url, _seen, accessLog) => {
+        await send(`${url}/sounds?search=private`, 'GET', { Authorization: 'Bearer of-somebody' });
+        const text = () => readFile(accessLog, 'utf8').catch(() => '');
+        await expect.poll(text).toContain('/api/v1/sounds');
+        expect(JSON.parse((await text()).trim())).toMatchObject({
+          status: 404,
+          duration: expect.any(Number),
+          request: {
+            method: 'GET',
+            uri: '/api/v1/sounds',
+            remote_ip: expect.stringMatching(/^(127\.0\.0\.1|::)$/),
+          },
+        });
+        expect(await text()).not.toMatch(/private|of-somebody|of-a-gateway/);
       },
     );
   });

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Caller } from '../caller.ts';
+import { apiBase } from '../endpoint.ts';
+import { clientAddress } from './client-address.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
@@ -60,6 +63,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     status: statusSeen(res),
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
+    ...(isRefusal(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
     ...(generalLimit && { rateLimit: { limit: generalLimit.limit, remaining: generalLimit.remaining } }),
   };
 }
@@ -69,10 +73,17 @@ function nameOf(caller: Caller) {
   return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
 }
 
-/** The path of an unknown address helps to find the mistake; what may be a token, a code or an e-mail address does not. */
+/** The first segment of an unknown address helps to find the mistake; the others may be tokens, codes or names. */
 function withoutSecrets(url: string) {
-  return url
-    .replace(/\?.*/s, '')
-    .replace(/(?<=\/)(?!v\d+(\/|$))([^/]{41,}|[^/]*[\d@%][^/]*)/g, '…')
-    .slice(0, 200);
+  const [, base = '', first = '', rest] =
+    /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
+  const mayBeSecret = first.length > 41 || /[\d@%]/.test(first);
+  return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
+}
+
+/** Refusals name the address that the limits count on, so that an attack can be stopped; no other line does. */
+function isRefusal({ originalUrl }: Request, { statusCode }: Response) {
+  return (
+    [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`))
+  );
 }

@@ -34,14 +34,21 @@ export async function startCaddy(gatewayPorts: readonly [number, number]) {
   await writeFile(configuration, forTests + delivered.replace('gateway-a:3000 gateway-b:3000', gateways));
 
   const port = await freePort();
+  const accessLog = join(folder, 'access.log');
   const child = spawn('caddy', ['run', '--config', configuration, '--adapter', 'caddyfile'], {
-    env: { PATH: process.env['PATH'], HOME: folder, SITE_ADDRESS: `https://localhost:${port}` },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      SITE_ADDRESS: `https://localhost:${port}`,
+      ACCESS_LOG: accessLog,
+    },
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
   await expect.poll(() => acceptsTls(port)).toBe(true);
   return {
     url: `https://localhost:${port}/api/v1`,
+    accessLog,
     stop: async () => {
       child.kill();
       await exited;

@@ -63,6 +63,6 @@ async function createDemoUser({ apiUrl, secretKey }: Stack): Promise<void> {
     body: JSON.stringify({ ...DEMO, email_confirm: true, user_metadata: { full_name: 'Demo' } }),
   });
   const { error_code: code } = (await response.json()) as { error_code?: string };
-  if (!response.ok && code !== 'user_already_exists')
+  if (!response.ok && code !== 'email_exists')
     throw new Error(`The demo account could not be created: ${code}.`);
 }

@@ -139,7 +139,7 @@ export const customerRecord: Check = {
       token: visit.token,
       claims: { signedInAt: 0 },
     };
-    const customer = await visit.data.call(caller, 'get_customer');
+    const customer = await visit.data.find(caller, 'get_customer');
     if (customer !== null) return 'A new account has its customer record.';
     throw new Problem(
       'A new account has no customer record.',
@@ -158,7 +158,7 @@ async function isAccepted(visit: Visit, key: string): Promise<boolean> {
     return status === 200;
   }
   const caller = { via: 'api_key', keyHash: hashOfApiKey(key) } as const;
-  return visit.data.call(caller, 'get_customer').then(
+  return visit.data.find(caller, 'get_customer').then(
     () => true,
     () => false,
   );

@@ -28,7 +28,7 @@ export function ready({ config, lifecycle, redis, upstream, data }: Context): Re
 
   async function runChecks() {
     const [database, auth, shared] = await Promise.all([
-      timed(async () => Array.isArray(await data.call(null, 'list_categories'))),
+      timed(async () => Array.isArray(await data.service.call(null, 'list_categories'))),
       timed(async () => {
         const { status } = await upstream.fetch(`${url}/auth/v1/health`, {
           headers: { apikey: publishableKey },

@@ -35,7 +35,7 @@ function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits)
     if (caller?.via !== 'api_key') return next(error);
     const refusal = isUnauthorized(error)
       ? error
-      : await data.call(caller, 'get_customer').then(
+      : await data.find(caller, 'get_customer').then(
           () => undefined,
           (thrown: unknown) => thrown,
         );

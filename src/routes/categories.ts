@@ -35,7 +35,7 @@ export const categoryEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({
-      data: (await context.data.call(caller, 'list_categories')) as Category[],
+      data: (await context.data.service.call(caller, 'list_categories')) as Category[],
     }),
   }),
 ];

@@ -35,7 +35,7 @@ export const homeEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({
-      sections: (await context.data.call(caller, 'list_home_sections')) as HomeSection[],
+      sections: (await context.data.service.call(caller, 'list_home_sections')) as HomeSection[],
     }),
   }),
 ];

@@ -27,7 +27,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const customer = (await context.data.call(caller, 'get_customer')) as Customer | null;
+      const customer = (await context.data.find(caller, 'get_customer')) as Customer | null;
       const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
       return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
     },
@@ -65,7 +65,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const data = (await context.data.call(caller, 'get_customer')) as Customer | null;
+      const data = (await context.data.find(caller, 'get_customer')) as Customer | null;
       if (data === null) throw notFound('customer');
       return { data, auth_via: caller.via };
     },
@@ -87,8 +87,8 @@ export const meEndpoints = [
     handle: async ({ context, caller, body: changes }) => {
       const data =
         Object.keys(changes).length === 0
-          ? await context.data.call(caller, 'get_customer')
-          : await context.data.call(caller, 'update_customer', { changes });
+          ? await context.data.find(caller, 'get_customer')
+          : await context.data.find(caller, 'update_customer', { changes });
       if (data === null) throw notFound('customer');
       return { data: data as Customer };
     },

@@ -68,7 +68,7 @@ export const soundEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, query }) =>
-      (await context.data.call(caller, 'list_sounds', {
+      (await context.data.service.call(caller, 'list_sounds', {
         ...(query.category !== undefined && { category_slug: query.category }),
         ...(query.include_children !== undefined && { include_children: query.include_children }),
         ...(query.featured !== undefined && { featured: query.featured }),
@@ -93,7 +93,7 @@ export const soundEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, params, log }) => {
       const args = { wanted_sound: params.id };
-      const stored = (await context.data.call(caller, 'get_sound', args)) as StoredSound | null;
+      const stored = (await context.data.find(caller, 'get_sound', args)) as StoredSound | null;
       if (stored === null) throw notFound('sound');
       const { audio_path, cover_image_path, ...sound } = stored;
 
@@ -134,7 +134,7 @@ export const soundEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, params }) => {
       const args = { played_sound: params.id };
-      const data = (await context.data.call(caller, 'count_play', args)) as Played | null;
+      const data = (await context.data.service.find(caller, 'count_play', args)) as Played | null;
       if (data === null) throw notFound('sound');
       return { data };
     },

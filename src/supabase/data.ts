@@ -1,7 +1,7 @@
 import { PostgrestError } from '@supabase/supabase-js';
 import { type Caller, tokenRefused } from '../caller.ts';
 import { ApiError, notFound, serverError } from '../http/errors.ts';
-import type { Clients } from './clients.ts';
+import type { Client, Clients } from './clients.ts';
 import type { Database } from './database.types.ts';
 
 type Functions = Database['public']['Functions'];
@@ -12,27 +12,6 @@ type Arguments<Name extends FunctionName> =
   Record<never, never> extends Functions[Name]['Args']
     ? [args?: Functions[Name]['Args']]
     : [args: Functions[Name]['Args']];
-
-/**
- * Functions that the service runs for users: count_play because no user may, the others because one run may answer
- * many callers and must not fail with the token of one.
- */
-const serviceFunctions: ReadonlySet<FunctionName> = new Set([
-  'count_play',
-  'list_sounds',
-  'list_home_sections',
-  'list_categories',
-] satisfies FunctionName[]);
-
-/** Functions that may give no value: those that find no row answer null, those that return nothing answer 204. */
-const statusOfNothing: { [Name in FunctionName]?: 200 | 204 } = {
-  get_sound: 200,
-  count_play: 200,
-  get_customer: 200,
-  update_customer: 200,
-  remove_favorite: 204,
-  touch_last_seen: 204,
-};
 
 /** What to say where the database checks more than our validation does. */
 const refusedByCheck: { [Name in FunctionName]?: string } = {
@@ -63,9 +42,13 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
   }
 }
 
-/** The data of the project: SQL functions, each run as its caller. */
+/** What answers with a value, with none, or with either. */
+type Expected = 'value' | 'nothing' | 'either';
+
+/** The data of the project: SQL functions. */
 export function createData({ user, service }: Clients) {
   function query<Name extends FunctionName>(
+    runner: Client,
     caller: Caller | null,
     name: Name,
     args: Functions[Name]['Args'],
@@ -73,34 +56,53 @@ export function createData({ user, service }: Clients) {
     // A caller with an API key acts through as_api_key, which checks the key and becomes its owner in the same trip.
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
-    if (serviceFunctions.has(name)) return service.rpc(name, args);
-    const call = user.rpc(name, args);
-    return caller === null ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
+    const call = runner.rpc(name, args);
+    return caller === null || runner === service
+      ? call
+      : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
-  return {
-    /**
-     * Runs a SQL function as the caller; as a guest when there is none.
-     * @returns its value; null only from a function that found no row or returns nothing
-     * @throws ApiError by the code of the error; server_error when the database does not answer in time
-     */
-    async call<Name extends FunctionName>(
+  const calling =
+    (runner: Client, expected: Expected) =>
+    async <Name extends FunctionName>(
       caller: Caller | null,
       name: Name,
       ...[args = {}]: Arguments<Name>
-    ): Promise<unknown> {
-      const { data, status } = await query(caller, name, args)
+    ): Promise<unknown> => {
+      const { data, status } = await query(runner, caller, name, args)
         .throwOnError()
         .then(undefined, (error: unknown) => {
           if (!(error instanceof PostgrestError)) throw serverError(error);
-          throw refused(error, name, caller?.via === 'jwt' && !serviceFunctions.has(name));
+          throw refused(error, name, caller?.via === 'jwt' && runner === user);
         });
-      // A 404 without a body looks like a 204 by now; as_api_key always returns something.
-      const expected = caller?.via === 'api_key' ? 200 : statusOfNothing[name];
-      if (data === null && (!(name in statusOfNothing) || status !== expected))
+      // A 404 without a body looks like a 204 by now, which is due to functions that return nothing; as_api_key answers null.
+      const statusOfNothing = expected === 'nothing' && caller?.via !== 'api_key' ? 204 : 200;
+      if (data === null && (expected === 'value' || status !== statusOfNothing))
         throw serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
       return data;
-    },
+    };
+
+  const callsBy = (runner: Client) => ({
+    /** Calls a function that always has a value. */
+    call: calling(runner, 'value'),
+    /** Calls a function that may find nothing, and then has the value null. */
+    find: calling(runner, 'either'),
+    /** Calls a function that returns nothing. */
+    perform: calling(runner, 'nothing'),
+  });
+
+  /**
+   * Each takes the caller, null for a guest, the name of a SQL function and its arguments; runs that function as the caller, and
+   * returns its value.
+   * @throws ApiError by the code of the error; server_error when the database does not answer in time
+   */
+  return {
+    ...callsBy(user),
+    /**
+     * The same, by the service for users: what they may not do themselves, and what one run answers to many, who must not fail
+     * with the token of one. API keys act as their owner here, too.
+     */
+    service: callsBy(service),
   };
 }
 

@@ -1,6 +1,6 @@
 -- Attacks on API keys: reading them, making them, reviving them, and doing more with one than its owner may.
 begin;
-select plan(51);
+select plan(59);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -67,6 +67,19 @@ from (values
   (repeat('f', 64), 'unknown'), ('', 'empty')
 ) as refused (hash, state);
 
+select throws_ok(
+  format('select public.as_api_key(repeat(''a'', 64), %L, %L)', operation, arguments), code, message, 'a live key cannot: ' || operation || arguments
+)
+from (values
+  ('doctor_report', '{}', '42501', 'permission denied for function doctor_report'),
+  ('as_api_key', '{"key_hash": "x", "operation": "get_customer"}', '42501', 'permission denied for function as_api_key'),
+  ('owner_of_live_key', '{"hash": "x"}', '22023', null),
+  ('pg_sleep', '{}', '22023', null),
+  ('get_customer(); select 1 from public.get_customer', '{}', '22023', null),
+  ('get_customer', '{"customer": 1}', '22023', null),
+  ('get_sound', '{"wanted_sound => null); select (1": 1}', '22023', null),
+  ('get_sound', '{"wanted_sound": "null); select (1"}', '22P02', null)
+) as call (operation, arguments, code, message);
 select is(
   public.as_api_key(repeat('a', 64), 'get_customer') ->> 'email', 'alice@tests.example.com', 'a live key acts as its owner'
 );

@@ -8,7 +8,7 @@ import { PostgresConnection } from '@supabase/lite/postgres';
 import { Hono } from 'hono';
 import postgres from 'postgres';
 import { requireApiKey, resolveKey } from './api/access.ts';
-import { authRoutes } from './api/auth.ts';
+import { authRoutes, publishedSettings } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
@@ -142,6 +142,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           apiVersion,
           publishedKeys(signing),
           fullTokens(() => `${url()}/auth/v1`, signing),
+          publishedSettings,
           sessionAddress(sql),
           signedInUser,
           adminRoutes(sql),

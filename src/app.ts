@@ -16,6 +16,7 @@ import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { categoryEndpoints } from './routes/categories.ts';
+import { configEndpoints } from './routes/config.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
 import { homeEndpoints } from './routes/home.ts';
 import { meEndpoints } from './routes/me.ts';
@@ -24,6 +25,7 @@ import { soundEndpoints } from './routes/sounds.ts';
 
 /** Every endpoint of the API. */
 export const endpoints = [
+  ...configEndpoints,
   ...authEndpoints,
   ...recoveryEndpoints,
   ...soundEndpoints,
@@ -80,6 +82,8 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
     exposedHeaders: [
       'ETag',
       'Retry-After',
+      'X-Error-Field',
+      'X-Error-Reason',
       'X-RateLimit-Limit',
       'X-RateLimit-Remaining',
       'X-RateLimit-Reset',

@@ -24,7 +24,10 @@ export const Profile = z
 export const Customer = Profile.extend({
   phone: optionalText('+491701234567'),
   provider: optionalText('email'),
-  source: z.enum(['email', 'google', 'apple']).nullable().meta({ description: 'How the account was made.' }),
+  source: z
+    .enum(['email', 'google', 'apple'])
+    .meta({ id: 'CustomerSource', description: 'How the account was made.' })
+    .nullable(),
   locale: optionalText('de-AT', 'BCP 47 locale.'),
   country: optionalText('AT', 'ISO 3166-1 alpha-2 code.'),
   marketing_opt_in: z.boolean().meta({ examples: [false] }),
@@ -95,4 +98,5 @@ export const CustomerChanges = body({
   marketing_opt_in: z.boolean('must be true or false').meta({ examples: [true] }),
 })
   .strict()
-  .partial();
+  .partial()
+  .meta({ id: 'UpdateCustomerRequest' });

@@ -77,4 +77,6 @@ export function endpoint<
 }
 
 /** The answer of endpoints that have nothing to tell but that it is done. */
-export const Done = z.object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }) });
+export const Done = z
+  .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Ok' }) })
+  .meta({ id: 'OkResponse' });

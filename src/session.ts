@@ -30,7 +30,8 @@ export const RefreshedSession = z
     expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
   })
   .meta({ id: 'RefreshedSession' });
-export const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
+const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
+export const SessionResponse = z.object({ data: Session }).meta({ id: 'SessionResponse' });
 
 const exampleUser = { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: exampleEmail };
 const exampleTokens = {

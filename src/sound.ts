@@ -42,7 +42,7 @@ export const Sound = z
       .string()
       .nullable()
       .meta({
-        description: 'Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.',
+        description: 'Path in the public storage: append it to `storage_url` of `/config`.',
         examples: ['covers/bowls/c4-singing-bowl.jpg'],
       }),
     is_featured: z.boolean().meta({ examples: [true] }),

@@ -84,7 +84,11 @@ describe('DELETE /me', () => {
     const session = await signUp(api);
     await ageSignIn(sql, session);
     const token = (await refresh(api, session).expect(200)).body.data.access_token;
-    const { body } = await api.delete('/me').auth(token, bearer).expect(401);
+    const { body } = await api
+      .delete('/me')
+      .auth(token, bearer)
+      .expect(401)
+      .expect('X-Error-Reason', 'recent_sign_in_required');
     expect(body.error.message).toBe('Sign in again to delete the account.');
     const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
     await api.delete('/me').auth(again.body.data.access_token, bearer).expect(200);

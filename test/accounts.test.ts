@@ -4,6 +4,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import type { Response } from 'supertest';
 import { describe, expect, inject } from 'vitest';
 import { startStack } from '../dev/stack.ts';
 import { token } from './support/access-token.ts';
@@ -65,16 +66,18 @@ describe('a forgotten password', () => {
     const { email } = (await signUp(api)).user;
     const stranger = (await signUp(api)).user.email;
     const code = await recoveryCode(api, email);
-    const texts = new Set<string>();
-    const refused = async (address: string, tried: string, type?: string) =>
-      texts.add((await verify(api, address, tried, type).expect(401)).body.error.message);
+    const answers = new Set<string>();
+    const refused = async (address: string, tried: string, type?: string) => {
+      const { headers, body } = await verify(api, address, tried, type).expect(401);
+      answers.add(`${headers['x-error-reason']}: ${body.error.message}`);
+    };
     await refused(email, other(code));
     await refused(email, code, 'signup');
     await refused(stranger, code);
     await refused(newEmail(), code);
     await verify(api, email, code).expect(200);
     await refused(email, code);
-    expect([...texts]).toEqual(['The code is wrong, was used already or has expired.']);
+    expect([...answers]).toEqual(['code_invalid: The code is wrong, was used already or has expired.']);
   });
 
   test('of a deactivated customer opens no session', async ({ api, sql }) => {
@@ -90,23 +93,38 @@ describe('a new password', () => {
     const { access_token } = await signUp(api);
     const change = (changed: string) =>
       api.post('/auth/password').auth(access_token, bearer).send({ password: changed });
-    const { body } = await change(password).expect(400);
+    const { body } = await change(password)
+      .expect(400)
+      .expect('X-Error-Reason', 'same_password')
+      .expect('X-Error-Field', 'password');
     expect(body.error.message).toBe('password: must differ from the current one.');
     await change('12345').expect(400);
     await change(newPassword).expect(200);
   });
 
-  const refusals: [number, string, number, RegExp][] = [
-    [422, 'weak_password', 400, /^password: too easy to guess/],
-    [400, 'current_password_required', 400, /^current_password: is required/],
-    [400, 'current_password_invalid', 400, /^current_password: is not the password/],
-    [400, 'current_password_mismatch', 400, /^current_password: is not the password/],
-    [400, 'reauthentication_needed', 401, /^Sign in again/],
-    [403, 'session_not_found', 401, /^The access token or API key is invalid/],
-    [403, 'user_banned', 401, /^The access token or API key is invalid/],
+  const wrongCurrentPassword = [
+    /^current_password: is not the password/,
+    'wrong_current_password',
+    'current_password',
+  ] as const;
+  const refusals: [number, string, number, RegExp, reason?: string, field?: string][] = [
+    [422, 'weak_password', 400, /^password: too easy to guess/, 'weak_password', 'password'],
+    [
+      400,
+      'current_password_required',
+      400,
+      /^current_password: is required/,
+      'current_password_required',
+      'current_password',
+    ],
+    [400, 'current_password_invalid', 400, ...wrongCurrentPassword],
+    [400, 'current_password_mismatch', 400, ...wrongCurrentPassword],
+    [400, 'reauthentication_needed', 401, /^Sign in again/, 'recent_sign_in_required'],
+    [403, 'session_not_found', 401, /^The access token or API key is invalid/, 'token_invalid'],
+    [403, 'user_banned', 401, /^The access token or API key is invalid/, 'token_invalid'],
     [400, 'something_new', 500, /^The service could not answer/],
   ];
-  test.for(refusals)('that Auth refuses with %i %s is %i', async ([status, code, expected, message]) => {
+  test.for(refusals)('that Auth refuses with %i %s is %i', async ([status, code, expected, ...answer]) => {
     await withSupabase(
       (_req, res) => {
         res
@@ -114,12 +132,14 @@ describe('a new password', () => {
           .end(JSON.stringify({ code, message: 'what a client must not see' }));
       },
       async (api) => {
-        const { body } = await api
+        const { body, headers } = await api
           .post('/auth/password')
           .auth(await token(), bearer)
           .send({ password: newPassword, current_password: password })
           .expect(expected);
+        const [message, reason, field] = answer;
         expect(body.error.message).toMatch(message);
+        expect([headers['x-error-reason'], headers['x-error-field']]).toEqual([reason, field]);
       },
     );
   });
@@ -141,7 +161,7 @@ describe('the password that is sent with the code of a sign-up', () => {
 
   /** A gateway whose Auth takes the code, and answers the new password so; and what confirming an address gets there. */
   async function answerTo(password: [status: number, code?: string], customer = 200) {
-    let answer: { status: number; body: { error: { code: string; message: string } } } | undefined;
+    let answer: Response | undefined;
     await withSupabase(
       (req, res) => {
         const [status, code] = req.url === '/auth/v1/user' ? password : [customer];
@@ -158,7 +178,7 @@ describe('the password that is sent with the code of a sign-up', () => {
 
   test('is refused with the reason and the way out, since the code is used up', async () => {
     const answer = await answerTo([422, 'weak_password']);
-    expect(answer?.status).toBe(400);
+    expect([answer?.status, answer?.headers['x-error-reason']]).toEqual([400, 'address_confirmed']);
     expect(answer?.body.error.message).toMatch(
       /^password: too easy to guess.*The address is confirmed: use "forgot password"/,
     );
@@ -326,7 +346,8 @@ describe('the limits of passwords, codes and mails', () => {
     for (const api of apis) {
       const { headers } = await verify(api, email.toUpperCase(), code)
         .set(...from(99))
-        .expect(429);
+        .expect(429)
+        .expect('X-Error-Reason', 'limit_attempts');
       expect(Number(headers['retry-after'])).toBeGreaterThan(3_000);
     }
     await verify(apis[0], newEmail(), code).expect(401); // other accounts are not in it
@@ -373,7 +394,7 @@ describe('the limits of passwords, codes and mails', () => {
         .send({ email: address });
     for (let count = 0; count < 5; count++)
       await ask(count % 2 === 0 ? '/auth/recover' : '/auth/resend', email, count).expect(200);
-    await ask('/auth/recover', email, 50).expect(429);
+    await ask('/auth/recover', email, 50).expect(429).expect('X-Error-Reason', 'limit_mails');
     await ask('/auth/resend', ` ${email.toUpperCase()}`, 51).expect(429);
     const asked = Array.from({ length: 30 }, () => ask('/auth/recover', newEmail(), 60).expect(200));
     await Promise.all(asked);

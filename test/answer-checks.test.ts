@@ -16,6 +16,7 @@ const headers = {
 };
 const category = { id: '1', name: 'Bowls', slug: 'bowls', description: null, sort_order: 1, children: [] };
 const envelope = { error: { code: 'unauthorized', message: 'No.' } };
+const refusal = { 'www-authenticate': 'Bearer', 'x-error-reason': 'token_invalid' };
 
 /** The client of a server that stands in for a gateway. */
 async function apiOf(answer: RequestListener) {
@@ -65,7 +66,7 @@ const categories = (answer: { status?: number; headers?: object; body?: unknown 
 test('an answer that the document allows departs from it in nothing', () => {
   expect(categories({})).toEqual([]);
   expect(categories({ status: 304, body: undefined })).toEqual([]);
-  expect(categories({ status: 401, headers: { 'www-authenticate': 'Bearer' }, body: envelope })).toEqual([]);
+  expect(categories({ status: 401, headers: refusal, body: envelope })).toEqual([]);
 });
 
 test('a status that the document does not list is a departure', () => {
@@ -97,6 +98,14 @@ test('a missing header is a departure', () => {
   expect(departures('GET', '/categories', answer)).toEqual(['GET /categories 200: lacks the header ETag']);
   expect(departures('GET', '/home', { ...answer, status: 429, body: envelope })).toEqual([
     'GET /home 429: lacks the header Retry-After',
+    'GET /home 429: lacks the header X-Error-Reason',
+  ]);
+});
+
+test('a header with a word that the document does not list is a departure', () => {
+  const headers = { ...refusal, 'x-error-reason': 'limit_mails' };
+  expect(categories({ status: 401, headers, body: envelope })).toEqual([
+    'GET /categories 401: the header X-Error-Reason is limit_mails',
   ]);
 });
 

@@ -206,7 +206,11 @@ test('signing in with e-mail switched off at Auth is a 401 that says so', async 
       res.end('{"code":"email_provider_disabled","message":"Email logins are disabled"}');
     },
     async (api) => {
-      const { body } = await api.post('/auth/signin').send({ email: newEmail(), password }).expect(401);
+      const { body } = await api
+        .post('/auth/signin')
+        .send({ email: newEmail(), password })
+        .expect(401)
+        .expect('X-Error-Reason', 'sign_in_disabled');
       expect(body.error.message).toBe('Signing in with an e-mail address is switched off.');
     },
   );

@@ -27,6 +27,7 @@ describe('POST /auth/signin', () => {
     for (const { status, headers, body } of answers) {
       expect(status).toBe(401);
       expect(headers['www-authenticate']).toBe('Bearer realm="sounds"');
+      expect(headers['x-error-reason']).toBe('invalid_credentials');
       expect(body).toEqual(answers[0]?.body);
     }
   });
@@ -91,7 +92,8 @@ describe('POST /auth/refresh', () => {
     const { access_token, refresh_token } = await signUp(api);
     await api.post('/auth/signout').auth(access_token, bearer).expect(200);
     for (const token of [refresh_token, 'abcdefghijkl', 'x', ' ', '💥'.repeat(20), access_token]) {
-      expect((await refresh(api, token)).status, token).toBe(401);
+      const { status, headers } = await refresh(api, token);
+      expect([status, headers['x-error-reason']], token).toEqual([401, 'session_ended']);
     }
   });
 

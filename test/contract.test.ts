@@ -28,6 +28,7 @@ type Row = {
 const withQuery = (query: string): Request => ({ query });
 
 const table: Row[] = [
+  { method: 'get', path: '/config', guard: 'none', status: 200, valid: () => ({}) },
   {
     method: 'post',
     path: '/auth/signup',
@@ -262,6 +263,7 @@ describe.each(table)('$method $path', (row) => {
       async ([, make], context) => {
         await send(row, { token: await make(context) })
           .expect(401)
+          .expect('X-Error-Reason', 'token_invalid')
           .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
       },
     );

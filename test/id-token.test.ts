@@ -79,9 +79,13 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     const id_token = await makeIdToken({ email, nonce: 'right' });
     const plain = await makeIdToken({ email });
     for (const body of [{ id_token }, { id_token, nonce: 'wrong' }, { id_token: plain, nonce: 'right' }])
-      await api.post('/auth/oauth/idp').send(body).expect(401);
+      await api.post('/auth/oauth/idp').send(body).expect(401).expect('X-Error-Reason', 'id_token_refused');
     for (const rubbish of ['rubbish', 'a.b.c', `${plain}x`, plain.split('.').slice(0, 2).join('.')])
-      await api.post('/auth/oauth/idp').send({ id_token: rubbish }).expect(401);
+      await api
+        .post('/auth/oauth/idp')
+        .send({ id_token: rubbish })
+        .expect(401)
+        .expect('X-Error-Reason', 'id_token_refused');
     // None of these made an account.
     expect((await exchange(api, { email })).status).toBe(200);
   });

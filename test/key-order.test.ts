@@ -108,11 +108,12 @@ test('the document shows them in that order', async () => {
     HomeSection: [...section, 'sounds'],
     Category: [...children, 'children'],
     SubCategory: children,
-    Error: ['error'],
+    ErrorResponse: ['error'],
+    ErrorBody: ['code', 'message'],
+    SoundListResponse: ['data', 'next_cursor'],
   })) {
     expect(Object.keys(schemas[noun].properties), noun).toEqual(names(keys));
   }
-  expect(Object.keys(schemas.Favorite.properties.sounds.properties)).toEqual(sounds);
 });
 
 test('the reference shows them in that order', async ({ gateway, skip }) => {

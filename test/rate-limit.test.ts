@@ -29,7 +29,7 @@ describe('the rate limit', () => {
       expect(reset - Date.now() / 1000).toBeGreaterThan(50);
       expect(reset - Date.now() / 1000).toBeLessThanOrEqual(61);
     }
-    const refused = await send().expect(429);
+    const refused = await send().expect(429).expect('X-Error-Reason', 'limit_requests');
     expect(rateLimitHeaders(refused).slice(0, 2)).toEqual([3, 0]);
     expect(Number(refused.get('Retry-After'))).toBeGreaterThan(0);
   });

@@ -59,7 +59,9 @@ describe('POST /auth/signup', () => {
     const { body } = await api
       .post('/auth/signup')
       .send({ email: user.email.toUpperCase(), password })
-      .expect(400);
+      .expect(400)
+      .expect('X-Error-Reason', 'address_taken')
+      .expect('X-Error-Field', 'email');
     expect(body.error.message).not.toMatch(/exist|already|taken|registered/i);
   });
 
@@ -78,7 +80,12 @@ describe('POST /auth/signup', () => {
     ['a name that is null', { email: newEmail(), password, full_name: null }, 'full_name'],
   ] as const) {
     test(`${what} is refused, naming the field`, async ({ api }) => {
-      const answer = await api.post('/auth/signup').send(body).expect(400);
+      const answer = await api
+        .post('/auth/signup')
+        .send(body)
+        .expect(400)
+        .expect('X-Error-Reason', 'validation')
+        .expect('X-Error-Field', field);
       expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
     });
   }
@@ -106,7 +113,11 @@ describe.runIf(inject('stack').embedded)('POST /auth/signup where e-mail address
     expect(answer.body).toEqual({
       data: { needs_email_confirmation: true, user: { id: expect.any(String), email: body.email } },
     });
-    const signIn = await confirmingApi.post('/auth/signin').send(body).expect(401);
+    const signIn = await confirmingApi
+      .post('/auth/signin')
+      .send(body)
+      .expect(401)
+      .expect('X-Error-Reason', 'email_not_confirmed');
     expect(signIn.body.error.message).toBe('Confirm your e-mail address first.');
   });
 

@@ -139,7 +139,7 @@ describe('a web page of another origin', () => {
         .get(path)
         .set('Origin', origin)
         .expect('Access-Control-Allow-Origin', origin)
-        .expect('Access-Control-Expose-Headers', /X-RateLimit-Remaining/)
+        .expect('Access-Control-Expose-Headers', /X-Error-Field,X-Error-Reason,.*X-RateLimit-Remaining/)
         .expect('Vary', /^Origin\b/);
     }
     await api

@@ -69,6 +69,14 @@ export function authRoutes(settings: SignInSettings): MiddlewareHandler<HonoCont
   };
 }
 
+/** Names the providers whose ID tokens are taken here among the settings; Lite has other ways to sign in with them, all off. */
+export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next) => {
+  await next();
+  if (c.req.path !== '/auth/v1/settings' || c.res.status !== 200) return;
+  const settings = (await c.res.json()) as { external: object };
+  c.res = c.json({ ...settings, external: { ...settings.external, google: true, apple: true } });
+};
+
 /** The answer to whatever went wrong; what Auth has no word for is printed. */
 export function refusal(error: unknown): Response {
   if (isAuthError(error)) return errorResponse(error);

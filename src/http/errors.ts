@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler } from 'express';
+import { type ErrorReason, usualReason } from './error-reasons.ts';
 
 /** Code to status: the closed set of answers that the contract names. */
 export const statusOfCode = {
@@ -15,6 +16,10 @@ type ApiErrorOptions = {
   /** Logged, never sent. */
   cause?: unknown;
   headers?: Record<string, string>;
+  /** One of the code's own; the usual one of the code unless said. */
+  reason?: ErrorReason | undefined;
+  /** The wrong field: one that a body or query of the document has. */
+  field?: string | undefined;
   /** Only where RFC 9110 asks for a status that the code's own does not express. */
   status?: number;
 };
@@ -25,11 +30,19 @@ export class ApiError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, message: string, { cause, headers = {}, status }: ApiErrorOptions = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, headers, reason = usualReason[code], field, status }: ApiErrorOptions = {},
+  ) {
     super(message, { cause });
     this.code = code;
     this.status = status ?? statusOfCode[code];
-    this.headers = headers;
+    this.headers = {
+      ...headers,
+      ...(reason !== undefined && { 'X-Error-Reason': reason }),
+      ...(field !== undefined && { 'X-Error-Field': field }),
+    };
   }
 }
 
@@ -39,10 +52,10 @@ export class ApiError extends Error {
  */
 export function unauthorized(
   message: string,
-  { tokenCame = false, cause }: { tokenCame?: boolean; cause?: unknown } = {},
+  { tokenCame = false, ...options }: { tokenCame?: boolean; cause?: unknown; reason?: ErrorReason } = {},
 ) {
   const challenge = `Bearer realm="sounds"${tokenCame ? ', error="invalid_token"' : ''}`;
-  return new ApiError('unauthorized', message, { cause, headers: { 'WWW-Authenticate': challenge } });
+  return new ApiError('unauthorized', message, { ...options, headers: { 'WWW-Authenticate': challenge } });
 }
 
 /** The 404 of a thing that does not exist or is hidden from the caller: the two must not be told apart. */

@@ -54,6 +54,7 @@ export function createHttpServer(config: Config, app: Express): Server {
     const headers = {
       ...res.getHeaders(),
       'X-Request-Id': randomUUID(),
+      'X-Error-Reason': 'validation',
       'X-RateLimit-Limit': limit,
       'X-RateLimit-Remaining': limit,
       'X-RateLimit-Reset': Math.ceil(Date.now() / 1000) + 60,

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { clientAddress } from './client-address.ts';
+import type { ErrorReason } from './error-reasons.ts';
 import { ApiError } from './errors.ts';
 import { FallbackStore } from './rate-limit-store.ts';
 
@@ -67,6 +68,8 @@ function accountOf(req: Request): string {
 type ExtraLimitOptions = Pick<Options, 'limit' | 'windowMs' | 'keyGenerator'> & {
   /** Requests that do not count in the end. */
   forgiven: readonly Outcome[];
+  /** What the client is told that it has had too many of; attempts unless said. */
+  reason?: ErrorReason;
 };
 
 const allButRefused: readonly Outcome[] = ['done', 'failed'];
@@ -84,8 +87,20 @@ const extraLimits = ({ signUpsPerHour }: Config['rateLimits']): Record<ExtraLimi
   refusedPasswords: { limit: 10, windowMs: hourMs, keyGenerator: sessionOf, forgiven: allButRefused },
   signUps: { limit: signUpsPerHour, windowMs: hourMs, keyGenerator: addressOf, forgiven: [] },
   // Nobody's mailbox is to be flooded. A client that tries again while Auth is away floods none.
-  mailsToAddress: { limit: 5, windowMs: hourMs, keyGenerator: accountOf, forgiven: ['failed'] },
-  mailsFromClient: { limit: 30, windowMs: hourMs, keyGenerator: addressOf, forgiven: ['failed'] },
+  mailsToAddress: {
+    limit: 5,
+    windowMs: hourMs,
+    keyGenerator: accountOf,
+    forgiven: ['failed'],
+    reason: 'limit_mails',
+  },
+  mailsFromClient: {
+    limit: 30,
+    windowMs: hourMs,
+    keyGenerator: addressOf,
+    forgiven: ['failed'],
+    reason: 'limit_mails',
+  },
 });
 
 /**
@@ -97,12 +112,12 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
     redis === null ? new MemoryStore() : new FallbackStore(redis, name, log);
 
   /** A limiter that refuses with the error envelope. The X-RateLimit trio is for the general one to set. */
-  const limiter = (name: LimitName, options: Partial<Options>): RequestHandler =>
+  const limiter = (name: LimitName, reason: ErrorReason, options: Partial<Options>): RequestHandler =>
     rateLimit({
       requestPropertyName: `${name}Limit`,
       standardHeaders: false,
       legacyHeaders: false,
-      handler: (req, _res, next) => next(tooManyRequests(req[`${name}Limit`])),
+      handler: (req, _res, next) => next(tooManyRequests(req[`${name}Limit`], reason)),
       ...options,
     });
 
@@ -111,9 +126,12 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
    * It does not wait for the response to finish, as the library's own skipSuccessfulRequests does, because the response
    * to a client that went away never will.
    */
-  function extraLimiter(name: ExtraLimit, { forgiven, ...options }: ExtraLimitOptions): ExtraLimiter {
+  function extraLimiter(
+    name: ExtraLimit,
+    { forgiven, reason = 'limit_attempts', ...options }: ExtraLimitOptions,
+  ): ExtraLimiter {
     const store = storeOf(name);
-    const count = limiter(name, { ...options, store });
+    const count = limiter(name, reason, { ...options, store });
     const forgive = (req: Request, outcome: Outcome) => {
       if (!forgiven.includes(outcome)) return;
       const { key, resetTime } = req[`${name}Limit`] ?? {};
@@ -133,7 +151,7 @@ export function createRateLimits({ rateLimits }: Config, redis: Redis | null, lo
 
   return {
     /** Counts every request, and sets the X-RateLimit trio of the contract. */
-    general: limiter('general', {
+    general: limiter('general', 'limit_requests', {
       keyGenerator: payerOf,
       windowMs: minuteMs,
       limit: (_req, { locals: { caller } }) => limitOf[caller?.via ?? 'none'],
@@ -176,7 +194,7 @@ function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
           if (res.locals.operation === undefined && res.statusCode !== 429) void store.increment(key);
         });
         if (counted.used > limit)
-          Object.assign(res.locals, { caller: null, refusal: tooManyRequests(counted) });
+          Object.assign(res.locals, { caller: null, refusal: tooManyRequests(counted, 'limit_requests') });
       }
       next();
     }) satisfies RequestHandler,
@@ -184,9 +202,10 @@ function createRefusedKeys(store: FallbackStore | MemoryStore, limit: number) {
   };
 }
 
-function tooManyRequests(counted: RateLimitInfo | undefined) {
+function tooManyRequests(counted: RateLimitInfo | undefined, reason: ErrorReason) {
   const waitMs = (counted?.resetTime?.getTime() ?? 0) - Date.now();
   return new ApiError('rate_limited', 'Too many requests. Wait as many seconds as Retry-After says.', {
+    reason,
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   });
 }

@@ -35,6 +35,7 @@ function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   if (issue?.code === 'unrecognized_keys') {
     throw new ApiError('invalid_request', `${issue.keys[0]}: cannot be set here.`);
   }
-  const field = issue?.path.join('.');
-  throw new ApiError('invalid_request', field ? `${field}: ${issue?.message}.` : `${issue?.message}.`);
+  const path = issue?.path ?? [];
+  if (path.length === 0) throw new ApiError('invalid_request', `${issue?.message}.`);
+  throw new ApiError('invalid_request', `${path.join('.')}: ${issue?.message}.`, { field: String(path[0]) });
 }

@@ -10,12 +10,12 @@ import { apiBase, type Endpoint, type Guard } from '../endpoint.ts';
 import { type ErrorCode, statusOfCode } from '../http/errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
-/** Which of the security schemes lets a request through; {} stands for none. */
+/** Whether a request needs the security scheme; {} stands for none. */
 const securityOf: Record<Guard, Record<string, never[]>[]> = {
   none: [],
-  optional: [{}, { accessToken: [] }, { apiKey: [] }],
-  bearer: [{ accessToken: [] }, { apiKey: [] }],
-  user: [{ accessToken: [] }],
+  optional: [{}, { bearer: [] }],
+  bearer: [{ bearer: [] }],
+  user: [{ bearer: [] }],
 };
 
 /** What generators of clients need, where JSON Schema alone leaves them guessing or makes them too strict. */
@@ -39,11 +39,19 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (type === 'nullable') mergeNull(jsonSchema);
 };
 
-/** Makes { anyOf: [{ type }, { type: 'null' }] } one schema of two types, which more generators understand. */
+/**
+ * Makes { anyOf: [{ type }, { type: 'null' }] } one schema of two types, and of a reference or null a oneOf: more generators
+ * understand these.
+ */
 function mergeNull(jsonSchema: Parameters<ZodOpenApiOverride>[0]['jsonSchema']) {
-  const [value, none] = jsonSchema.anyOf ?? [];
-  if (value?.type === undefined || none?.type !== 'null') return;
-  const { anyOf: _, ...rest } = jsonSchema;
+  const { anyOf, ...rest } = jsonSchema;
+  const [value, none] = anyOf ?? [];
+  if (value === undefined || none?.type !== 'null') return;
+  if (value.type === undefined) {
+    delete jsonSchema.anyOf;
+    jsonSchema.oneOf = [value, none];
+    return;
+  }
   const merged = { ...value, ...rest, type: [value.type, 'null'] };
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
   Object.assign(jsonSchema, merged, value.enum && { enum: [...value.enum, null] });
@@ -82,6 +90,13 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   };
 }
 
+/** The fields of every body and the parameters of every query. */
+function fieldsOf(endpoints: readonly Endpoint[]): string[] {
+  const schemas = endpoints.flatMap(({ body, query }) => [body, query]);
+  const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return [...new Set(names)].sort();
+}
+
 /**
  * The OpenAPI 3.1 document of these endpoints.
  * @returns plain JSON, the same for the same endpoints
@@ -98,12 +113,13 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         title: 'Sounds Service',
         version: '1.0.0',
         description: descriptionOfService,
+        contact: { name: 'The operator of this service' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: apiBase, description: 'The service that served this document.' }],
       tags,
       paths,
-      components,
+      components: components(fieldsOf(endpoints)),
     },
     { override: forClients },
   );

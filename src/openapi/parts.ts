@@ -5,6 +5,7 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
+import { reasonsOfCode } from '../http/error-reasons.ts';
 import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
 
 // What every endpoint has in common: the parts of the document that no single declaration can say.
@@ -31,6 +32,7 @@ unless the description of the endpoint says that a repeated request counts twice
 `.trim();
 
 export const tags = [
+  { name: 'config', 'x-displayName': 'Configuration', description: 'What an app must know at its start.' },
   { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
   { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue and its play counter.' },
   { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
@@ -87,21 +89,42 @@ export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
 
 const codes = Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]];
 
-const ErrorEnvelope = z
+const ErrorResponse = z
   .object({
-    error: z.object({
-      code: z.enum(codes),
-      message: z.string().meta({ description: 'For developers; do not show it to users.' }),
-    }),
+    error: z
+      .object({
+        code: z.enum(codes).meta({ id: 'ErrorCode' }),
+        message: z.string().meta({
+          description: 'For developers; do not show it to users, nor compare it: see `X-Error-Reason`.',
+        }),
+      })
+      .meta({ id: 'ErrorBody' }),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'ErrorResponse' });
+
+const idsOfReasons = {
+  invalid_request: 'InvalidRequestReason',
+  unauthorized: 'UnauthorizedReason',
+  rate_limited: 'RateLimitedReason',
+} satisfies Record<keyof typeof reasonsOfCode, string>;
+
+/** The header that says why, with the words that it may hold along with a code. */
+function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject {
+  const reasons = Object.entries(reasonsOfCode[code]);
+  const schema = { $ref: `#/components/schemas/${idsOfReasons[code]}` };
+  const meanings = reasons.map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
+  const description = ['The reason, in a word for programs.', ...meanings].join('\n');
+  return { 'X-Error-Reason': { description, required: true, schema } };
+}
+
+const hasReasons = (code: ErrorCode): code is keyof typeof reasonsOfCode => code in reasonsOfCode;
 
 const failure = (code: ErrorCode, description: string, example: string, ...more: string[]) =>
   ({
     description,
-    headers: headerRefs(...more),
+    headers: { ...headerRefs(...more), ...(hasReasons(code) && reasonHeader(code)) },
     content: {
-      'application/json': { schema: ErrorEnvelope, example: envelope({ code, message: example }) },
+      'application/json': { schema: ErrorResponse, example: envelope({ code, message: example }) },
     },
   }) satisfies ZodOpenApiResponseObject;
 
@@ -110,6 +133,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
     'invalid_request',
     'Body or query parameters failed validation. The message names the first wrong field and its rule.',
     'limit: must be a whole number from 1 to 100.',
+    'X-Error-Field',
   ),
   unauthorized: failure(
     'unauthorized',
@@ -135,8 +159,25 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-export const components: ZodOpenApiComponentsObject = {
-  headers,
+/** Of headers, whose schemas are not made from declarations. */
+const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
+
+/** @param fields what X-Error-Field may name */
+export const components = (fields: readonly string[]): ZodOpenApiComponentsObject => ({
+  schemas: {
+    InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
+    UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
+    RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
+    ErrorField: enumSchema(fields),
+  },
+  headers: {
+    ...headers,
+    'X-Error-Field': {
+      description:
+        'The field of the body or parameter of the query in which the fault lies, where it lies in one.',
+      schema: { $ref: '#/components/schemas/ErrorField' },
+    },
+  },
   parameters: {
     IfNoneMatch: {
       in: 'header',
@@ -147,18 +188,12 @@ export const components: ZodOpenApiComponentsObject = {
   },
   responses: failures,
   securitySchemes: {
-    accessToken: {
+    bearer: {
       type: 'http',
       scheme: 'bearer',
-      bearerFormat: 'JWT',
       description:
-        'The access token of a user, from one of the sign-in endpoints. It is valid for about an hour.',
-    },
-    apiKey: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'sk_live_<key>',
-      description: 'A key for trusted back ends, issued by an administrator. It acts as its owner.',
+        'The access token of a user, from one of the sign-in endpoints, valid for about an hour; or, from trusted back ends, ' +
+        'an API key (`sk_live_...`), which acts as its owner.',
     },
   },
-};
+});

@@ -11,7 +11,7 @@ import {
   fullName,
   newPassword,
   RefreshedSession,
-  Session,
+  SessionResponse,
   SignedUp,
   toSession,
   toTokens,
@@ -34,6 +34,13 @@ const providerOfIssuer: Record<string, IdTokenProvider> = {
   'https://account.apple.com': 'apple',
 };
 
+const ExchangeIdTokenRequest = body({
+  id_token: exactText(24_000).meta({ examples: [exampleToken] }),
+  nonce: exactText(512)
+    .optional()
+    .meta({ examples: ['n-0S6_WzA2Mj'] }),
+}).meta({ id: 'ExchangeIdTokenRequest' });
+
 /** The exchange of the contract, and the same with the provider named in the path. */
 function idTokenEndpoint(
   name: 'idp' | IdTokenProvider,
@@ -51,20 +58,15 @@ function idTokenEndpoint(
       'first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 ' +
       'of the nonce in lower-case hex, and this endpoint the nonce itself.',
     guard: 'none',
-    body: body({
-      id_token: exactText(24_000).meta({ examples: [exampleToken] }),
-      nonce: exactText(512)
-        .optional()
-        .meta({ examples: ['n-0S6_WzA2Mj'] }),
-    }),
+    body: ExchangeIdTokenRequest,
     maxBody: '32kb',
-    response: z.object({ data: Session }),
+    response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
       const provider = name === 'idp' ? providerOf(body.id_token) : name;
       if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
-        throw unauthorized('ID tokens of this issuer are not accepted here.');
+        throw unauthorized('ID tokens of this issuer are not accepted here.', { reason: 'id_token_refused' });
       }
       const token = { provider, idToken: body.id_token, nonce: body.nonce };
       const tokens = await context.auth.exchangeIdToken(token, ip);
@@ -87,9 +89,9 @@ export const authEndpoints = [
       email,
       password: newPassword,
       full_name: fullName.optional(),
-    }),
+    }).meta({ id: 'SignUpRequest' }),
     extraLimits: ['signUps'],
-    response: z.object({ data: SignedUp }),
+    response: z.object({ data: SignedUp }).meta({ id: 'SignUpResponse' }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
@@ -109,9 +111,11 @@ export const authEndpoints = [
       'An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a ' +
       'minute for one account the response is 429.',
     guard: 'none',
-    body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }),
+    body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
+      id: 'SignInRequest',
+    }),
     extraLimits: ['failedSignIns'],
-    response: z.object({ data: Session }),
+    response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
@@ -131,8 +135,10 @@ export const authEndpoints = [
       'response was lost is safe as long as the new tokens have not been used. 401 means that the session is over: ' +
       'sign in again. Any other error says nothing about the session: keep the tokens and try again.',
     guard: 'none',
-    body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }),
-    response: z.object({ data: RefreshedSession }),
+    body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }).meta({
+      id: 'RefreshRequest',
+    }),
+    response: z.object({ data: RefreshedSession }).meta({ id: 'RefreshResponse' }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => ({

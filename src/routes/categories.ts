@@ -30,7 +30,7 @@ export const categoryEndpoints = [
       'Active categories in display order, each with its children. No token is needed, but one that is ' +
       'sent must be valid.',
     guard: 'optional',
-    response: z.object({ data: z.array(Category) }),
+    response: z.object({ data: z.array(Category) }).meta({ id: 'CategoryListResponse' }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,

@@ -8,11 +8,9 @@ const Favorite = z
   .object({
     sound_id: soundId,
     created_at: dateTime,
-    // The shape, not the schema: a nullable reference is more than the Swift generator can read.
-    sounds: z
-      .object(SoundPreview.shape)
-      .nullable()
-      .meta({ description: 'Null while the sound is inactive; the favorite itself is kept.' }),
+    sounds: SoundPreview.nullable().meta({
+      description: 'Null while the sound is inactive; the favorite itself is kept.',
+    }),
   })
   .meta({ id: 'Favorite' });
 type Favorite = z.infer<typeof Favorite>;
@@ -25,7 +23,7 @@ export const favoriteEndpoints = [
     summary: 'List favorites',
     description: "The caller's favorites, newest first.",
     guard: 'bearer',
-    response: z.object({ data: z.array(Favorite) }),
+    response: z.object({ data: z.array(Favorite) }).meta({ id: 'FavoriteListResponse' }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller }) => ({
@@ -42,7 +40,7 @@ export const favoriteEndpoints = [
       'Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does ' +
       'not exist or is not active gets 404. A user has at most 5,000 favorites: one more gets 400.',
     guard: 'bearer',
-    body: body({ sound_id: uuid }),
+    body: body({ sound_id: uuid }).meta({ id: 'AddFavoriteRequest' }),
     status: 201,
     response: Done,
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],

@@ -7,8 +7,10 @@ const HomeSection = z
     id: z.guid().meta({ examples: ['9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60'] }),
     slug: z.string().meta({ examples: ['new-this-week'] }),
     title: z.string().meta({ examples: ['New this week'] }),
-    mode: z.enum(['manual', 'rule']).meta({ description: 'Whether sounds were picked by hand or by rule.' }),
-    rule_type: z.enum(['category', 'featured', 'newest']).nullable(),
+    mode: z
+      .enum(['manual', 'rule'])
+      .meta({ id: 'HomeSectionMode', description: 'Whether sounds were picked by hand or by rule.' }),
+    rule_type: z.enum(['category', 'featured', 'newest']).meta({ id: 'HomeRuleType' }).nullable(),
     rule_value: z
       .string()
       .nullable()
@@ -30,7 +32,7 @@ export const homeEndpoints = [
     description:
       'Active sections in display order, each with its sounds. A section without visible sounds has an empty list.',
     guard: 'bearer',
-    response: z.object({ sections: z.array(HomeSection) }),
+    response: z.object({ sections: z.array(HomeSection) }).meta({ id: 'HomeResponse' }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,

@@ -4,7 +4,9 @@ import { Customer, CustomerChanges, Profile } from '../customer.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
 
-const AuthVia = z.enum(['jwt', 'api_key']).meta({ description: 'The kind of credential in the request.' });
+const AuthVia = z
+  .enum(['jwt', 'api_key'])
+  .meta({ id: 'AuthVia', description: 'The kind of credential in the request.' });
 
 /** What a token says of its user, for the rare account that has no customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
@@ -23,7 +25,7 @@ export const meEndpoints = [
     summary: 'Caller profile',
     description: 'Useful to check a token after signing in.',
     guard: 'bearer',
-    response: z.object({ data: Profile, auth_via: AuthVia }),
+    response: z.object({ data: Profile, auth_via: AuthVia }).meta({ id: 'ProfileResponse' }),
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
@@ -48,7 +50,10 @@ export const meEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller }) => {
       if (Date.now() / 1000 - caller.claims.signedInAt > recentSignInSeconds)
-        throw unauthorized('Sign in again to delete the account.', { tokenCame: true });
+        throw unauthorized('Sign in again to delete the account.', {
+          tokenCame: true,
+          reason: 'recent_sign_in_required',
+        });
       await context.auth.deleteAccount(caller);
       return { data: { ok: true } };
     },
@@ -61,7 +66,7 @@ export const meEndpoints = [
     summary: 'Caller customer record',
     description: '`email` and `provider` are managed by authentication.',
     guard: 'bearer',
-    response: z.object({ data: Customer, auth_via: AuthVia }),
+    response: z.object({ data: Customer, auth_via: AuthVia }).meta({ id: 'CustomerResponse' }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
@@ -81,7 +86,7 @@ export const meEndpoints = [
       '400, and changes nothing.',
     guard: 'bearer',
     body: CustomerChanges,
-    response: z.object({ data: Customer }),
+    response: z.object({ data: Customer }).meta({ id: 'UpdateCustomerResponse' }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body: changes }) => {

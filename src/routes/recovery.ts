@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { UserCaller } from '../caller.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { body, exactText, text } from '../fields.ts';
-import { email, examplePassword, fullName, newPassword, Session, toSession } from '../session.ts';
+import { email, examplePassword, fullName, newPassword, SessionResponse, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
 import type { Tokens } from '../supabase/sessions.ts';
 
@@ -19,7 +19,13 @@ const code = text(50)
 const answerAfterMs = 500;
 
 /** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
-function mailEndpoint(operation: 'recover' | 'resend', type: CodeType, summary: string, description: string) {
+function mailEndpoint(
+  operation: 'recover' | 'resend',
+  id: string,
+  type: CodeType,
+  summary: string,
+  description: string,
+) {
   return endpoint({
     method: 'post',
     path: `/auth/${operation}`,
@@ -27,7 +33,7 @@ function mailEndpoint(operation: 'recover' | 'resend', type: CodeType, summary: 
     summary,
     description,
     guard: 'none',
-    body: body({ email }),
+    body: body({ email }).meta({ id }),
     extraLimits: ['mailsFromClient', 'mailsToAddress'],
     response: Done,
     errors: ['invalid_request', 'rate_limited'],
@@ -52,6 +58,7 @@ function mailEndpoint(operation: 'recover' | 'resend', type: CodeType, summary: 
 export const recoveryEndpoints = [
   mailEndpoint(
     'recover',
+    'RecoverRequest',
     'recovery',
     'Mail a code for a forgotten password',
     'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
@@ -59,6 +66,7 @@ export const recoveryEndpoints = [
   ),
   mailEndpoint(
     'resend',
+    'ResendRequest',
     'signup',
     'Mail the confirmation code again',
     'Mails a new code if the account still has to be confirmed. The response is the same in any case. Limited to five ' +
@@ -80,17 +88,20 @@ export const recoveryEndpoints = [
     body: body({
       type: z
         .enum(['signup', 'recovery'], { error: 'must be signup or recovery' })
+        .meta({ id: 'CodeType' })
         .meta({ description: 'Why the code was mailed.', examples: ['recovery'] }),
       email,
       code,
       password: newPassword.optional().meta({ description: 'Required with `signup`; otherwise ignored.' }),
       full_name: fullName.optional().meta({ description: 'Only with `signup`.' }),
-    }).refine(({ type, password }) => type !== 'signup' || password !== undefined, {
-      path: ['password'],
-      error: 'is required',
-    }),
+    })
+      .refine(({ type, password }) => type !== 'signup' || password !== undefined, {
+        path: ['password'],
+        error: 'is required',
+      })
+      .meta({ id: 'VerifyRequest' }),
     extraLimits: ['failedCodes'],
-    response: z.object({ data: Session }),
+    response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
@@ -127,7 +138,7 @@ export const recoveryEndpoints = [
       current_password: exactText(1000)
         .optional()
         .meta({ examples: [examplePassword] }),
-    }),
+    }).meta({ id: 'ChangePasswordRequest' }),
     response: Done,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

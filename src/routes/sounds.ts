@@ -7,12 +7,14 @@ import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from 
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
-const SoundPage = z.object({
-  data: z.array(Sound),
-  next_cursor: dateTime.nullable().meta({
-    description: 'Send it as `cursor` to get the next page; null on the last one.',
-  }),
-});
+const SoundPage = z
+  .object({
+    data: z.array(Sound),
+    next_cursor: dateTime.nullable().meta({
+      description: 'Send it as `cursor` to get the next page; null on the last one.',
+    }),
+  })
+  .meta({ id: 'SoundListResponse' });
 
 type SoundPage = z.infer<typeof SoundPage>;
 
@@ -28,7 +30,9 @@ const limit = z
     },
   });
 
-const Played = z.object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) });
+const Played = z
+  .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
+  .meta({ id: 'PlayCount' });
 type Played = z.infer<typeof Played>;
 
 /** What private.get_sound returns: the Sound and the names of its files. */
@@ -88,7 +92,7 @@ export const soundEndpoints = [
       'and that of an inactive sound get the same 404.',
     guard: 'bearer',
     params: SoundPath,
-    response: z.object({ data: SoundDetail }),
+    response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params, log }) => {
@@ -129,7 +133,7 @@ export const soundEndpoints = [
       'a repeated request counts twice.',
     guard: 'bearer',
     params: SoundPath,
-    response: z.object({ data: Played }),
+    response: z.object({ data: Played }).meta({ id: 'PlayCountResponse' }),
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params }) => {

@@ -1,6 +1,14 @@
 import { tokenRefused, type UserCaller } from '../caller.ts';
 import { ApiError, unauthorized } from '../http/errors.ts';
-import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
+import {
+  type AuthCall,
+  AuthRefusal,
+  createSharing,
+  expectAnswer,
+  type Fault,
+  invalidRequest,
+  refused,
+} from './auth-call.ts';
 import type { PasswordQueue } from './password-queue.ts';
 import { Tokens, weakPassword } from './sessions.ts';
 
@@ -9,7 +17,8 @@ export type CodeType = 'signup' | 'recovery';
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
-const codeRefused = () => unauthorized('The code is wrong, was used already or has expired.');
+const codeRefused = () =>
+  unauthorized('The code is wrong, was used already or has expired.', { reason: 'code_invalid' });
 
 const confirmedInPart = (cause: unknown) =>
   new ApiError(
@@ -23,12 +32,13 @@ function firstPasswordRefused(thrown: unknown): void {
   if (!(thrown instanceof AuthRefusal)) throw confirmedInPart(thrown);
   if (thrown.code === 'same_password') return; // the same request at another gateway was faster
   if (isGone.includes(thrown.code)) throw codeRefused(); // so was another one, which ended this session
-  const message = passwordRefusals[thrown.code];
-  if (message === undefined) throw confirmedInPart(thrown);
-  throw new ApiError(
-    'invalid_request',
-    `${message} The address is confirmed: use "forgot password" to set another one.`,
-  );
+  const fault = passwordFaults[thrown.code];
+  if (fault === undefined) throw confirmedInPart(thrown);
+  throw invalidRequest({
+    message: `${fault.message} The address is confirmed: use "forgot password" to set another one.`,
+    field: 'password',
+    reason: 'address_confirmed',
+  });
 }
 
 /** Why Auth sent no mail: its own word, which must not reach the client. Null for what it said nothing about. */
@@ -108,10 +118,13 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
     await putPassword(accessToken, body, ip).catch(
       refused((refusal) => {
-        const message = passwordRefusals[refusal.code];
-        if (message !== undefined) return new ApiError('invalid_request', message);
+        const fault = passwordFaults[refusal.code];
+        if (fault !== undefined) return invalidRequest(fault);
         if (refusal.code === 'reauthentication_needed')
-          return unauthorized('Sign in again to change the password.', { tokenCame: true });
+          return unauthorized('Sign in again to change the password.', {
+            tokenCame: true,
+            reason: 'recent_sign_in_required',
+          });
         return isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined;
       }),
     );
@@ -137,13 +150,25 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 /** The session of a token, or its user. */
 const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
 
-const wrongCurrentPassword = 'current_password: is not the password of this account.';
+const wrongCurrentPassword: Fault = {
+  message: 'current_password: is not the password of this account.',
+  field: 'current_password',
+  reason: 'wrong_current_password',
+};
 
-const passwordRefusals: Record<string, string> = {
-  same_password: 'password: must differ from the current one.',
+const passwordFaults: Record<string, Fault> = {
+  same_password: {
+    message: 'password: must differ from the current one.',
+    field: 'password',
+    reason: 'same_password',
+  },
   weak_password: weakPassword,
-  validation_failed: 'password: was not accepted.',
-  current_password_required: 'current_password: is required.',
+  validation_failed: { message: 'password: was not accepted.', field: 'password' },
+  current_password_required: {
+    message: 'current_password: is required.',
+    field: 'current_password',
+    reason: 'current_password_required',
+  },
   // The code, and the name that Auth's own source gives it.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,

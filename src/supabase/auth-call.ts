@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import type { ErrorReason } from '../http/error-reasons.ts';
 import { ApiError, serverError } from '../http/errors.ts';
 import type { Fetch } from './fetch.ts';
 
@@ -30,11 +31,14 @@ type CallOptions = Readonly<{
   bearer?: string;
   /** For what only the service may do: legacy keys count there as bearer alone. */
   asService?: true;
+  /** Ends the call before its deadline. */
+  signal?: AbortSignal;
 }>;
 
-const tooManyRequests = (cause: unknown) =>
+const tooManyRequests = (cause: AuthRefusal) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
+    reason: cause.code === 'over_email_send_rate_limit' ? 'limit_mails' : 'limit_attempts',
     headers: { 'Retry-After': '60' },
   });
 
@@ -44,7 +48,7 @@ const tooManyRequests = (cause: unknown) =>
  *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
-  return async (path: string, { ip, method = 'POST', body = {}, ...as }: CallOptions) => {
+  return async (path: string, { ip, method = 'POST', body = {}, signal, ...as }: CallOptions) => {
     const bearer = as.asService ? secrets.supabaseSecretKey : as.bearer;
     const response = await fetch(`${supabase.url}/auth/v1/${path}`, {
       method,
@@ -57,6 +61,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       },
       ...(method !== 'GET' && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
     });
     const { status } = response;
     const answer: unknown = await response.json().catch(() => undefined);
@@ -98,6 +103,12 @@ export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z
   if (!result.success) throw serverError(result.error);
   return result.data;
 }
+
+/** What the client is told when Auth finds fault with what it sent. */
+export type Fault = Readonly<{ message: string; field?: string; reason?: ErrorReason }>;
+
+export const invalidRequest = ({ message, ...options }: Fault) =>
+  new ApiError('invalid_request', message, options);
 
 /**
  * For `.catch` behind a call: turns a refusal into the error that is chosen for it.

@@ -4,6 +4,7 @@ import { createAuthCall } from './auth-call.ts';
 import type { Fetch } from './fetch.ts';
 import { createPasswordQueue } from './password-queue.ts';
 import { createSessions } from './sessions.ts';
+import { createSettings } from './settings.ts';
 
 // Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
 // refreshes on one client can return another user's session, a refresh against a 503 blocks for half a minute, any 2xx
@@ -13,7 +14,11 @@ import { createSessions } from './sessions.ts';
 export function createAuth(config: Config, fetch: Fetch) {
   const call = createAuthCall(config, fetch);
   const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
-  return { ...createSessions(call, inPasswordQueue), ...createAccounts(call, inPasswordQueue) };
+  return {
+    ...createSessions(call, inPasswordQueue),
+    ...createAccounts(call, inPasswordQueue),
+    ...createSettings(call),
+  };
 }
 
 export type Auth = ReturnType<typeof createAuth>;

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
-import { ApiError, unauthorized } from '../http/errors.ts';
-import { type AuthCall, AuthRefusal, createSharing, expectAnswer, refused } from './auth-call.ts';
+import { unauthorized } from '../http/errors.ts';
+import {
+  type AuthCall,
+  AuthRefusal,
+  createSharing,
+  expectAnswer,
+  type Fault,
+  invalidRequest,
+  refused,
+} from './auth-call.ts';
 import type { PasswordQueue } from './password-queue.ts';
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });
@@ -31,8 +39,8 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const ask = () => inPasswordQueue(() => call('signup', { ip, body }));
     const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
-        const message = signUpRefusals[code];
-        return message === undefined ? undefined : new ApiError('invalid_request', message);
+        const fault = signUpFaults[code];
+        return fault && invalidRequest(fault);
       }),
     );
     return expectAnswer(Tokens.or(User), answer);
@@ -43,11 +51,15 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const ask = () => call('token?grant_type=password', { ip, body: credentials });
     const answer = await inPasswordQueue(ask).catch(
       refused(({ code }) => {
-        if (code === 'email_not_confirmed') return unauthorized('Confirm your e-mail address first.');
+        if (code === 'email_not_confirmed') return emailNotConfirmed();
         if (code === 'email_provider_disabled')
-          return unauthorized('Signing in with an e-mail address is switched off.');
+          return unauthorized('Signing in with an e-mail address is switched off.', {
+            reason: 'sign_in_disabled',
+          });
         if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
-          return unauthorized('The e-mail address or the password is wrong.');
+          return unauthorized('The e-mail address or the password is wrong.', {
+            reason: 'invalid_credentials',
+          });
         }
         return undefined;
       }),
@@ -64,9 +76,10 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const ask = () => call('token?grant_type=id_token', { ip, body });
     const answer = await share('id_token', body, ask).catch(
       refused(({ status, code }) => {
-        if (code === 'provider_email_needs_verification')
-          return unauthorized('Confirm your e-mail address first.');
-        return [400, 403, 422].includes(status) ? unauthorized('The ID token was not accepted.') : undefined;
+        if (code === 'provider_email_needs_verification') return emailNotConfirmed();
+        return [400, 403, 422].includes(status)
+          ? unauthorized('The ID token was not accepted.', { reason: 'id_token_refused' })
+          : undefined;
       }),
     );
     return expectAnswer(Tokens, answer);
@@ -81,7 +94,9 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const answer = await share('refresh', body, ask).catch(
       refused(({ status }) =>
         status === 400 || status === 403
-          ? unauthorized('The refresh token is invalid or was already used. Sign in again.')
+          ? unauthorized('The refresh token is invalid or was already used. Sign in again.', {
+              reason: 'session_ended',
+            })
           : undefined,
       ),
     );
@@ -107,17 +122,33 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   return { signUp, signIn, exchangeIdToken, refresh, signOut };
 }
 
-/** What is wrong with a password that Auth finds too weak, at sign-up and later. */
-export const weakPassword =
-  'password: too easy to guess. Choose a longer one with different kinds of characters.';
+const emailNotConfirmed = () =>
+  unauthorized('Confirm your e-mail address first.', { reason: 'email_not_confirmed' });
 
-const signUpRefusals: Record<string, string> = {
-  user_already_exists: 'This e-mail address cannot be used to sign up.',
-  email_exists: 'This e-mail address cannot be used to sign up.',
-  email_address_invalid: 'email: this address cannot receive mail.',
-  email_address_not_authorized: 'email: this address cannot receive mail.',
-  validation_failed: 'The e-mail address or the password was not accepted.',
+/** What is wrong with a password that Auth finds too weak, at sign-up and later. */
+export const weakPassword: Fault = {
+  message: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
+  field: 'password',
+  reason: 'weak_password',
+};
+
+const addressTaken: Fault = {
+  message: 'This e-mail address cannot be used to sign up.',
+  field: 'email',
+  reason: 'address_taken',
+};
+const noMail: Fault = { message: 'email: this address cannot receive mail.', field: 'email' };
+
+const signUpFaults: Record<string, Fault> = {
+  user_already_exists: addressTaken,
+  email_exists: addressTaken,
+  email_address_invalid: noMail,
+  email_address_not_authorized: noMail,
+  validation_failed: { message: 'The e-mail address or the password was not accepted.' },
   weak_password: weakPassword,
-  signup_disabled: 'Sign-up is switched off.',
-  email_provider_disabled: 'Sign-up with an e-mail address is switched off.',
+  signup_disabled: { message: 'Sign-up is switched off.', reason: 'sign_up_disabled' },
+  email_provider_disabled: {
+    message: 'Sign-up with an e-mail address is switched off.',
+    reason: 'sign_up_disabled',
+  },
 };

@@ -1,5 +1,6 @@
 import request, { type Response, type Test } from 'supertest';
 import { expect } from 'vitest';
+import { reasonsOfCode } from '../../src/http/error-reasons.ts';
 import { departures } from './document.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 
@@ -15,12 +16,22 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
+/** What X-Error-Reason says with each status that has it. */
+const reasonsOfStatus: { [status: number]: object } = {
+  400: reasonsOfCode.invalid_request,
+  401: reasonsOfCode.unauthorized,
+  405: reasonsOfCode.invalid_request,
+  429: reasonsOfCode.rate_limited,
+};
+
 /** What every answer carries, documented or not: a request id, the rate-limit headers, and JSON or nothing. */
 export function expectCommonParts({ status, headers, text, body }: Response) {
   expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
   for (const name of ['limit', 'remaining', 'reset']) {
     expect(headers[`x-ratelimit-${name}`], `X-RateLimit-${name} of a ${status}`).toMatch(/^\d+$/);
   }
+  const reasons = Object.keys(reasonsOfStatus[status] ?? { undefined });
+  expect(reasons, `X-Error-Reason of a ${status}`).toContain(String(headers['x-error-reason']));
   if (!text) {
     expect(body).toEqual({}); // supertest's body of an empty answer; a binary one has no text either
     return;

@@ -1,4 +1,24 @@
 export interface paths {
+    "/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an app must know before sign-in
+         * @description Where covers are, and which ways to sign up and in the operator offers. A change shows within a minute.
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/signup": {
         parameters: {
             query?: never;
@@ -415,13 +435,172 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Error: {
-            error: {
-                /** @enum {string} */
-                code: "invalid_request" | "unauthorized" | "not_found" | "rate_limited" | "server_error";
-                /** @description For developers; do not show it to users. */
-                message: string;
-            };
+        /** @enum {string} */
+        InvalidRequestReason: "validation" | "weak_password" | "same_password" | "current_password_required" | "wrong_current_password" | "address_taken" | "address_confirmed" | "sign_up_disabled";
+        /** @enum {string} */
+        UnauthorizedReason: "token_invalid" | "invalid_credentials" | "email_not_confirmed" | "sign_in_disabled" | "code_invalid" | "id_token_refused" | "session_ended" | "recent_sign_in_required";
+        /** @enum {string} */
+        RateLimitedReason: "limit_requests" | "limit_attempts" | "limit_mails";
+        /** @enum {string} */
+        ErrorField: "avatar_url" | "category" | "code" | "country" | "current_password" | "cursor" | "email" | "featured" | "full_name" | "id_token" | "include_children" | "limit" | "locale" | "marketing_opt_in" | "nonce" | "password" | "phone" | "refresh_token" | "search" | "sound_id" | "type";
+        SignUpRequest: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description At most 72 bytes in UTF-8.
+             * @example correct horse battery
+             */
+            password: string;
+            /** @example Ada Lovelace */
+            full_name?: string;
+        };
+        SignInRequest: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+            /** @example correct horse battery */
+            password: string;
+        };
+        RefreshRequest: {
+            /** @example v1sQ0o3kPq7m */
+            refresh_token: string;
+        };
+        ExchangeIdTokenRequest: {
+            /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
+            id_token: string;
+            /** @example n-0S6_WzA2Mj */
+            nonce?: string;
+        };
+        RecoverRequest: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        ResendRequest: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        VerifyRequest: {
+            /**
+             * @description Why the code was mailed.
+             * @example recovery
+             */
+            type: components["schemas"]["CodeType"];
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+            /** @example 123456 */
+            code: string;
+            /**
+             * @description Required with `signup`; otherwise ignored.
+             * @example correct horse battery
+             */
+            password?: string;
+            /**
+             * @description Only with `signup`.
+             * @example Ada Lovelace
+             */
+            full_name?: string;
+        };
+        /** @enum {string} */
+        CodeType: "signup" | "recovery";
+        ChangePasswordRequest: {
+            /**
+             * @description At most 72 bytes in UTF-8.
+             * @example correct horse battery
+             */
+            password: string;
+            /** @example correct horse battery */
+            current_password?: string;
+        };
+        AddFavoriteRequest: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            sound_id: string;
+        };
+        UpdateCustomerRequest: {
+            /** @example Ada Lovelace */
+            full_name?: string | null;
+            /**
+             * Format: uri
+             * @description An https address; it is stored, never fetched.
+             * @example https://example.com/ada.jpg
+             */
+            avatar_url?: string | null;
+            /**
+             * @description An international number; spaces, hyphens, brackets and dots are removed.
+             * @example +49 170 1234567
+             */
+            phone?: string | null;
+            /**
+             * @description BCP 47 locale, stored in canonical form.
+             * @example de-AT
+             */
+            locale?: string | null;
+            /**
+             * @description ISO 3166-1 alpha-2 code, stored in upper case.
+             * @example AT
+             */
+            country?: string | null;
+            /** @example true */
+            marketing_opt_in?: boolean;
+        };
+        ErrorResponse: {
+            error: components["schemas"]["ErrorBody"];
+        };
+        ErrorBody: {
+            code: components["schemas"]["ErrorCode"];
+            /** @description For developers; do not show it to users, nor compare it: see `X-Error-Reason`. */
+            message: string;
+        };
+        /** @enum {string} */
+        ErrorCode: "invalid_request" | "unauthorized" | "not_found" | "rate_limited" | "server_error";
+        ConfigResponse: {
+            data: components["schemas"]["AppConfig"];
+        };
+        AppConfig: {
+            /**
+             * @description What the path of a cover is appended to.
+             * @example https://example.supabase.co/storage/v1/object/public/
+             */
+            storage_url: string;
+            /**
+             * @description Whose ID tokens are accepted.
+             * @example [
+             *       "google",
+             *       "apple"
+             *     ]
+             */
+            id_token_providers: components["schemas"]["IdTokenProvider"][];
+            /**
+             * @description Whether an account can be created with an e-mail address and a password.
+             * @example true
+             */
+            sign_up: boolean;
+            /**
+             * @description Whether the e-mail address of a new account must be confirmed with a mailed code.
+             * @example true
+             */
+            email_confirmation: boolean;
+        };
+        /** @enum {string} */
+        IdTokenProvider: "google" | "apple";
+        SignUpResponse: {
+            data: components["schemas"]["SignedUp"];
         };
         /**
          * @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.
@@ -482,6 +661,9 @@ export interface components {
             /** @example ada@example.com */
             email: string | null;
         };
+        SessionResponse: {
+            data: components["schemas"]["Session"];
+        };
         Session: {
             /**
              * @description Bearer token.
@@ -509,6 +691,9 @@ export interface components {
             expires_in: number;
             user: components["schemas"]["User"];
         };
+        RefreshResponse: {
+            data: components["schemas"]["RefreshedSession"];
+        };
         RefreshedSession: {
             /**
              * @description Bearer token.
@@ -534,6 +719,22 @@ export interface components {
              * @example 3600
              */
             expires_in: number;
+        };
+        OkResponse: {
+            data: components["schemas"]["Ok"];
+        };
+        Ok: {
+            /** @example true */
+            ok: boolean;
+        };
+        SoundListResponse: {
+            data: components["schemas"]["Sound"][];
+            /**
+             * Format: date-time
+             * @description Send it as `cursor` to get the next page; null on the last one.
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            next_cursor: string | null;
         };
         Sound: {
             /**
@@ -575,7 +776,7 @@ export interface components {
              */
             tags: string[] | null;
             /**
-             * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
+             * @description Path in the public storage: append it to `storage_url` of `/config`.
              * @example covers/bowls/c4-singing-bowl.jpg
              */
             cover_image_url: string | null;
@@ -592,6 +793,9 @@ export interface components {
              * @example 2026-06-23T09:30:00.000Z
              */
             created_at: string;
+        };
+        SoundResponse: {
+            data: components["schemas"]["SoundDetail"];
         };
         SoundDetail: {
             /**
@@ -662,6 +866,24 @@ export interface components {
              */
             audio_url_expires_in: number;
         };
+        PlayCountResponse: {
+            data: components["schemas"]["PlayCount"];
+        };
+        PlayCount: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @example 1290
+             */
+            play_count: number;
+        };
+        FavoriteListResponse: {
+            data: components["schemas"]["Favorite"][];
+        };
         Favorite: {
             /**
              * Format: uuid
@@ -674,31 +896,36 @@ export interface components {
              */
             created_at: string;
             /** @description Null while the sound is inactive; the favorite itself is kept. */
-            sounds: {
-                /**
-                 * Format: uuid
-                 * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
-                 */
-                id: string;
-                /** @example Himalayan bowl in C */
-                title: string;
-                /**
-                 * @description Slug of a category.
-                 * @example singing-bowls
-                 */
-                category: string | null;
-                /**
-                 * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
-                 * @example covers/bowls/c4-singing-bowl.jpg
-                 */
-                cover_image_url: string | null;
-                /**
-                 * Format: double
-                 * @description In seconds.
-                 * @example 48
-                 */
-                duration_sec: number | null;
-            } | null;
+            sounds: components["schemas"]["SoundPreview"] | null;
+        };
+        SoundPreview: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /** @example Himalayan bowl in C */
+            title: string;
+            /**
+             * @description Slug of a category.
+             * @example singing-bowls
+             */
+            category: string | null;
+            /**
+             * @description Path in the public storage: append it to `storage_url` of `/config`.
+             * @example covers/bowls/c4-singing-bowl.jpg
+             */
+            cover_image_url: string | null;
+            /**
+             * Format: double
+             * @description In seconds.
+             * @example 48
+             */
+            duration_sec: number | null;
+        };
+        ProfileResponse: {
+            data: components["schemas"]["Profile"];
+            auth_via: components["schemas"]["AuthVia"];
         };
         Profile: {
             /**
@@ -712,6 +939,15 @@ export interface components {
             full_name: string | null;
             /** @example https://example.com/ada.jpg */
             avatar_url: string | null;
+        };
+        /**
+         * @description The kind of credential in the request.
+         * @enum {string}
+         */
+        AuthVia: "jwt" | "api_key";
+        CustomerResponse: {
+            data: components["schemas"]["Customer"];
+            auth_via: components["schemas"]["AuthVia"];
         };
         Customer: {
             /**
@@ -729,11 +965,7 @@ export interface components {
             phone: string | null;
             /** @example email */
             provider: string | null;
-            /**
-             * @description How the account was made.
-             * @enum {string|null}
-             */
-            source: "email" | "google" | "apple" | null;
+            source: components["schemas"]["CustomerSource"] | null;
             /**
              * @description BCP 47 locale.
              * @example de-AT
@@ -764,6 +996,17 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * @description How the account was made.
+         * @enum {string}
+         */
+        CustomerSource: "email" | "google" | "apple";
+        UpdateCustomerResponse: {
+            data: components["schemas"]["Customer"];
+        };
+        HomeResponse: {
+            sections: components["schemas"]["HomeSection"][];
+        };
         HomeSection: {
             /**
              * Format: uuid
@@ -774,13 +1017,8 @@ export interface components {
             slug: string;
             /** @example New this week */
             title: string;
-            /**
-             * @description Whether sounds were picked by hand or by rule.
-             * @enum {string}
-             */
-            mode: "manual" | "rule";
-            /** @enum {string|null} */
-            rule_type: "category" | "featured" | "newest" | null;
+            mode: components["schemas"]["HomeSectionMode"];
+            rule_type: components["schemas"]["HomeRuleType"] | null;
             /**
              * @description Slug of the category of a `category` rule.
              * @example singing-bowls
@@ -793,30 +1031,15 @@ export interface components {
             rule_include_children: boolean;
             sounds: components["schemas"]["SoundPreview"][];
         };
-        SoundPreview: {
-            /**
-             * Format: uuid
-             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
-             */
-            id: string;
-            /** @example Himalayan bowl in C */
-            title: string;
-            /**
-             * @description Slug of a category.
-             * @example singing-bowls
-             */
-            category: string | null;
-            /**
-             * @description Path in the public storage: append it to `<SUPABASE_URL>/storage/v1/object/public/`.
-             * @example covers/bowls/c4-singing-bowl.jpg
-             */
-            cover_image_url: string | null;
-            /**
-             * Format: double
-             * @description In seconds.
-             * @example 48
-             */
-            duration_sec: number | null;
+        /**
+         * @description Whether sounds were picked by hand or by rule.
+         * @enum {string}
+         */
+        HomeSectionMode: "manual" | "rule";
+        /** @enum {string} */
+        HomeRuleType: "category" | "featured" | "newest";
+        CategoryListResponse: {
+            data: components["schemas"]["Category"][];
         };
         /** @description An intention with its sub-intentions, all in display order. */
         Category: {
@@ -860,6 +1083,19 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Error-Field": components["headers"]["X-Error-Field"];
+                /**
+                 * @description The reason, in a word for programs.
+                 *     - `validation`: The request is not as documented. `X-Error-Field` names the field, where the fault lies in one.
+                 *     - `weak_password`: The password is too easy to guess.
+                 *     - `same_password`: The new password is the current one.
+                 *     - `current_password_required`: The password can only be changed along with `current_password`.
+                 *     - `wrong_current_password`: `current_password` is not the password of the account.
+                 *     - `address_taken`: The address cannot be used to sign up.
+                 *     - `address_confirmed`: The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.
+                 *     - `sign_up_disabled`: The operator has switched off sign-up.
+                 */
+                "X-Error-Reason": components["schemas"]["InvalidRequestReason"];
                 [name: string]: unknown;
             };
             content: {
@@ -871,7 +1107,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description Missing, invalid or expired token; failed credentials, refresh token or external sign-in. */
@@ -882,6 +1118,18 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                /**
+                 * @description The reason, in a word for programs.
+                 *     - `token_invalid`: The access token or API key is missing, invalid, expired or revoked: refresh.
+                 *     - `invalid_credentials`: The e-mail address or the password is wrong, or the account is deactivated.
+                 *     - `email_not_confirmed`: The e-mail address must be confirmed first.
+                 *     - `sign_in_disabled`: The operator has switched off signing in with an e-mail address.
+                 *     - `code_invalid`: The mailed code is wrong, used or expired.
+                 *     - `id_token_refused`: The ID token, its nonce or its issuer is not accepted.
+                 *     - `session_ended`: The refresh token is invalid: the session is over.
+                 *     - `recent_sign_in_required`: This needs a recent sign-in; a refresh does not count.
+                 */
+                "X-Error-Reason": components["schemas"]["UnauthorizedReason"];
                 [name: string]: unknown;
             };
             content: {
@@ -893,7 +1141,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description The resource does not exist or is not visible to the caller. */
@@ -914,7 +1162,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description Too many requests. Wait as many seconds as `Retry-After` says. */
@@ -925,6 +1173,13 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "Retry-After": components["headers"]["Retry-After"];
+                /**
+                 * @description The reason, in a word for programs.
+                 *     - `limit_requests`: Too many requests.
+                 *     - `limit_attempts`: Too many attempts to sign up or in, or to enter a code or password.
+                 *     - `limit_mails`: Too many mails.
+                 */
+                "X-Error-Reason": components["schemas"]["RateLimitedReason"];
                 [name: string]: unknown;
             };
             content: {
@@ -936,7 +1191,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description Server-side failure; safe to retry with backoff unless the endpoint says otherwise. It says nothing about the credential. */
@@ -957,7 +1212,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
     };
@@ -981,11 +1236,55 @@ export interface components {
         "WWW-Authenticate": string;
         /** @description Identifies this version of the response, for `If-None-Match`. */
         ETag: string;
+        /** @description The field of the body or parameter of the query in which the fault lies, where it lies in one. */
+        "X-Error-Field": components["schemas"]["ErrorField"];
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the copy that the client has. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigResponse"];
+                };
+            };
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
     signUp: {
         parameters: {
             query?: never;
@@ -995,20 +1294,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: email
-                     * @example ada@example.com
-                     */
-                    email: string;
-                    /**
-                     * @description At most 72 bytes in UTF-8.
-                     * @example correct horse battery
-                     */
-                    password: string;
-                    /** @example Ada Lovelace */
-                    full_name?: string;
-                };
+                "application/json": components["schemas"]["SignUpRequest"];
             };
         };
         responses: {
@@ -1022,9 +1308,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["SignedUp"];
-                    };
+                    "application/json": components["schemas"]["SignUpResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1041,15 +1325,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: email
-                     * @example ada@example.com
-                     */
-                    email: string;
-                    /** @example correct horse battery */
-                    password: string;
-                };
+                "application/json": components["schemas"]["SignInRequest"];
             };
         };
         responses: {
@@ -1063,9 +1339,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Session"];
-                    };
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1083,10 +1357,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example v1sQ0o3kPq7m */
-                    refresh_token: string;
-                };
+                "application/json": components["schemas"]["RefreshRequest"];
             };
         };
         responses: {
@@ -1100,9 +1371,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["RefreshedSession"];
-                    };
+                    "application/json": components["schemas"]["RefreshResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1130,12 +1399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1152,12 +1416,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
-                    id_token: string;
-                    /** @example n-0S6_WzA2Mj */
-                    nonce?: string;
-                };
+                "application/json": components["schemas"]["ExchangeIdTokenRequest"];
             };
         };
         responses: {
@@ -1171,9 +1430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Session"];
-                    };
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1191,12 +1448,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
-                    id_token: string;
-                    /** @example n-0S6_WzA2Mj */
-                    nonce?: string;
-                };
+                "application/json": components["schemas"]["ExchangeIdTokenRequest"];
             };
         };
         responses: {
@@ -1210,9 +1462,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Session"];
-                    };
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1230,12 +1480,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
-                    id_token: string;
-                    /** @example n-0S6_WzA2Mj */
-                    nonce?: string;
-                };
+                "application/json": components["schemas"]["ExchangeIdTokenRequest"];
             };
         };
         responses: {
@@ -1249,9 +1494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Session"];
-                    };
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1269,13 +1512,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: email
-                     * @example ada@example.com
-                     */
-                    email: string;
-                };
+                "application/json": components["schemas"]["RecoverRequest"];
             };
         };
         responses: {
@@ -1289,12 +1526,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1311,13 +1543,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: email
-                     * @example ada@example.com
-                     */
-                    email: string;
-                };
+                "application/json": components["schemas"]["ResendRequest"];
             };
         };
         responses: {
@@ -1331,12 +1557,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1353,31 +1574,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Why the code was mailed.
-                     * @example recovery
-                     * @enum {string}
-                     */
-                    type: "signup" | "recovery";
-                    /**
-                     * Format: email
-                     * @example ada@example.com
-                     */
-                    email: string;
-                    /** @example 123456 */
-                    code: string;
-                    /**
-                     * @description Required with `signup`; otherwise ignored.
-                     * @example correct horse battery
-                     */
-                    password?: string;
-                    /**
-                     * @description Only with `signup`.
-                     * @example Ada Lovelace
-                     */
-                    full_name?: string;
-                };
+                "application/json": components["schemas"]["VerifyRequest"];
             };
         };
         responses: {
@@ -1391,9 +1588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Session"];
-                    };
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1411,15 +1606,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description At most 72 bytes in UTF-8.
-                     * @example correct horse battery
-                     */
-                    password: string;
-                    /** @example correct horse battery */
-                    current_password?: string;
-                };
+                "application/json": components["schemas"]["ChangePasswordRequest"];
             };
         };
         responses: {
@@ -1433,12 +1620,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1483,15 +1665,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Sound"][];
-                        /**
-                         * Format: date-time
-                         * @description Send it as `cursor` to get the next page; null on the last one.
-                         * @example 2026-06-23T09:30:00.000Z
-                         */
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["SoundListResponse"];
                 };
             };
             /** @description The copy that `If-None-Match` identifies is still current. No body. */
@@ -1534,9 +1708,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["SoundDetail"];
-                    };
+                    "application/json": components["schemas"]["SoundResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1567,20 +1739,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /**
-                             * Format: uuid
-                             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
-                             */
-                            id: string;
-                            /**
-                             * Format: int64
-                             * @example 1290
-                             */
-                            play_count: number;
-                        };
-                    };
+                    "application/json": components["schemas"]["PlayCountResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1612,9 +1771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Favorite"][];
-                    };
+                    "application/json": components["schemas"]["FavoriteListResponse"];
                 };
             };
             /** @description The copy that `If-None-Match` identifies is still current. No body. */
@@ -1643,13 +1800,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
-                     */
-                    sound_id: string;
-                };
+                "application/json": components["schemas"]["AddFavoriteRequest"];
             };
         };
         responses: {
@@ -1663,12 +1814,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1700,12 +1846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1733,14 +1874,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Profile"];
-                        /**
-                         * @description The kind of credential in the request.
-                         * @enum {string}
-                         */
-                        auth_via: "jwt" | "api_key";
-                    };
+                    "application/json": components["schemas"]["ProfileResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1767,12 +1901,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: {
-                            /** @example true */
-                            ok: boolean;
-                        };
-                    };
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1799,14 +1928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Customer"];
-                        /**
-                         * @description The kind of credential in the request.
-                         * @enum {string}
-                         */
-                        auth_via: "jwt" | "api_key";
-                    };
+                    "application/json": components["schemas"]["CustomerResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1824,33 +1946,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example Ada Lovelace */
-                    full_name?: string | null;
-                    /**
-                     * Format: uri
-                     * @description An https address; it is stored, never fetched.
-                     * @example https://example.com/ada.jpg
-                     */
-                    avatar_url?: string | null;
-                    /**
-                     * @description An international number; spaces, hyphens, brackets and dots are removed.
-                     * @example +49 170 1234567
-                     */
-                    phone?: string | null;
-                    /**
-                     * @description BCP 47 locale, stored in canonical form.
-                     * @example de-AT
-                     */
-                    locale?: string | null;
-                    /**
-                     * @description ISO 3166-1 alpha-2 code, stored in upper case.
-                     * @example AT
-                     */
-                    country?: string | null;
-                    /** @example true */
-                    marketing_opt_in?: boolean;
-                };
+                "application/json": components["schemas"]["UpdateCustomerRequest"];
             };
         };
         responses: {
@@ -1864,9 +1960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Customer"];
-                    };
+                    "application/json": components["schemas"]["UpdateCustomerResponse"];
                 };
             };
             400: components["responses"]["invalid_request"];
@@ -1899,9 +1993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        sections: components["schemas"]["HomeSection"][];
-                    };
+                    "application/json": components["schemas"]["HomeResponse"];
                 };
             };
             /** @description The copy that `If-None-Match` identifies is still current. No body. */
@@ -1944,9 +2036,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Category"][];
-                    };
+                    "application/json": components["schemas"]["CategoryListResponse"];
                 };
             };
             /** @description The copy that `If-None-Match` identifies is still current. No body. */

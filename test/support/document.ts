@@ -35,6 +35,17 @@ function templateOf(path: string): string | undefined {
   );
 }
 
+/** What is wrong with the headers of an answer, of which the document lists these. */
+function headerDepartures(listed: string, sent: Record<string, string>): string[] {
+  return Object.keys(lookUp(listed).part ?? {}).flatMap((header) => {
+    const { part, at } = lookUp(listed + pointer(header));
+    const value = sent[header.toLowerCase()];
+    if (value === undefined) return part?.['required'] ? [`lacks the header ${header}`] : [];
+    const words: unknown = lookUp(`${at}/schema`).part?.['enum'];
+    return Array.isArray(words) && !words.includes(value) ? [`the header ${header} is ${value}`] : [];
+  });
+}
+
 /**
  * In what an answer departs from the document: a status, field or value that it does not have, or a header that it
  * promises.
@@ -54,15 +65,13 @@ export function departures(
 
   const { part: response, at } = lookUp(pointer('paths', template, verb, 'responses', `${answer.status}`));
   if (response === undefined) return [`${name}: no such status`];
-  const missing = Object.keys(response['headers'] ?? {})
-    .filter((header) => !(header.toLowerCase() in answer.headers))
-    .map((header) => `${name}: lacks the header ${header}`);
+  const wrongHeaders = headerDepartures(`${at}/headers`, answer.headers).map((fault) => `${name}: ${fault}`);
 
   const bodyExpected = response['content'] !== undefined && method !== 'HEAD';
   if (bodyExpected !== (answer.body !== undefined)) {
-    return [...missing, `${name}: ${bodyExpected ? 'lacks its body' : 'has a body'}`];
+    return [...wrongHeaders, `${name}: ${bodyExpected ? 'lacks its body' : 'has a body'}`];
   }
-  if (!bodyExpected) return missing;
+  if (!bodyExpected) return wrongHeaders;
   const schema = `document#${at}${pointer('content', 'application/json', 'schema')}`;
   const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
   validate(answer.body);
@@ -70,5 +79,5 @@ export function departures(
     ({ instancePath, message, params }) =>
       `${name}: body${instancePath} ${message} ${JSON.stringify(params)}`,
   );
-  return [...missing, ...wrong];
+  return [...wrongHeaders, ...wrong];
 }

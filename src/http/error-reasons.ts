@@ -1,0 +1,46 @@
+import type { ErrorCode } from './errors.ts';
+
+/**
+ * Why a request was refused, in words for programs: the values of X-Error-Reason for each code that has any, and what they
+ * mean. Each list is closed.
+ */
+export const reasonsOfCode = {
+  invalid_request: {
+    validation:
+      'The request is not as documented. `X-Error-Field` names the field, where the fault lies in one.',
+    weak_password: 'The password is too easy to guess.',
+    same_password: 'The new password is the current one.',
+    current_password_required: 'The password can only be changed along with `current_password`.',
+    wrong_current_password: '`current_password` is not the password of the account.',
+    address_taken: 'The address cannot be used to sign up.',
+    address_confirmed:
+      'The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.',
+    sign_up_disabled: 'The operator has switched off sign-up.',
+  },
+  unauthorized: {
+    token_invalid: 'The access token or API key is missing, invalid, expired or revoked: refresh.',
+    invalid_credentials: 'The e-mail address or the password is wrong, or the account is deactivated.',
+    email_not_confirmed: 'The e-mail address must be confirmed first.',
+    sign_in_disabled: 'The operator has switched off signing in with an e-mail address.',
+    code_invalid: 'The mailed code is wrong, used or expired.',
+    id_token_refused: 'The ID token, its nonce or its issuer is not accepted.',
+    session_ended: 'The refresh token is invalid: the session is over.',
+    recent_sign_in_required: 'This needs a recent sign-in; a refresh does not count.',
+  },
+  rate_limited: {
+    limit_requests: 'Too many requests.',
+    limit_attempts: 'Too many attempts to sign up or in, or to enter a code or password.',
+    limit_mails: 'Too many mails.',
+  },
+} as const satisfies { [Code in ErrorCode]?: Record<string, string> };
+
+type ReasonsOfCode = typeof reasonsOfCode;
+
+export type ErrorReason = { [Code in keyof ReasonsOfCode]: keyof ReasonsOfCode[Code] }[keyof ReasonsOfCode];
+
+/** The reason that holds where no other is named. Not found and server_error have none: their codes say it all. */
+export const usualReason: { [Code in ErrorCode]?: ErrorReason } = {
+  invalid_request: 'validation',
+  unauthorized: 'token_invalid',
+  rate_limited: 'limit_requests',
+};

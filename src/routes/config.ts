@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+
+const AppConfig = z
+  .object({
+    storage_url: z.string().meta({
+      description: 'What the path of a cover is appended to.',
+      examples: ['https://example.supabase.co/storage/v1/object/public/'],
+    }),
+    id_token_providers: z
+      .array(z.enum(['google', 'apple']).meta({ id: 'IdTokenProvider' }))
+      .meta({ description: 'Whose ID tokens are accepted.', examples: [['google', 'apple']] }),
+    sign_up: z.boolean().meta({
+      description: 'Whether an account can be created with an e-mail address and a password.',
+      examples: [true],
+    }),
+    email_confirmation: z.boolean().meta({
+      description: 'Whether the e-mail address of a new account must be confirmed with a mailed code.',
+      examples: [true],
+    }),
+  })
+  .meta({ id: 'AppConfig' });
+
+export const configEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/config',
+    operation: 'getConfig',
+    summary: 'What an app must know before sign-in',
+    description:
+      'Where covers are, and which ways to sign up and in the operator offers. A change shows within a minute.',
+    guard: 'none',
+    response: z.object({ data: AppConfig }).meta({ id: 'ConfigResponse' }),
+    errors: ['rate_limited'],
+    cache: 'revalidate',
+    shared: true,
+    handle: async ({ context: { auth, config } }) => {
+      const { external, disable_signup, mailer_autoconfirm } = await auth.settings();
+      return {
+        data: {
+          storage_url: `${config.supabase.publicUrl}/storage/v1/object/public/`,
+          id_token_providers: config.idTokenProviders.filter((provider) => external[provider] !== false),
+          sign_up: external.email && !disable_signup,
+          email_confirmation: !mailer_autoconfirm,
+        },
+      };
+    },
+  }),
+];

@@ -1,8 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
-import { type Api, bearer } from './support/api.ts';
+import { token } from './support/access-token.ts';
+import { type Api, apiAt, bearer } from './support/api.ts';
 import { addSound } from './support/catalogue.ts';
+import { withSupabase } from './support/fake-supabase.ts';
 import { forge } from './support/forge.ts';
+import { startGateway } from './support/gateway.ts';
 import { password, type Session, type Sql, signUp, test } from './support/test.ts';
 
 const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
@@ -56,6 +60,37 @@ describe('DELETE /me', () => {
     await signUp(api, leaving.user.email); // the address is free again
   });
 
+  test('twice at once by one device is one deletion, with one answer', async ({ api }) => {
+    for (let turn = 0; turn < 10; turn++) {
+      const { access_token } = await signUp(api);
+      const answers = await Promise.all([1, 2].map(() => api.delete('/me').auth(access_token, bearer)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
+  });
+
+  test('at once by two devices, on one gateway or two, is 200 for one at least, and 401 for who comes late', async ({
+    api,
+    sql,
+  }) => {
+    const gateway = await startGateway();
+    for (let turn = 0; turn < 20; turn++) {
+      const { user, access_token } = await signUp(api);
+      const other = await api.post('/auth/signin').send({ email: user.email, password }).expect(200);
+      const second = turn % 2 ? api : apiAt(gateway.url);
+      const answers = await Promise.all([
+        api.delete('/me').auth(access_token, bearer),
+        second.delete('/me').auth(other.body.data.access_token, bearer),
+      ]);
+      const statuses = answers.map(({ status }) => status).sort();
+      expect([
+        [200, 200],
+        [200, 401],
+      ]).toContainEqual(statuses);
+      expect(await sql`select from auth.users where id = ${user.id}`).toHaveLength(0);
+    }
+    await gateway.close();
+  });
+
   test('by a session that has ended, or of a deactivated customer, is refused', async ({ api, sql }) => {
     const owner = await signUp(api);
     const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
@@ -93,4 +128,27 @@ describe('DELETE /me', () => {
     const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
     await api.delete('/me').auth(again.body.data.access_token, bearer).expect(200);
   });
+});
+
+test('two devices that delete their account at once are each asked about their session, and the account is deleted once', async () => {
+  const calls: string[] = [];
+  let deletion: ServerResponse | undefined;
+  await withSupabase(
+    (req, res) => {
+      calls.push(req.method ?? '');
+      if (req.method === 'DELETE') deletion = res;
+      else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      // Not before the other is as far.
+      if (deletion && calls.filter((method) => method === 'GET').length === 2)
+        deletion.writeHead(200).end('{}');
+    },
+    async (api) => {
+      const amr = [{ method: 'password', timestamp: Math.floor(Date.now() / 1000) }];
+      const tokens = await Promise.all(
+        [1, 2].map((session) => token(undefined, { amr, session_id: `${session}` })),
+      );
+      await Promise.all(tokens.map((each) => api.delete('/me').auth(each, bearer).expect(200)));
+    },
+  );
+  expect(calls.toSorted()).toEqual(['DELETE', 'GET', 'GET']);
 });

@@ -135,14 +135,16 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
    * outlives it by up to an hour, and must not delete what its owner has locked out.
    * @throws unauthorized when the session has ended, or the account is banned or gone
    */
-  async function deleteAccount({ userId, token }: UserCaller): Promise<void> {
-    await call('user', { method: 'GET', bearer: token }).catch(
-      refused((refusal) => (isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined)),
-    );
-    await call(`admin/users/${userId}`, { method: 'DELETE', asService: true }).catch(
-      refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)),
-    );
-  }
+  const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
+    share('delete', { token }, async () => {
+      await call('user', { method: 'GET', bearer: token }).catch(
+        refused((refusal) => (isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined)),
+      );
+      // Another session of the user may be as far, whose deletion is this one's as well.
+      await share('delete', { userId }, () =>
+        call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
+      ).catch(refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)));
+    });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };
 }

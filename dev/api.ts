@@ -47,8 +47,6 @@ export interface ApiOptions extends PasswordRules {
   log?: (line: string) => void;
   /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
   emailSignIn?: boolean;
-  /** Whether users can sign up without an identity; false unless said otherwise. */
-  anonymousSignIn?: boolean;
   /** What access tokens are signed with: ES256 unless said otherwise, as new projects do. */
   signing?: SigningAlgorithm;
 }
@@ -109,7 +107,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false, mailGapSeconds = 1 } = options;
-  const { emailSignIn = true, anonymousSignIn = false, signing = 'ES256' } = options;
+  const { emailSignIn = true, signing = 'ES256' } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions('Z'),
@@ -125,7 +123,6 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       jwt_secret: LOCAL_KEYS.jwtSecret,
       enable_refresh_token_rotation: true,
       minimum_password_length: 6,
-      enable_anonymous_sign_ins: anonymousSignIn,
       email: {
         enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,
@@ -146,7 +143,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           sessionAddress(sql),
           signedInUser,
           adminRoutes(sql),
-          authRoutes({ emailSignIn, anonymousSignIn }),
+          authRoutes({ emailSignIn }),
           accountRoutes(options),
         ],
       },

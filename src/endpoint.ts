@@ -5,9 +5,6 @@ import type { Context } from './context.ts';
 import type { ErrorCode } from './http/errors.ts';
 import type { ExtraLimit } from './http/rate-limit.ts';
 
-/** What the path of every endpoint begins with. */
-export const apiBase = '/api/v1';
-
 /**
  * Who may call: anyone (a credential is ignored), anyone with or without a valid credential, only with one, or only
  * with the access token of a user.

@@ -1,9 +1,9 @@
 import { type HonoContext, requireAuth } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { body, refusal } from './auth.ts';
+import type { AuthService } from './auth-lite.ts';
 import { Recover, Resend, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { Change, changePassword, type PasswordRules } from './auth-password.ts';
-import type { AuthService } from './auth-service.ts';
 
 /** Answers, or leaves the request to Lite by answering nothing. */
 type Route = (service: AuthService, c: Context) => Promise<object | undefined>;

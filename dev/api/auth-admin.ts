@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { resolveKey } from './access.ts';
 import { body, refusal } from './auth.ts';
 import { AuthError, readBody } from './auth-errors.ts';
-import { type AuthService, signUp } from './auth-service.ts';
+import type { AuthService } from './auth-lite.ts';
+import { signUp } from './auth-service.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
 

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { AuthError } from './auth-errors.ts';
-import type { AuthService, User } from './auth-service.ts';
+import type { AuthService, User } from './auth-lite.ts';
 
 /**
  * Mails a new code to an account that is not confirmed, instead of the one it had.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
-import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-service.ts';
+import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { rememberMethod } from './auth-session.ts';
 import { isDatabaseError } from './rest-errors.ts';
 

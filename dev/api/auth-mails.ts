@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { requireGap, sendConfirmation } from './auth-confirmation.ts';
 import { AuthError, isAuthError } from './auth-errors.ts';
-import { type AuthService, atomically, isBanned, type User } from './auth-service.ts';
+import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
 import { rememberMethod } from './auth-session.ts';
 
 const text = z.string().default('');

@@ -1,7 +1,8 @@
 import bcrypt from 'bcryptjs';
 import { z } from 'zod';
 import { AuthError } from './auth-errors.ts';
-import { type AuthService, atomically, requireShortPassword } from './auth-service.ts';
+import { type AuthService, atomically } from './auth-lite.ts';
+import { requireShortPassword } from './auth-service.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,19 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { HonoContext } from '@supabase/lite';
 import bcrypt from 'bcryptjs';
 import { sendConfirmation } from './auth-confirmation.ts';
 import { AuthError, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
-
-/** Lite's implementation of Auth, made anew for every request. */
-export type AuthService = HonoContext['Variables']['authService'];
-export type Repository = AuthService['repo'];
-export type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
-
-/** Whether Auth keeps the user out at present. */
-export function isBanned(user: User | null): boolean {
-  return user?.banned_until != null && Date.parse(user.banned_until) > Date.now();
-}
 
 const banned = () => new AuthError(400, 'user_banned', 'User is banned');
 const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Invalid login credentials');
@@ -22,22 +12,6 @@ const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Inva
 export function requireShortPassword(password: string): void {
   if (Buffer.byteLength(password) <= 72) return;
   throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
-}
-
-/** Runs Lite's steps in one transaction: all of them count, or none. */
-export async function atomically<T>(
-  service: AuthService,
-  run: (repository: Repository) => Promise<T>,
-): Promise<T> {
-  const outside = service.repo;
-  try {
-    return await outside.transaction((repository) => {
-      service.repo = repository;
-      return run(repository);
-    });
-  } finally {
-    service.repo = outside;
-  }
 }
 
 /**
@@ -122,15 +96,6 @@ export async function signIn(service: AuthService, email: string, password: stri
     }
     throw error;
   }
-}
-
-/** Makes a user without an identity, and signs them in, where projects allow that. */
-export function signUpAnonymously(service: AuthService, data: Record<string, unknown>) {
-  return atomically(service, async (repository) => {
-    const row = { id: randomUUID(), email: null, raw_app_meta_data: {}, raw_user_meta_data: data };
-    const user = await repository.createUser({ ...row, is_anonymous: true });
-    return service['createSessionForUser'](repository.parseUserJson(user), [], 'signup');
-  });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
 import { resolveKey } from './access.ts';
 import { AuthError, errorResponse, readBody } from './auth-errors.ts';
-import { type AuthService, isBanned, type Repository } from './auth-service.ts';
+import { type AuthService, isBanned, type Repository } from './auth-lite.ts';
 import { forLite, keySet, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;

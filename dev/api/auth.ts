@@ -11,10 +11,8 @@ import {
 } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
-import { type AuthService, refresh, signIn, signUp, signUpAnonymously } from './auth-service.ts';
-
-// Auth reads bodies of up to 1 MiB.
-const MAX_BODY_BYTES = 2 ** 20;
+import type { AuthService } from './auth-lite.ts';
+import { refresh, signIn, signUp } from './auth-service.ts';
 
 const SignUp = z.object({
   email: z.string().max(255, 'Unable to validate email address: invalid format').default(''),
@@ -28,8 +26,6 @@ const RefreshGrant = z.object({ refresh_token: z.string().default('') });
 export interface SignInSettings {
   /** With e-mail address and password. */
   emailSignIn: boolean;
-  /** Without an identity. */
-  anonymousSignIn: boolean;
 }
 
 /** The grants that are answered here rather than by Lite; each reads its own body. */
@@ -61,7 +57,6 @@ export function authRoutes(settings: SignInSettings): MiddlewareHandler<HonoCont
     try {
       if (grant) return c.json(await grant(service, c, settings));
       const { email, password, data } = await body(c, SignUp);
-      if (!email && settings.anonymousSignIn) return c.json(await signUpAnonymously(service, data ?? {}));
       return c.json(await signUp(service, email, password, data ?? {}));
     } catch (error) {
       return refusal(error);
@@ -85,13 +80,9 @@ export function refusal(error: unknown): Response {
   return errorResponse(unexpectedFailure());
 }
 
-/** Reads a request's JSON. @throws AuthError when it is none, too long, or not of this shape */
+/** Reads a request's JSON. @throws AuthError when it is none, or not of this shape */
 export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
-  const text = await c.req.text();
-  if (text.length > MAX_BODY_BYTES) {
-    throw new AuthError(413, 'request_entity_too_large', 'Request body too large');
-  }
-  const parsed = schema.safeParse(parseJson(text));
+  const parsed = schema.safeParse(parseJson(await c.req.text()));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   if (issue?.code === 'too_big') throw new AuthError(400, 'validation_failed', issue.message);

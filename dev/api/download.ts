@@ -28,10 +28,7 @@ export async function download(
   });
   if (isFresh(request, eTag, lastModified)) return new Response(null, { status: 304, headers });
 
-  headers.set('Content-Type', contentType(row));
-  const saveAs = new URL(request.url).searchParams.get('download');
-  if (saveAs !== null) headers.set('Content-Disposition', attachment(saveAs));
-
+  headers.set('Content-Type', row.metadata?.mimetype ?? 'application/octet-stream');
   const wanted = request.headers.get('range');
   const range = wanted === null ? undefined : onlyRange(size, wanted);
   headers.set('Content-Length', String(range ? range.end - range.start + 1 : size));
@@ -54,14 +51,4 @@ function isFresh(request: Request, eTag: string, lastModified: Date): boolean {
     return tags === '*' || tags.split(/\s*,\s*/).some((tag) => tag.replace('W/', '') === eTag);
   const since = Date.parse(request.headers.get('if-modified-since') ?? '');
   return since >= Math.floor(lastModified.getTime() / 1000) * 1000;
-}
-
-function contentType({ metadata }: ObjectRow): string {
-  const type = metadata?.mimetype ?? 'application/octet-stream';
-  // Nobody's upload becomes a page on this origin.
-  return type.startsWith('text/html') ? 'text/plain' : type;
-}
-
-function attachment(name: string): string {
-  return name === '' ? 'attachment' : `attachment; filename="${encodeURIComponent(name)}"`;
 }

@@ -1,30 +1,19 @@
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { RestConnection } from './rest-connection.ts';
-import { storageCaller } from './storage-caller.ts';
+import { type Storage, storageCaller } from './storage-caller.ts';
 import { requestBody } from './storage-errors.ts';
 
 const List = z.object({
   prefix: z.string().default(''),
-  search: z.string().default(''),
   limit: z.int().min(1).default(100),
   offset: z.int().min(0).default(0),
-  sortBy: z
-    .object({
-      column: z.enum(['name', 'updated_at', 'created_at', 'last_accessed_at']).default('name'),
-      order: z.enum(['asc', 'desc']).default('asc'),
-    })
-    .default({ column: 'name', order: 'asc' }),
 });
 
-/** What lies directly in one folder of a bucket, named without the folder; folders below it have no id. */
-export async function list(connection: RestConnection, c: Context, bucket: string): Promise<Response> {
+/** What lies directly in one folder of a bucket, by name, without that of the folder; folders below it have no id. */
+export async function list({ connection }: Storage, c: Context, bucket: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
-  const { prefix, search, limit, offset, sortBy } = requestBody(
-    List,
-    await c.req.json().catch(() => undefined),
-  );
+  const { prefix, limit, offset } = requestBody(List, await c.req.json().catch(() => undefined));
   const folder = prefix.replace(/^\/+|\/+$/g, '');
   const within = folder === '' ? '' : `${folder}/`;
   const depth = within.split('/').length;
@@ -45,10 +34,7 @@ export async function list(connection: RestConnection, c: Context, bucket: strin
         union all
         select part, id, updated_at, created_at, last_accessed_at, metadata from found where not below
       ) as entries
-      where name ilike ${`${search}%`}
-      order by ${sql.ref(sortBy.column)} ${sql.raw(sortBy.order)} limit ${limit} offset ${offset}`.execute(
-      db,
-    ),
+      order by name limit ${limit} offset ${offset}`.execute(db),
   );
   return c.json(rows);
 }

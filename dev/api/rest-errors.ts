@@ -27,33 +27,20 @@ export function restErrorResponse(error: DatabaseError, anonymous: boolean): Res
     const body = { code: 'PGRST000', message: 'Database connection error. Retrying the connection.' };
     return respond(503, { ...body, details: null, hint: null }, { 'Retry-After': '1' });
   }
-  if (code === 'PGRST') return raised(error);
   const status = statusOf(error, anonymous);
   return respond(status, { code, details: error.detail ?? null, hint: error.hint ?? null, message });
 }
 
 // By class (the first two characters of the SQLSTATE), as PostgREST's source lists them. Everything else is a 400.
 const STATUS_BY_CLASS: Record<string, number> = {
-  '08': 503,
-  '09': 500,
-  '0L': 403,
-  '0P': 403,
-  '25': 500,
-  '28': 403,
-  '2D': 500,
-  '38': 500,
-  '39': 500,
-  '3B': 500,
-  '40': 500,
-  '53': 503,
-  '54': 500,
-  '55': 500,
-  '57': 500,
-  '58': 500,
-  F0: 500,
-  HV: 500,
-  P0: 500,
-  XX: 500,
+  ...Object.fromEntries(['0L', '0P', '28'].map((name) => [name, 403])),
+  ...Object.fromEntries(['08', '53'].map((name) => [name, 503])),
+  ...Object.fromEntries(
+    ['09', '25', '2D', '38', '39', '3B', '40', '54', '55', '57', '58', 'F0', 'HV', 'P0', 'XX'].map((name) => [
+      name,
+      500,
+    ]),
+  ),
 };
 
 const STATUS_BY_CODE: Record<string, number> = {
@@ -72,21 +59,6 @@ function statusOf({ code, message }: DatabaseError, anonymous: boolean): number 
   if (code === '22023' && /^role ".*" does not exist$/.test(message)) return 401;
   if (code.startsWith('PT')) return /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
   return STATUS_BY_CODE[code] ?? STATUS_BY_CLASS[code.slice(0, 2)] ?? 400;
-}
-
-/** `raise sqlstate 'PGRST'` names its own code, status and headers as JSON. */
-function raised({ message, detail }: DatabaseError): Response {
-  try {
-    const body = JSON.parse(message);
-    const { status, headers } = JSON.parse(detail ?? '');
-    if (typeof body.code !== 'string' || typeof body.message !== 'string' || typeof status !== 'number')
-      throw body;
-    const { code, details = null, hint = null } = body;
-    return respond(status, { code, details, hint, message: body.message }, headers);
-  } catch {
-    const text = 'Could not parse JSON in the "RAISE SQLSTATE \'PGRST\'" error';
-    return respond(500, { code: 'PGRST121', details: null, hint: null, message: text });
-  }
 }
 
 /** An error answer in PostgREST's shape, with its headers. */

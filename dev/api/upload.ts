@@ -12,12 +12,6 @@ const DEFAULT_MAX_BYTES = 50 * 1024 * 1024;
 // The characters that Storage accepts in an object's name.
 const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
 
-interface Upload {
-  bytes: Uint8Array;
-  type: string;
-  cacheControl: string;
-}
-
 /** An object that may be stored once its bytes are here. */
 export interface NewObject {
   bucket: string;
@@ -29,7 +23,7 @@ export interface NewObject {
 }
 
 /**
- * Stores one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
+ * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
  * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies refuse
  */
 export async function upload(
@@ -39,11 +33,15 @@ export async function upload(
   bucket: string,
   name: string,
 ): Promise<Response> {
-  const { bytes, type, cacheControl } = await receive(c);
+  const bytes = await c.req.arrayBuffer().catch(() => {
+    throw invalidRequest('The body could not be read to its end');
+  });
+  const type = c.req.header('content-type') ?? 'application/octet-stream';
+  const cacheControl = c.req.header('cache-control') ?? 'no-cache';
   const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
   const object = { bucket, name, type, cacheControl, replace };
-  await checkLimits(storage, object, bytes.length);
-  const id = await store(storage, caller, object, bytes);
+  await checkLimits(storage, object, bytes.byteLength);
+  const id = await store(storage, caller, object, new Uint8Array(bytes));
   return c.json({ Id: id, Key: `${bucket}/${name}` });
 }
 
@@ -60,9 +58,7 @@ export async function checkLimits(
   const [limits] = await connection.driver<{ maxBytes: number | null; types: string[] | null }[]>`
     select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
   if (!limits) throw bucketNotFound();
-  // The file by which the dashboard keeps an empty folder.
-  const isPlaceholder = name.endsWith('.emptyFolderPlaceholder');
-  if (size > (isPlaceholder ? 0 : (limits.maxBytes ?? DEFAULT_MAX_BYTES))) {
+  if (size > (limits.maxBytes ?? DEFAULT_MAX_BYTES)) {
     throw new StorageError(
       413,
       'Payload too large',
@@ -136,29 +132,6 @@ async function insertRow(
     }
     returning id`.execute(db);
   return rows[0]?.id;
-}
-
-/** The object sent: as the only file of a form, or as the whole body. */
-async function receive(c: Context): Promise<Upload> {
-  const sent = c.req.header('content-type') ?? 'application/octet-stream';
-  if (!sent.startsWith('multipart/form-data')) {
-    const cacheControl = c.req.header('cache-control') ?? 'no-cache';
-    const bytes = await c.req.arrayBuffer().catch(cutOff);
-    return { bytes: new Uint8Array(bytes), type: sent, cacheControl };
-  }
-  const form = await c.req.formData().catch(cutOff);
-  const file = [...form.values()].find((value) => value instanceof File);
-  if (!file) throw invalidRequest('The form holds no file');
-  const seconds = form.get('cacheControl');
-  return {
-    bytes: new Uint8Array(await file.arrayBuffer()),
-    type: file.type || 'application/octet-stream',
-    cacheControl: typeof seconds === 'string' ? `max-age=${seconds}` : 'no-cache',
-  };
-}
-
-function cutOff(): never {
-  throw invalidRequest('The body could not be read to its end');
 }
 
 /** Whether `image/png; charset=x` is allowed by `image/png`, `image/*` or a star for both. */

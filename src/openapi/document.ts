@@ -6,7 +6,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { apiBase, type Endpoint, type Guard } from '../endpoint.ts';
+import { apiBase } from '../api-base.ts';
+import type { Endpoint, Guard } from '../endpoint.ts';
 import { type ErrorCode, statusOfCode } from '../http/errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 

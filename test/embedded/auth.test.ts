@@ -178,13 +178,11 @@ describe('an error', () => {
     expect(body).toEqual({ code: 400, error_code: 'invalid_credentials', msg: 'Invalid login credentials' });
   });
 
-  test('for a body that is no JSON object, or too long, says so', async ({ supabase }) => {
+  test('for a body that is no JSON object says so', async ({ supabase }) => {
     for (const body of ['{', '', '[]', '"text"']) {
       const answer = await supabase.call(path, { body });
       expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_json']);
     }
-    const long = await supabase.call(path, { body: { email: 'a'.repeat(2 ** 20) } });
-    expect([long.status, long.body.code]).toEqual([413, 'request_entity_too_large']);
   });
 
   test('for a missing API key comes from the edge', async ({ supabase }) => {

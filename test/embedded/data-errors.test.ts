@@ -59,17 +59,6 @@ describe('a database error', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 403, 403]);
   });
 
-  test('raised as PGRST names its own answer', async ({ supabase }) => {
-    const { status, body, headers } = await supabase.rpc('errors_raise', {
-      code: 'PGRST',
-      message: JSON.stringify({ code: 'mine', message: 'Slow down' }),
-      detail: JSON.stringify({ status: 429, headers: { 'Retry-After': '7' } }),
-    });
-    expect([status, headers.get('retry-after')]).toEqual([429, '7']);
-    expect(body).toMatchObject({ code: 'mine', message: 'Slow down' });
-    expect((await supabase.rpc('errors_raise', { code: 'PGRST' })).body.code).toBe('PGRST121');
-  });
-
   test('for a missing table, function or column says so', async ({ supabase }) => {
     expect((await supabase.call('/rest/v1/errors_missing')).body.code).toBe('PGRST205');
     expect((await supabase.rpc('errors_echo', { wrong: 1 })).body.code).toBe('PGRST202');

@@ -133,15 +133,6 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     }
   });
 
-  test('tells what only its provider knows', async ({ supabase }) => {
-    const google = await signInWith(supabase, { email: newEmail(), claims: { hd: 'example.com' } });
-    expect(google.user.user_metadata.custom_claims).toEqual({ hd: 'example.com' });
-    const claims = { is_private_email: 'true', auth_time: 7, name: 'Not told by Apple' };
-    const apple = await signInWith(supabase, { provider: 'apple', email: newEmail(), claims });
-    expect(apple.user.user_metadata.custom_claims).toEqual({ is_private_email: 'true', auth_time: 7 });
-    expect(apple.user.user_metadata.full_name).toBeUndefined();
-  });
-
   test('of a banned user is refused, and changes nothing', async ({ supabase }) => {
     const email = newEmail();
     const { user } = await signInWith(supabase, { email, name: 'Ada' });

@@ -70,31 +70,6 @@ describe('signing one object', () => {
   });
 });
 
-describe('signing many objects', () => {
-  const signMany = (supabase: Supabase, body: object) =>
-    supabase.call(`/storage/v1/object/sign/${AUDIO}`, { apikey: supabase.secretKey, body });
-
-  test('answers for each in the order asked, and says which there are not', async ({ supabase }) => {
-    const names = [await audio(supabase), 'missing.mp3', await audio(supabase)];
-    const { status, body } = await signMany(supabase, { expiresIn: 60, paths: names });
-    expect(status).toBe(200);
-    expect(body).toEqual([
-      { path: names[0], error: null, signedURL: expect.stringContaining('/object/sign/') },
-      { path: names[1], error: expect.stringMatching(/./), signedURL: null },
-      { path: names[2], error: null, signedURL: expect.stringContaining('/object/sign/') },
-    ]);
-    const response = await fetch(`${supabase.url}/storage/v1${encodeURI(body[2].signedURL)}`);
-    expect(await response.text()).toBe(TEXT);
-  });
-
-  test('takes from 1 to 1000', async ({ supabase }) => {
-    expect((await signMany(supabase, { expiresIn: 60, paths: [] })).status).toBe(400);
-    const paths = Array.from({ length: 1000 }, (_, i) => `${i}.mp3`);
-    expect((await signMany(supabase, { expiresIn: 60, paths })).body).toHaveLength(1000);
-    expect((await signMany(supabase, { expiresIn: 60, paths: [...paths, 'x'] })).status).toBe(400);
-  });
-});
-
 describe('a signed address', () => {
   test('serves type, size and expiry, and lets nobody cache beyond that', async ({ supabase }) => {
     const url = await signedUrl(supabase, await audio(supabase));
@@ -140,13 +115,6 @@ describe('a signed address', () => {
     const etag = (await fetch(url)).headers.get('etag') ?? '';
     expect((await fetch(url, { headers: { 'If-None-Match': etag } })).status).toBe(304);
     expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
-  });
-
-  test('is saved as a file on demand', async ({ supabase }) => {
-    const url = await signedUrl(supabase, await audio(supabase));
-    const header = (await fetch(`${url}&download=a.mp3`)).headers.get('content-disposition');
-    expect(header).toContain('attachment');
-    expect(header).toContain('a.mp3');
   });
 
   test('that is changed, of another object, or without a token is refused', async ({ supabase }) => {

@@ -1,0 +1,27 @@
+import type { HonoContext } from '@supabase/lite';
+
+/** Lite's implementation of Auth, made anew for every request. */
+export type AuthService = HonoContext['Variables']['authService'];
+export type Repository = AuthService['repo'];
+export type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
+
+/** Whether Auth keeps the user out at present. */
+export function isBanned(user: User | null): boolean {
+  return user?.banned_until != null && Date.parse(user.banned_until) > Date.now();
+}
+
+/** Runs Lite's steps in one transaction: all of them count, or none. */
+export async function atomically<T>(
+  service: AuthService,
+  run: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const outside = service.repo;
+  try {
+    return await outside.transaction((repository) => {
+      service.repo = repository;
+      return run(repository);
+    });
+  } finally {
+    service.repo = outside;
+  }
+}

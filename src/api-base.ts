@@ -1,0 +1,2 @@
+/** What the path of every endpoint begins with. */
+export const apiBase = '/api/v1';

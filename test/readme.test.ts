@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { endpoints } from '../src/app.ts';
 
@@ -15,6 +15,13 @@ test('every file and folder that the README names exists', () => {
   ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test('dev/README.md says of every file there what it is for, and of no other', () => {
+  const named = [...readFileSync('dev/README.md', 'utf8').matchAll(/`([\w/-]+\.(?:ts|sql))`/g)].map(
+    ([, path]) => path,
+  );
+  expect(named.sort()).toEqual(globSync('**/*.{ts,sql}', { cwd: 'dev' }).sort());
 });
 
 test('every mail template that the settings of `supabase start` name shows the code, and no link', () => {

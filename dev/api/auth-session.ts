@@ -104,7 +104,7 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   c.req.raw = await forLite(new Request(url, c.req.raw), claims);
   await next();
   // Lite takes a user who is deleted meanwhile for one who gave a wrong password.
-  if (c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {
+  if (user !== null && c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {
     c.res = undefined;
     c.res = errorResponse(new AuthError(403, 'user_not_found', 'User from sub claim in JWT does not exist'));
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
-import { unauthorized } from '../http/errors.ts';
+import { ApiError, unauthorized } from '../http/errors.ts';
 import {
   type AuthCall,
   AuthRefusal,
@@ -36,7 +36,14 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     ip: string,
   ) {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const ask = () => inPasswordQueue(() => call('signup', { ip, body }));
+    const ask = () =>
+      inPasswordQueue(() => call('signup', { ip, body })).catch((thrown: unknown) => {
+        if (!mayHaveLostRace(thrown)) throw thrown;
+        const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
+        return inPasswordQueue(signIn).catch(() => {
+          throw thrown;
+        });
+      });
     const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
         const fault = signUpFaults[code];
@@ -124,6 +131,16 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
 
 const emailNotConfirmed = () =>
   unauthorized('Confirm your e-mail address first.', { reason: 'email_not_confirmed' });
+
+/**
+ * What Auth answers to a sign-up when the same one, sent to another gateway, makes the account first; also when its database is
+ * in trouble.
+ */
+const mayHaveLostRace = (thrown: unknown) =>
+  thrown instanceof ApiError &&
+  thrown.cause instanceof AuthRefusal &&
+  thrown.cause.status === 500 &&
+  thrown.cause.code === 'unexpected_failure';
 
 /** What is wrong with a password that Auth finds too weak, at sign-up and later. */
 export const weakPassword: Fault = {

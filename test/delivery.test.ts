@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, open, rm } from 'node:fs/promises';
@@ -14,12 +15,15 @@ import { newEmail, password } from './support/test.ts';
 
 let folder: string;
 let image: Image;
+/** What anybody may write to in the image as it is delivered. */
+let writable: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sounds-service-image-'));
   // Who runs the image is not who made the folder.
   await chmod(folder, 0o711);
   image = buildImage(folder);
+  writable = execFileSync('find', [image.root, '-perm', '-002', '!', '-type', 'l'], { encoding: 'utf8' });
   sealImage(image);
 });
 
@@ -56,6 +60,10 @@ describe('the image', () => {
   test('does not run as root, nor through a shell that would keep SIGTERM to itself', () => {
     expect(image.user).toBe('node');
     expect([image.command[0], image.command.at(-1)]).toEqual(['node', 'src/server.ts']);
+  });
+
+  test('has no file or folder that anybody may write to', () => {
+    expect(writable).toBe('');
   });
 
   test('is compiled: no start has to read TypeScript', async () => {
@@ -105,6 +113,18 @@ describe('the image', () => {
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
     expect(await healthOf(String(port))).toBe(1);
+  });
+});
+
+describe('.github/dependabot.yml', () => {
+  test('asks every week for new versions of packages, actions and images', () => {
+    const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8')) as {
+      updates: { 'package-ecosystem': string; directory: string; schedule: { interval: string } }[];
+    };
+    const ecosystems = updates.map((update) => update['package-ecosystem']).toSorted();
+    expect(ecosystems).toEqual(['docker', 'docker-compose', 'github-actions', 'npm']);
+    for (const { directory, schedule } of updates)
+      expect([directory, schedule.interval]).toEqual(['/', 'weekly']);
   });
 });
 

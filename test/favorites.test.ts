@@ -113,6 +113,8 @@ describe('favorites', () => {
     const refused = answers.find(({ status }) => status === 400);
     expect(refused?.body.error.message).toMatch(/^You have 5,000 favorites/);
 
+    expect(refused?.headers['x-error-reason']).toBe('too_many_favorites');
+
     const beyond = sounds.slice(5010);
     const [key] = await sql`select api_key from admin.create_api_key('Collector', ${user.email})`;
     await add(beyond[0], key?.['api_key']).expect(400);

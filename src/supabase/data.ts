@@ -1,5 +1,6 @@
 import { PostgrestError } from '@supabase/supabase-js';
 import { type Caller, tokenRefused } from '../caller.ts';
+import type { ErrorReason } from '../http/error-reasons.ts';
 import { ApiError, notFound, serverError } from '../http/errors.ts';
 import type { Client, Clients } from './clients.ts';
 import type { Database } from './database.types.ts';
@@ -14,9 +15,12 @@ type Arguments<Name extends FunctionName> =
     : [args: Functions[Name]['Args']];
 
 /** What to say where the database checks more than our validation does. */
-const refusedByCheck: { [Name in FunctionName]?: string } = {
-  update_customer: 'The values were not accepted.',
-  add_favorite: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+const refusedByCheck: { [Name in FunctionName]?: { message: string; reason?: ErrorReason } } = {
+  update_customer: { message: 'The values were not accepted.' },
+  add_favorite: {
+    message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+    reason: 'too_many_favorites',
+  },
 };
 
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
@@ -34,8 +38,8 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
       return notFound('resource');
     case '23514': {
       // a check of the database
-      const message = refusedByCheck[name];
-      return message === undefined ? serverError(cause) : new ApiError('invalid_request', message, { cause });
+      const { message, reason } = refusedByCheck[name] ?? {};
+      return message ? new ApiError('invalid_request', message, { cause, reason }) : serverError(cause);
     }
     default:
       return serverError(cause);

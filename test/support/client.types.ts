@@ -436,7 +436,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @enum {string} */
-        InvalidRequestReason: "validation" | "weak_password" | "same_password" | "current_password_required" | "wrong_current_password" | "address_taken" | "address_confirmed" | "sign_up_disabled";
+        InvalidRequestReason: "validation" | "weak_password" | "same_password" | "current_password_required" | "wrong_current_password" | "address_taken" | "address_confirmed" | "too_many_favorites" | "sign_up_disabled";
         /** @enum {string} */
         UnauthorizedReason: "token_invalid" | "invalid_credentials" | "email_not_confirmed" | "sign_in_disabled" | "code_invalid" | "id_token_refused" | "session_ended" | "recent_sign_in_required";
         /** @enum {string} */
@@ -1093,6 +1093,7 @@ export interface components {
                  *     - `wrong_current_password`: `current_password` is not the password of the account.
                  *     - `address_taken`: The address cannot be used to sign up.
                  *     - `address_confirmed`: The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.
+                 *     - `too_many_favorites`: The user has 5,000 favorites, which is the most.
                  *     - `sign_up_disabled`: The operator has switched off sign-up.
                  */
                 "X-Error-Reason": components["schemas"]["InvalidRequestReason"];

@@ -14,5 +14,5 @@ export async function clientTypes(): Promise<string> {
 // `npm run openapi`
 if (import.meta.main) {
   await writeFile(new URL('../openapi.json', import.meta.url), documentText());
-  await writeFile(new URL('../test/support/client.types.ts', import.meta.url), await clientTypes());
+  await writeFile(new URL('../client/src/document.types.ts', import.meta.url), await clientTypes());
 }

@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { describe, expect } from 'vitest';
+import type { paths } from '../client/src/document.types.ts';
 import { addCategory, addSounds } from './support/catalogue.ts';
-import type { paths } from './support/client.types.ts';
 import { newEmail, password, test } from './support/test.ts';
 
 /** Sends the current access token with every request, as docs/apps.md asks apps to. */

@@ -9,7 +9,7 @@ test('openapi.json is up to date with the endpoints; if not, run: npm run openap
 });
 
 test('the generated client types are up to date with openapi.json; if not, run: npm run openapi', async () => {
-  expect(await readFile('test/support/client.types.ts', 'utf8')).toBe(await clientTypes());
+  expect(await readFile('client/src/document.types.ts', 'utf8')).toBe(await clientTypes());
 });
 
 test('openapi.json passes the recommended rules of Redocly without a warning', () => {

@@ -10,7 +10,7 @@ const administrators = readFileSync('docs/admin.md', 'utf8');
 test('every file and folder that the README names exists', () => {
   const paths = [
     ...`${readme}${guide}${operators}${administrators}`.matchAll(
-      /`((?:src|supabase|import|dev|bench|test|docs|ops)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
+      /`((?:src|supabase|import|dev|bench|test|docs|ops|client|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
     ),
   ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);

@@ -3,17 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
+import type { ProxiedRequest } from '../support/network.ts';
 import { test } from '../support/test.ts';
 import { addFiles, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
-import {
-  isImportRecord,
-  isPart,
-  isSoundWrite,
-  isUpload,
-  latch,
-  type ProxiedRequest,
-  startFaultyProxy,
-} from './proxy.ts';
+import { isImportRecord, isPart, isSoundWrite, isUpload, latch, startFaultyProxy } from './proxy.ts';
 
 // The network of these tests is one of plain HTTP.
 const { embedded } = inject('stack');

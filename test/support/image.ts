@@ -39,7 +39,7 @@ function copy(instruction: Instruction, stages: Map<string, Image>, stage: Image
 }
 
 /** npm must not learn from the run of these tests what to install where. */
-const buildEnvironment = () =>
+export const buildEnvironment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_)/i.test(name)));
 
 /**

@@ -16,13 +16,14 @@ type Project = {
   url: string;
   /** Where its mails can be looked up. */
   mailUrl: string;
-  /** The service in front of it. */
+  /** The service in front of it, and where that is. */
   api: Api;
+  gatewayUrl: string;
 };
 
 async function withProject(
   settings: Settings,
-  use: (supabase: Omit<Project, 'api'>) => Promise<void>,
+  use: (supabase: Pick<Project, 'url' | 'mailUrl'>) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
   if (!embedded) return use({ url: confirmingUrl, mailUrl });
@@ -43,7 +44,7 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
       alone(async (use) => {
         await withProject(settings, async (supabase) => {
           const gateway = await startGateway({ SUPABASE_URL: supabase.url, ...env });
-          await use({ ...supabase, api: apiAt(gateway.url) });
+          await use({ ...supabase, api: apiAt(gateway.url), gatewayUrl: gateway.url });
           await gateway.close();
         });
       }),

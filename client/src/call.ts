@@ -1,0 +1,12 @@
+/** The last argument of every call. */
+export type CallOptions = {
+  /** Ends the call, which is then rejected with the signal's reason. */
+  signal?: AbortSignal | undefined;
+};
+
+/** What a call was answered; its failures have been thrown before. */
+export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> =>
+  (await call).data as T;
+
+/** The part of `CallOptions` that goes into a request. */
+export const signalOf = ({ signal }: CallOptions = {}) => ({ signal: signal ?? null });

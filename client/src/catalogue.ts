@@ -1,0 +1,64 @@
+import type { Client } from 'openapi-fetch';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { components, paths } from './document.types.ts';
+
+export type Sound = components['schemas']['Sound'];
+export type SoundDetail = components['schemas']['SoundDetail'];
+
+/** Those of GET /sounds. */
+export type Filters = NonNullable<paths['/sounds']['get']['parameters']['query']>;
+
+export type Page = { data: Sound[]; next_cursor: string | null };
+
+/** The address of a sound's audio, which is valid for five minutes. */
+export type Audio = {
+  /** Null when there is no audio. */
+  url: string | null;
+  /** By the clock of this device. */
+  expiresAt: Date;
+  /** Gets a new address. Call it on any 4xx from `url`, and go on at the same position; once. */
+  renew: (options?: CallOptions) => Promise<Audio>;
+};
+
+export function createCatalogue(api: Client<paths>, covers: () => Promise<void>) {
+  async function page(query: Filters = {}, options?: CallOptions): Promise<Page> {
+    const asked = api.GET('/sounds', { params: { query }, ...signalOf(options) });
+    const [found] = await Promise.all([answer(asked), covers()]);
+    return found;
+  }
+
+  async function get(id: string, options?: CallOptions): Promise<SoundDetail> {
+    const init = { params: { path: { id } }, ...signalOf(options) };
+    return (await answer(api.GET('/sounds/{id}', init))).data;
+  }
+
+  async function audio(id: string, options?: CallOptions): Promise<Audio> {
+    const { audio_url, audio_url_expires_in } = await get(id, options);
+    return {
+      url: audio_url,
+      expiresAt: new Date(Date.now() + audio_url_expires_in * 1000),
+      renew: (renewing) => audio(id, renewing),
+    };
+  }
+
+  return {
+    /** One page. Ask for the next with the same filters and its `next_cursor` as `cursor`, until that is null. */
+    page,
+
+    /** All sounds of all pages, each page fetched when it is needed. */
+    async *list(filters: Filters = {}, options?: CallOptions): AsyncGenerator<Sound, void> {
+      let cursor: string | null | undefined = filters.cursor;
+      do {
+        const { data, next_cursor } = await page({ ...filters, ...(cursor && { cursor }) }, options);
+        yield* data;
+        cursor = next_cursor;
+      } while (cursor);
+    },
+
+    /** One sound, with `audio_url` and `cover_image_url` signed for five minutes. */
+    get,
+
+    /** The address to play a sound from. Ask for it right before playback, and do not keep it. */
+    audio,
+  };
+}

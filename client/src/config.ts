@@ -1,0 +1,55 @@
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { components } from './document.types.ts';
+import { guestClient } from './session.ts';
+import { readItem, type Store } from './store.ts';
+
+export type AppConfig = components['schemas']['AppConfig'];
+
+const key = 'sounds.config';
+
+/** What an app must know before anybody signs in, and what its covers depend on. */
+export function createConfig({
+  url,
+  store,
+  timeLimitMs,
+}: {
+  url: string;
+  store: Store;
+  timeLimitMs: number;
+}) {
+  // What is known from the last start does for a start without a network: no need to wait for one.
+  const guest = guestClient(url, { repeatable: false, timeLimitMs });
+  let known: AppConfig | null = null;
+  let asking: Promise<unknown> | undefined;
+
+  async function ask(options?: CallOptions): Promise<AppConfig> {
+    try {
+      known = (await answer(guest.GET('/config', signalOf(options)))).data;
+      await store.setItem(key, JSON.stringify(known));
+    } catch (error) {
+      known ??= await readItem<AppConfig>(store, key);
+      if (known === null || options?.signal?.aborted) throw error;
+    }
+    return known;
+  }
+
+  return {
+    ask,
+
+    /** Gets what `coverUrl` needs, if it has not come yet; lists are shown without covers rather than not at all. */
+    async covers(): Promise<void> {
+      if (known) return;
+      asking ??= ask()
+        .catch(() => {})
+        .finally(() => {
+          asking = undefined;
+        });
+      await asking;
+    },
+
+    coverUrl({ cover_image_url }: { cover_image_url: string | null }): string | null {
+      if (cover_image_url === null || cover_image_url.startsWith('http')) return cover_image_url;
+      return known && known.storage_url + cover_image_url;
+    },
+  };
+}

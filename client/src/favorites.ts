@@ -1,0 +1,111 @@
+import type { Client } from 'openapi-fetch';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { components, paths } from './document.types.ts';
+import { SoundsError, sessionOver } from './error.ts';
+import { createOutbox } from './outbox.ts';
+import type { DeviceSession } from './session.ts';
+import type { Store } from './store.ts';
+
+export type Favorite = components['schemas']['Favorite'];
+
+type Options = {
+  api: Client<paths>;
+  session: DeviceSession;
+  store: Store;
+  /** Gets what the addresses of covers depend on. */
+  covers: () => Promise<void>;
+};
+
+/** The user's favorites, which can be changed without a network. */
+export function createFavorites({ api, session, store, covers }: Options) {
+  /** Whether each sound is wanted as a favorite; what the service knows is taken out. */
+  const wanted = createOutbox<boolean>(store, 'favorites');
+
+  async function userId(): Promise<string> {
+    const found = await session.load();
+    if (found === null) throw sessionOver();
+    return found.user.id;
+  }
+
+  async function want(id: string, isFavorite: boolean) {
+    const user = await userId();
+    await wanted.update(user, (entries) => {
+      entries[id] = isFavorite;
+    });
+    flush().catch(() => {}); // it stays wanted
+  }
+
+  async function flush(options?: CallOptions): Promise<void> {
+    const user = (await session.load())?.user.id;
+    if (user === undefined) return;
+    await wanted.sending(user, async () => {
+      let refusal: SoundsError | undefined;
+      for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
+        const error = await sendOne(user, id, isFavorite, options);
+        refusal ??= error;
+        if (error) continue;
+        await wanted.update(user, (entries) => {
+          if (entries[id] === isFavorite) delete entries[id]; // or they changed their mind meanwhile
+        });
+      }
+      if (refusal) throw refusal;
+    });
+  }
+
+  /** @returns why the service refuses this one; a sound that is gone is none @throws what holds for all others, too */
+  async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
+    const fetch = (request: Request) => session.fetch(request, { userId: user });
+    const init = { fetch, ...signalOf(options) };
+    try {
+      if (isFavorite) await api.POST('/favorites', { body: { sound_id: id }, ...init });
+      else await api.DELETE('/favorites/{soundId}', { params: { path: { soundId: id } }, ...init });
+      return undefined;
+    } catch (error) {
+      if (error instanceof SoundsError && error.code === 'not_found') return undefined;
+      if (error instanceof SoundsError && error.code === 'invalid_request') return error;
+      throw error;
+    }
+  }
+
+  /** A favorite that the service does not know of yet. */
+  async function newFavorite(id: string, options?: CallOptions): Promise<Favorite> {
+    const init = { params: { path: { id } }, ...signalOf(options) };
+    const { data } = await answer(api.GET('/sounds/{id}', init));
+    const { title, category, cover_image_url, duration_sec, created_at } = data;
+    return { sound_id: id, created_at, sounds: { id, title, category, cover_image_url, duration_sec } };
+  }
+
+  return {
+    /** Resolves when the wish is stored. It is sent at once, or when there is a network: see `flush`. */
+    add: (id: string) => want(id, true),
+
+    /** As `add`. */
+    remove: (id: string) => want(id, false),
+
+    /**
+     * The favorites as the user wants them, the newest first, whether or not the service knows. One whose `sounds` is null
+     * is hidden at present.
+     */
+    async list(options?: CallOptions): Promise<Favorite[]> {
+      const user = await userId();
+      const before = await wanted.read(user);
+      const asked = api.GET('/favorites', signalOf(options));
+      const [{ data }] = await Promise.all([answer(asked), covers()]);
+      const wishes = { ...before, ...(await wanted.read(user)) };
+      const known = new Set(data.map(({ sound_id }) => sound_id));
+      const added = Object.keys(wishes).filter((id) => wishes[id] && !known.has(id));
+      return [
+        ...(await Promise.all(added.map((id) => newFavorite(id, options)))),
+        ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
+      ];
+    },
+
+    /**
+     * Sends what waits. The client does so by itself after each change, when it is made, and when a browser is back on the
+     * network; elsewhere, call it then. @throws SoundsError what kept something waiting
+     */
+    flush,
+
+    forget: wanted.forget,
+  };
+}

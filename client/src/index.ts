@@ -1,0 +1,92 @@
+import createClient from 'openapi-fetch';
+import { createAuth } from './auth.ts';
+import { browser } from './browser.ts';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import { createCatalogue } from './catalogue.ts';
+import { type AppConfig, createConfig } from './config.ts';
+import type { components, paths } from './document.types.ts';
+import { createFavorites } from './favorites.ts';
+import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
+import type { Store } from './store.ts';
+
+export type { MailedCode } from './auth.ts';
+export type { CallOptions } from './call.ts';
+export type { Audio, Filters, Page, Sound, SoundDetail } from './catalogue.ts';
+export type { AppConfig } from './config.ts';
+export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
+export type { Favorite } from './favorites.ts';
+export type { SessionEvent, User } from './session.ts';
+export type { Store } from './store.ts';
+
+export type Category = components['schemas']['Category'];
+export type Customer = components['schemas']['Customer'];
+export type HomeSection = components['schemas']['HomeSection'];
+export type Profile = components['schemas']['Profile'];
+
+type Changes = paths['/me/customer']['patch']['requestBody']['content']['application/json'];
+
+export type Options = {
+  /** Of the service, with `/api/v1`. */
+  url: string;
+  /** Keeps the tokens and what waits for a network: localStorage, AsyncStorage, SecureStore … */
+  store: Store;
+  /** Told whenever the session of this device begins, gets new tokens, or ends. */
+  onSession?: (event: SessionEvent) => void;
+  /** What a request may take with all its repetitions, in milliseconds. */
+  timeLimitMs?: number;
+};
+
+/** The client of a Sounds Service for one user at a time: make one for the whole app. */
+export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 60_000 }: Options) {
+  const session = createSession({ url, store, timeLimitMs, onSession });
+  watchOtherTabs(onSession);
+  const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
+  const { ask, covers, coverUrl } = createConfig({ url, store, timeLimitMs });
+  const { forget, ...favorites } = createFavorites({ api, session, store, covers });
+
+  const flush = () => void favorites.flush().catch(() => {}); // what cannot be sent goes on waiting
+  browser.addEventListener?.('online', flush);
+  flush();
+
+  return {
+    auth: createAuth({ url, timeLimitMs, session, forget }),
+    sounds: createCatalogue(api, covers),
+    favorites,
+
+    customer: {
+      async get(options?: CallOptions): Promise<Customer> {
+        return (await answer(api.GET('/me/customer', signalOf(options)))).data;
+      },
+      /** Changes what is named, and nothing else; null clears a text. */
+      async update(body: Changes, options?: CallOptions): Promise<Customer> {
+        return (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data;
+      },
+    },
+
+    /**
+     * What an app must know before anybody signs in: which buttons to show. Without a network, as it was at the last start.
+     */
+    config: (options?: CallOptions): Promise<AppConfig> => ask(options),
+
+    /** The address of the cover of a sound; null when there is none. */
+    coverUrl,
+
+    /** The sections of the home page with their sounds. */
+    async home(options?: CallOptions): Promise<HomeSection[]> {
+      const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
+      return sections;
+    },
+
+    /** The tree of categories; nobody needs to be signed in. */
+    async categories(options?: CallOptions): Promise<Category[]> {
+      return (await answer(api.GET('/categories', signalOf(options)))).data;
+    },
+
+    /** Who the service says is signed in. */
+    async me(options?: CallOptions): Promise<Profile> {
+      return (await answer(api.GET('/me', signalOf(options)))).data;
+    },
+  };
+}
+
+export type Sounds = ReturnType<typeof createSounds>;

@@ -1,0 +1,92 @@
+import { errorOf, noAnswer, SoundsError } from './error.ts';
+
+const longestPauseMs = 30_000;
+/** The service itself gives up after eleven seconds. */
+const attemptLimitMs = 15_000;
+
+export type Limits = {
+  /** Whether nothing is done twice when the request is sent twice. */
+  repeatable: boolean;
+  /** For all attempts together; no pause is begun that would outlast it. */
+  timeLimitMs: number;
+  /** Told of each failure after which the request is sent again. */
+  onRepeat?: (error: SoundsError) => void;
+};
+
+/**
+ * Sends a request until it is answered, as the guide's table says: again after the Retry-After of a 429, and after 1, 2, 4
+ * … 30 s without an answer or after a failure of the service, where that is safe. (The libraries for this need parts of
+ * AbortSignal that React Native lacks.)
+ * @returns a response of status 2xx whose whole body has arrived
+ * @throws SoundsError of the last attempt; what the request's signal was aborted with
+ */
+export async function send(
+  request: Request,
+  { repeatable, timeLimitMs, onRepeat }: Limits,
+): Promise<Response> {
+  const deadline = performance.now() + timeLimitMs;
+  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()));
+    } catch (error) {
+      if (!(error instanceof SoundsError) || !isWorthRepeating(error, repeatable)) throw error;
+      // Those who failed together do not come back together.
+      const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1_000) + Math.random() * pauseMs;
+      if (performance.now() + waitMs > deadline) throw error;
+      onRepeat?.(error);
+      await pause(waitMs, request.signal);
+    }
+  }
+}
+
+const isWorthRepeating = ({ code }: SoundsError, repeatable: boolean) =>
+  code === 'rate_limited' || (repeatable && (code === 'server_error' || code === 'no_answer'));
+
+async function attempt(request: Request, limitMs: number): Promise<Response> {
+  const { signal } = request;
+  throwIfAborted(signal);
+  // AbortSignal.any and .timeout would do, but React Native has neither.
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, limitMs);
+  signal.addEventListener('abort', abort);
+  try {
+    const response = await fetch(request.clone(), { signal: controller.signal });
+    const text = await response.text();
+    if (!response.ok || !response.headers.get('Content-Type')?.startsWith('application/json'))
+      throw errorOf(response, text);
+    return new Response(text, { status: response.status, headers: response.headers });
+  } catch (error) {
+    throwIfAborted(signal);
+    throw error instanceof SoundsError ? error : noAnswer(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const timer: { id?: ReturnType<typeof setTimeout> } = {};
+  const passed = new Promise<void>((resolve) => {
+    timer.id = setTimeout(resolve, ms);
+  });
+  return unlessAborted(passed, signal).finally(() => clearTimeout(timer.id));
+}
+
+/** Settles as `promise` does, or rejects when the signal is aborted, which does not end what `promise` stands for. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(reasonOf(signal));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function throwIfAborted(signal: AbortSignal) {
+  if (signal.aborted) throw reasonOf(signal);
+}
+
+/** React Native's signals have no reason. */
+const reasonOf = (signal: AbortSignal): unknown =>
+  signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });

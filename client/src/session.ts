@@ -1,0 +1,177 @@
+import createClient from 'openapi-fetch';
+import { browser } from './browser.ts';
+import type { components, paths } from './document.types.ts';
+import { SoundsError, sessionOver } from './error.ts';
+import { exclusively } from './lock.ts';
+import { type Limits, send, unlessAborted } from './send.ts';
+import { parseItem, readItem, type Store } from './store.ts';
+
+export type User = components['schemas']['User'];
+
+type Tokens = components['schemas']['RefreshedSession'];
+
+/** What the store keeps. */
+export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {
+  user: User;
+  /** How far the clock of this device is ahead of the service's. */
+  clock_ahead_ms: number;
+};
+
+export type SessionEvent =
+  | { type: 'signedIn' | 'refreshed'; user: User }
+  /** `elsewhere`: in another tab. `ended`: by the service. */
+  | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
+
+export type SessionOptions = {
+  url: string;
+  store: Store;
+  timeLimitMs: number;
+  onSession: (event: SessionEvent) => void;
+};
+
+const key = 'sounds.session';
+
+/** A token that is this close to its end might expire on its way. */
+const marginMs = 30_000;
+
+/** Made of tokens that have just been issued: the device's own clock may be hours off, and only its pace counts. */
+export function toSession(
+  { access_token, refresh_token, expires_at, expires_in }: Tokens,
+  user: User,
+): Session {
+  const clock_ahead_ms = Date.now() - (expires_at - expires_in) * 1000;
+  return { access_token, refresh_token, expires_at, user, clock_ahead_ms };
+}
+
+const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
+  Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
+
+/** Whether a refresh may help. */
+const isTokenRefused = (error: unknown) => error instanceof SoundsError && error.reason === 'token_invalid';
+
+function withToken(request: Request, { access_token }: Session): Request {
+  const copy = request.clone();
+  copy.headers.set('Authorization', `Bearer ${access_token}`);
+  return copy;
+}
+
+type Sending = { userId?: string | undefined; onRepeat?: Limits['onRepeat'] };
+
+/** The session of one device: the first section of the guide. Its truth is in the store, which other tabs may share. */
+export function createSession({ url, store, timeLimitMs, onSession }: SessionOptions) {
+  const guest = guestClient(url, { repeatable: true, timeLimitMs });
+  let refreshing: Promise<Session> | undefined;
+
+  // Not at once: a handler that throws must not change what happens here.
+  const tell = (event: SessionEvent) => queueMicrotask(() => onSession(event));
+
+  const load = () => readItem<Session>(store, key);
+
+  /**
+   * Puts `next` in the place of `old`, unless the store holds another session meanwhile.
+   * @returns what the store holds then
+   */
+  const replace = (old: Session, next: Session | null) =>
+    exclusively(key, async () => {
+      const found = await load();
+      if (found?.refresh_token !== old.refresh_token) return found;
+      await (next ? store.setItem(key, JSON.stringify(next)) : store.removeItem(key));
+      return next;
+    });
+
+  /** Gets new tokens and stores them. Others wait for the same; whoever loses interest does not stop it. */
+  function refresh(stale: Session): Promise<Session> {
+    refreshing ??= exclusively(`sounds.refresh.${stale.user.id}`, () => renew(stale)).finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  async function renew(stale: Session): Promise<Session> {
+    const old = await load();
+    if (old === null) throw sessionOver();
+    if (old.access_token !== stale.access_token) return old; // another tab was faster
+    let next: Session | null = null;
+    let refusal = sessionOver();
+    try {
+      const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
+      if (data) next = toSession(data.data, old.user);
+    } catch (error) {
+      // Anything else says nothing about the session.
+      if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
+      refusal = error;
+    }
+    const held = await replace(old, next);
+    if (held === null && next === null) tell({ type: 'signedOut', user: old.user, reason: 'ended' });
+    if (held === null) throw refusal;
+    if (held === next) tell({ type: 'refreshed', user: old.user });
+    return held;
+  }
+
+  return {
+    load,
+
+    /**
+     * Sends a request with the token of whoever is signed in, which is refreshed where necessary.
+     * @param userId whose request it is: nobody else's token is sent with it
+     * @param onRepeat told of each failure after which the request is sent again
+     */
+    async fetch(request: Request, { userId, onRepeat = () => {} }: Sending = {}): Promise<Response> {
+      const limits = { repeatable: true, timeLimitMs, onRepeat };
+      let session = await load();
+      if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
+      if (session === null) return send(request, limits);
+      if (isDue(session)) session = await refreshFor(session, request);
+      try {
+        return await send(withToken(request, session), limits);
+      } catch (error) {
+        if (!isTokenRefused(error)) throw error;
+        return send(withToken(request, await refreshFor(session, request)), limits);
+      }
+    },
+
+    /** Makes a session that of this device. */
+    async begin(session: Session) {
+      await exclusively(key, async () => store.setItem(key, JSON.stringify(session)));
+      tell({ type: 'signedIn', user: session.user });
+    },
+
+    /** Forgets the session on this device, whatever becomes of it at the service. @returns what it was */
+    async end(reason: 'asked' | 'deleted'): Promise<Session | null> {
+      const session = await exclusively(key, async () => {
+        const found = await load();
+        await store.removeItem(key);
+        return found;
+      });
+      if (session) tell({ type: 'signedOut', user: session.user, reason });
+      return session;
+    },
+  };
+
+  /** The session with fresh tokens, for a request, which is not sent as somebody who signed in meanwhile. */
+  async function refreshFor(session: Session, { signal }: Request): Promise<Session> {
+    const fresh = await unlessAborted(refresh(session), signal);
+    if (fresh.user.id !== session.user.id) throw sessionOver();
+    return fresh;
+  }
+}
+
+export type DeviceSession = ReturnType<typeof createSession>;
+
+/** Calls without a token: on their 401 there is nothing to refresh. */
+export const guestClient = (url: string, limits: Limits) =>
+  createClient<paths>({ baseUrl: url, fetch: (request) => send(request, limits) });
+
+/**
+ * Tells when the user of this session changes in another tab with the same localStorage. (The tab that wrote gets no such
+ * event.)
+ */
+export function watchOtherTabs(onSession: (event: SessionEvent) => void) {
+  browser.addEventListener?.('storage', ({ key: changed, oldValue, newValue }) => {
+    if (changed !== key) return;
+    const [before, after] = [parseItem<Session>(oldValue), parseItem<Session>(newValue)];
+    if (before?.user.id === after?.user.id) return;
+    if (before) onSession({ type: 'signedOut', user: before.user, reason: 'elsewhere' });
+    if (after) onSession({ type: 'signedIn', user: after.user });
+  });
+}

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import sharp from 'sharp';
 import { beforeAll, describe, expect, inject } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addSound } from './support/catalogue.ts';
@@ -35,6 +34,8 @@ function playedSeconds(bytes: Uint8Array, sampleRate = 8000): number {
   return stdout.length / 2 / sampleRate;
 }
 
+const sample = (path: string) => readFile(`supabase/samples/${path}`);
+
 describe('a new listener', () => {
   // As the sample catalogue states them.
   const recordings = [
@@ -45,7 +46,6 @@ describe('a new listener', () => {
   const coverPath = 'bowls/c4-singing-bowl.jpg';
 
   beforeAll(async () => {
-    const sample = (path: string) => readFile(`supabase/samples/${path}`);
     for (const [path, type] of recordings) await store('audio', path, type, await sample(`audio/${path}`));
     await store('covers', coverPath, 'image/jpeg', await sample(`covers/${coverPath}`));
   });
@@ -59,8 +59,9 @@ describe('a new listener', () => {
     ]) {
       const response = await fetch(url);
       expect(response.headers.get('content-type')).toBe('image/jpeg');
-      const image = await sharp(await response.arrayBuffer()).metadata();
-      expect(image).toMatchObject({ format: 'jpeg', width: 800, height: 800 });
+      expect(Buffer.from(await response.arrayBuffer()).equals(await sample(`covers/${coverPath}`))).toBe(
+        true,
+      );
     }
   });
 

@@ -4,7 +4,6 @@ import { extname } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
 import { parseFile } from 'music-metadata';
 import postgres from 'postgres';
-import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
 
@@ -112,8 +111,8 @@ test('the sample files are at most 16 recordings of 20 to 40 seconds, at most 16
     expect(`.${found?.ext}`, path).toBe(extname(path));
   }
   for (const path of covers) {
-    const cover = await sharp(`${samples}/covers/${path}`).metadata();
-    expect(cover, path).toMatchObject({ format: 'jpeg', width: 800, height: 800 });
+    expect((await fileTypeFromFile(`${samples}/covers/${path}`))?.mime, path).toBe('image/jpeg');
+    expect(statSync(`${samples}/covers/${path}`).size, path).toBeLessThan(60_000);
   }
 });
 

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import sharp from 'sharp';
 import { inject, onTestFinished } from 'vitest';
 import { run } from '../embedded/processes.ts';
 import type { Sql } from '../support/test.ts';
@@ -33,12 +32,18 @@ export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
 export const mp3Frame = Buffer.alloc(417);
 mp3Frame.writeUInt32BE(0xfffb9000);
 
-/** A picture of one colour, which is no other's by chance. */
-export function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
-  const [r = 0, g = 0, b = 0] = crypto.getRandomValues(new Uint8Array(3));
-  return sharp({ create: { width: 40, height: 40, channels: 3, background: { r, g, b } } })
-    .toFormat(format)
-    .toBuffer();
+const small = {
+  png: 'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAGUlEQVQokWOIqjhBEmIY1VAxGkpRwzVpAACJzZoQPNqOjQAAAABJRU5ErkJggg==',
+  webp: 'UklGRjYAAABXRUJQVlA4ICoAAACQAQCdASoQABAAAUAmJaACdLoAA5gA/txR//OJfyR+gXQf+tTIx8+4AAA=',
+};
+
+/** A picture whose bytes are no other's: behind its end, no reader looks. */
+export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
+  const image =
+    format === 'jpeg'
+      ? await readFile('supabase/samples/covers/water/slow-ocean-waves.jpg')
+      : Buffer.from(small[format], 'base64');
+  return Buffer.concat([image, crypto.getRandomValues(new Uint8Array(16))]);
 }
 
 /** Makes a folder of these files for one test. */

@@ -1,24 +1,47 @@
+import { DateTime } from 'luxon';
 import { z } from 'zod';
 
+/** Of seconds: hh:mm:ss or hhmmss, with a point or a comma. */
+const fractionOfSeconds = /(?<=T\d\d(?::\d\d:|\d\d)\d\d)[.,]\d+/;
+
 /**
- * The cursor of GET /sounds: an RFC 3339 date-time of the years 1970 to 9999 with any fraction, rounded to the
- * millisecond, since a client may have carried it through a type of another precision. One that was cut to the second
- * finds its sound in the database: `private.sounds_in_list_order`.
+ * The moment that an ISO 8601 date-time of any spelling names, in milliseconds; NaN when it is none. The fraction is rounded
+ * to the millisecond, since a client may have carried it through a type of another precision.
+ */
+function momentOf(text: string): number {
+  const spelling = text
+    .toUpperCase()
+    .replace(/^([\d-]+) /, '$1T')
+    .replace(/ (?=\d\d(:?\d\d)?$)/, '+'); // a "+" that was not percent-encoded arrives as a space
+  if (!/^[\dW-]+T\d/.test(spelling)) return Number.NaN;
+  const fraction = fractionOfSeconds.exec(spelling)?.[0] ?? '';
+  const wholeSeconds = DateTime.fromISO(spelling.replace(fraction, ''), { zone: 'utc' });
+  return wholeSeconds.toMillis() + Math.round(Number(`0${fraction.replace(',', '.')}`) * 1000);
+}
+
+const earliest = Date.UTC(1970, 0);
+const latest = Date.UTC(10_000, 0) - 1;
+
+/**
+ * The cursor of GET /sounds: an ISO 8601 date-time of the years 1970 to 9999, without an offset in UTC. One that was cut to the
+ * second finds its sound in the database: `private.sounds_in_list_order`.
  * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
-export const cursor = z
-  .string({ error: 'must be given once' })
-  // A "+" that was not percent-encoded arrives as a space.
-  .transform((value) => value.toUpperCase().replace(/ (?=\d\d:\d\d$)/, '+'))
-  .pipe(z.iso.datetime({ offset: true, error: 'must be the next_cursor of an earlier page' }))
-  .transform((value, check) => {
-    const fraction = /\.\d+/.exec(value)?.[0] ?? '';
-    const wholeSeconds = Date.parse(value.replace(fraction, ''));
-    const moment = new Date(wholeSeconds + Math.round(Number(`0${fraction}`) * 1000));
-    if (moment.getUTCFullYear() < 1970 || moment.getUTCFullYear() > 9999) {
-      check.addIssue('must lie between the years 1970 and 9999');
-      return z.NEVER;
-    }
-    return moment.toISOString();
-  })
-  .meta({ override: { format: 'date-time' } });
+export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
+  const moment = momentOf(value);
+  if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
+  check.addIssue(
+    Number.isNaN(moment)
+      ? 'must be the next_cursor of an earlier page'
+      : 'must lie between the years 1970 and 9999',
+  );
+  return z.NEVER;
+});
+
+/** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
+export const nextCursor = z.string().meta({
+  description:
+    'Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time: keep it as text, it is a position and ' +
+    'not a time to calculate with.',
+  examples: ['2026-06-23T09:30:00.000Z'],
+});

@@ -40,16 +40,29 @@ export type Customer = z.infer<typeof Customer>;
 
 const phone = text(50)
   .transform((value) => value.replace(/[\s().-]/g, ''))
-  .pipe(z.string().regex(/^\+[1-9][0-9]{6,14}$/, 'must be an international number such as +49 170 1234567'));
+  .pipe(z.string().regex(/^\+[1-9][0-9]{6,14}$/, 'must be an international number such as +49 170 1234567'))
+  .meta({
+    override: {
+      maxLength: 50,
+      pattern: String.raw`^[\s().-]*\+[\s().-]*[1-9]([\s().-]*[0-9]){6,14}[\s().-]*$`,
+    },
+  });
 
-const locale = text(35).transform((value, check) => {
-  try {
-    return Intl.getCanonicalLocales(value)[0] as string;
-  } catch {
-    check.addIssue('must be a BCP 47 locale such as de or pt-BR');
-    return z.NEVER;
-  }
-});
+/** The parts of a BCP 47 language tag: language, script, region, variants, extensions, private use. */
+const languageTag =
+  '[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*' +
+  '(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?';
+
+const locale = text(35)
+  .transform((value, check) => {
+    try {
+      return Intl.getCanonicalLocales(value)[0] as string;
+    } catch {
+      check.addIssue('must be a BCP 47 locale such as de or pt-BR');
+      return z.NEVER;
+    }
+  })
+  .meta({ override: { maxLength: 35, pattern: `^\\s*${languageTag}\\s*$` } });
 
 // Letters first: upper case makes SS of ß.
 const country = text(50)
@@ -58,9 +71,11 @@ const country = text(50)
     'must be an ISO 3166-1 alpha-2 code such as DE',
   )
   .transform((value) => value.toUpperCase())
-  .meta({ override: { minLength: 2, maxLength: 2 } });
+  .meta({ override: { pattern: '^\\s*[A-Za-z]{2}\\s*$', maxLength: 50 } });
 
-const avatarUrl = text(2048).refine(isPlainHttpsUrl, 'must be an https address without user name or spaces');
+const avatarUrl = text(2048)
+  .refine(isPlainHttpsUrl, 'must be an https address without user name or spaces')
+  .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
 
 // The very pattern of private.is_https_address in the database; a URL parser would mend what is odd, and the two would differ.
 const plainHttpsUrl = new RegExp(

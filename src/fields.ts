@@ -15,11 +15,20 @@ const unicode = z
 
 const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);
 
+/** What a JSON Schema can say of `unicode`. */
+const withoutNul = '^[^\\u0000]*$';
+
 /** A required string, taken as it is: credentials, tokens. */
 export function exactText(max: number, min = 1) {
   const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
-  return unicode.pipe(atMost(max).min(min, atLeast)).meta({ override: { minLength: min, maxLength: max } });
+  return unicode
+    .pipe(atMost(max).min(min, atLeast))
+    .meta({ override: { minLength: min, maxLength: max, pattern: withoutNul } });
 }
+
+/** An optional field of a body: null, which many encoders send for what is absent, counts as absent. */
+export const optional = <S extends z.ZodType>(schema: S) =>
+  schema.nullish().transform((value) => value ?? undefined);
 
 /** A character that shows. */
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
@@ -29,7 +38,7 @@ export function text(max: number) {
   return unicode
     .transform((value) => value.trim())
     .pipe(atMost(max).regex(visible, 'must not be empty'))
-    .meta({ override: { minLength: 1, maxLength: max } });
+    .meta({ override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
 }
 
 /** A query parameter whose blank value means that it is absent. */
@@ -38,7 +47,7 @@ export function optionalQueryText(max: number) {
     .transform((value) => value.trim() || undefined)
     .pipe(atMost(max).optional())
     .optional()
-    .meta({ override: { maxLength: max } });
+    .meta({ override: { maxLength: max, pattern: withoutNul } });
 }
 
 export const queryBoolean = z

@@ -62,7 +62,7 @@ export const SignedUp = RefreshedSession.partial()
   });
 
 export const email = text(254)
-  .pipe(z.email('must be an e-mail address'))
+  .pipe(z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })) // as Auth has it
   .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
 
 /** The fields the contract names and no others: Auth's user object holds much more. */

@@ -99,7 +99,11 @@ describe('a new password', () => {
       .expect('X-Error-Field', 'password');
     expect(body.error.message).toBe('password: must differ from the current one.');
     await change('12345').expect(400);
-    await change(newPassword).expect(200);
+    await api
+      .post('/auth/password')
+      .auth(access_token, bearer)
+      .send({ password: newPassword, current_password: null }) // as some encoders send what is absent
+      .expect(200);
   });
 
   const wrongCurrentPassword = [

@@ -56,6 +56,11 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     expect(await customerOf(api, second.body.data)).toMatchObject(edited);
   });
 
+  test('with a nonce that is null is taken as one without', async ({ api }) => {
+    const id_token = await makeIdToken({ email: newEmail() });
+    await api.post('/auth/oauth/idp').send({ id_token, nonce: null }).expect(200);
+  });
+
   test('with the right nonce is accepted', async ({ api }) => {
     expect((await exchange(api, { email: newEmail(), nonce: 'n-0S6_WzA2Mj' })).status).toBe(200);
   });

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { expect, test } from 'vitest';
 import { clientTypes, documentText } from '../dev/openapi.ts';
 import { endpoints } from '../src/app.ts';
@@ -54,3 +56,58 @@ test.for(endpoints.filter(({ body }) => body))(
     expect(body?.safeParse(example).error).toBeUndefined();
   },
 );
+
+const withRules = new Map(endpoints.map(({ operation, body }) => [operation, body]));
+const ajv = new Ajv2020({ strict: false, formats: fullFormats });
+ajv.addSchema(JSON.parse(documentText()), 'document');
+
+/** Whether the document allows a value for a field, and whether the service takes it. */
+function verdicts(operation: string, request: string, field: string, value: unknown) {
+  const allowed = ajv.validate(`document#/components/schemas/${request}/properties/${field}`, value);
+  const issues = withRules.get(operation)?.safeParse({ [field]: value }).error?.issues ?? [];
+  return { allowed, taken: !issues.some(({ path }) => path[0] === field) };
+}
+
+const fields: [operation: string, request: string, field: string, right: unknown[], wrong: unknown[]][] = [
+  [
+    'verify',
+    'VerifyRequest',
+    'code',
+    ['123456', ' 123 456 7890'],
+    ['12345', '12345678901', '12345a', '１２３４５６'],
+  ],
+  ['signUp', 'SignUpRequest', 'full_name', ['Ada', null], ['', '  ', 'A\0da', 5, 'x'.repeat(201)]],
+  ['signUp', 'SignUpRequest', 'password', ['123456'], ['12345', '1234567\0', null]],
+  ['signUp', 'SignUpRequest', 'email', ['a^b%c@example.com'], ['ada', 'ada@', '@example.com', null]],
+  ['signIn', 'SignInRequest', 'password', ['1'], ['', '\0']],
+  ['exchangeIdToken', 'ExchangeIdTokenRequest', 'nonce', ['n', null], ['', 'n\0']],
+  ['changePassword', 'ChangePasswordRequest', 'current_password', ['x', null], ['', 'x\0']],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'locale',
+    ['de', 'pt-BR', 'zh-Hant-TW', 'sl-rozaj', 'de-u-co-phonebk', 'en-US-x-twain', ' de ', null],
+    ['', 'd', 'de_AT', 'deutsch-sprachig!', 'de-', 'de--AT', 'de-AT-', '12', 'x'.repeat(36), 'de\0'],
+  ],
+  ['updateCustomer', 'UpdateCustomerRequest', 'country', ['AT', 'at', null], ['AUT', 'A', '12', '']],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'phone',
+    ['+49 (170) 123-45.67', null],
+    ['0170 1234567', '+123', '+4917x'],
+  ],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'avatar_url',
+    ['https://a.example/b', null],
+    ['http://a.example/b', 'a'],
+  ],
+];
+test.for(fields)('the document is as strict as %s is: %s.%s', ([operation, request, field, right, wrong]) => {
+  for (const value of right)
+    expect(verdicts(operation, request, field, value), `${value}`).toEqual({ allowed: true, taken: true });
+  for (const value of wrong)
+    expect(verdicts(operation, request, field, value), `${value}`).toEqual({ allowed: false, taken: false });
+});

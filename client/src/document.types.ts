@@ -455,7 +455,7 @@ export interface components {
              */
             password: string;
             /** @example Ada Lovelace */
-            full_name?: string;
+            full_name?: string | null;
         };
         SignInRequest: {
             /**
@@ -474,7 +474,7 @@ export interface components {
             /** @example eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9... */
             id_token: string;
             /** @example n-0S6_WzA2Mj */
-            nonce?: string;
+            nonce?: string | null;
         };
         RecoverRequest: {
             /**
@@ -507,12 +507,12 @@ export interface components {
              * @description Required with `signup`; otherwise ignored.
              * @example correct horse battery
              */
-            password?: string;
+            password?: string | null;
             /**
              * @description Only with `signup`.
              * @example Ada Lovelace
              */
-            full_name?: string;
+            full_name?: string | null;
         };
         /** @enum {string} */
         CodeType: "signup" | "recovery";
@@ -523,7 +523,7 @@ export interface components {
              */
             password: string;
             /** @example correct horse battery */
-            current_password?: string;
+            current_password?: string | null;
         };
         AddFavoriteRequest: {
             /**
@@ -730,8 +730,7 @@ export interface components {
         SoundListResponse: {
             data: components["schemas"]["Sound"][];
             /**
-             * Format: date-time
-             * @description Send it as `cursor` to get the next page; null on the last one.
+             * @description Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time: keep it as text, it is a position and not a time to calculate with.
              * @example 2026-06-23T09:30:00.000Z
              */
             next_cursor: string | null;
@@ -1643,7 +1642,7 @@ export interface operations {
                 search?: string;
                 /** @description Page size. */
                 limit?: number;
-                /** @description The `next_cursor` of the previous page. */
+                /** @description The `next_cursor` of the previous page: an ISO 8601 date-time of the years 1970 to 9999 in any spelling. */
                 cursor?: string;
             };
             header?: {

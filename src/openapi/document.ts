@@ -37,25 +37,26 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   // What is transformed on the way in loses its examples, as if they were of the result.
   const examples = z.globalRegistry.get(zodSchema)?.examples;
   if (Array.isArray(examples)) jsonSchema.examples = examples;
-  if (type === 'nullable') mergeNull(jsonSchema);
 };
 
+type Schema = { anyOf?: [Schema, Schema]; type?: string; enum?: unknown[] };
+
 /**
- * Makes { anyOf: [{ type }, { type: 'null' }] } one schema of two types, and of a reference or null a oneOf: more generators
- * understand these.
+ * Makes each { anyOf: [{ type }, { type: 'null' }] } in a part of the document one schema of two types, and a reference or
+ * null a oneOf: more generators understand these.
  */
-function mergeNull(jsonSchema: Parameters<ZodOpenApiOverride>[0]['jsonSchema']) {
-  const { anyOf, ...rest } = jsonSchema;
+function mergeNulls(part: unknown) {
+  if (typeof part !== 'object' || part === null) return;
+  for (const inner of Object.values(part)) mergeNulls(inner);
+  const { anyOf, ...rest }: Schema = part;
   const [value, none] = anyOf ?? [];
   if (value === undefined || none?.type !== 'null') return;
-  if (value.type === undefined) {
-    delete jsonSchema.anyOf;
-    jsonSchema.oneOf = [value, none];
-    return;
-  }
-  const merged = { ...value, ...rest, type: [value.type, 'null'] };
-  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-  Object.assign(jsonSchema, merged, value.enum && { enum: [...value.enum, null] });
+  const merged =
+    value.type === undefined
+      ? { oneOf: [value, none] }
+      : { ...value, type: [value.type, 'null'], ...(value.enum && { enum: [...value.enum, null] }) };
+  for (const key of Object.keys(part)) delete (part as Record<string, unknown>)[key];
+  Object.assign(part, merged, rest);
 }
 
 function responsesOf({ status, response, errors, cache }: Endpoint): ZodOpenApiResponsesObject {
@@ -107,7 +108,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   for (const endpoint of endpoints) {
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operationOf(endpoint) };
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -124,6 +125,8 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
     },
     { override: forClients },
   );
+  mergeNulls(document);
+  return document;
 }
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText } from '../fields.ts';
+import { body, exactText, optional } from '../fields.ts';
 import { unauthorized } from '../http/errors.ts';
 import {
   email,
@@ -36,9 +36,7 @@ const providerOfIssuer: Record<string, IdTokenProvider> = {
 
 const ExchangeIdTokenRequest = body({
   id_token: exactText(24_000).meta({ examples: [exampleToken] }),
-  nonce: exactText(512)
-    .optional()
-    .meta({ examples: ['n-0S6_WzA2Mj'] }),
+  nonce: optional(exactText(512)).meta({ examples: ['n-0S6_WzA2Mj'] }),
 }).meta({ id: 'ExchangeIdTokenRequest' });
 
 /** The exchange of the contract, and the same with the provider named in the path. */
@@ -88,7 +86,7 @@ export const authEndpoints = [
     body: body({
       email,
       password: newPassword,
-      full_name: fullName.optional(),
+      full_name: optional(fullName),
     }).meta({ id: 'SignUpRequest' }),
     extraLimits: ['signUps'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignUpResponse' }),

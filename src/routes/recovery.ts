@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { UserCaller } from '../caller.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText, text } from '../fields.ts';
+import { body, exactText, optional, text } from '../fields.ts';
 import { email, examplePassword, fullName, newPassword, SessionResponse, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
 import type { Tokens } from '../supabase/sessions.ts';
@@ -10,7 +10,7 @@ import type { Tokens } from '../supabase/sessions.ts';
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
-  .meta({ override: { minLength: 6, maxLength: 50 }, examples: ['123456'] });
+  .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['123456'] });
 
 /**
  * When a request for a mail is answered, in milliseconds. Auth takes longer where it has a mail to send: that must not
@@ -92,8 +92,8 @@ export const recoveryEndpoints = [
         .meta({ description: 'Why the code was mailed.', examples: ['recovery'] }),
       email,
       code,
-      password: newPassword.optional().meta({ description: 'Required with `signup`; otherwise ignored.' }),
-      full_name: fullName.optional().meta({ description: 'Only with `signup`.' }),
+      password: optional(newPassword).meta({ description: 'Required with `signup`; otherwise ignored.' }),
+      full_name: optional(fullName).meta({ description: 'Only with `signup`.' }),
     })
       .refine(({ type, password }) => type !== 'signup' || password !== undefined, {
         path: ['password'],
@@ -135,9 +135,7 @@ export const recoveryEndpoints = [
     extraLimits: ['refusedPasswords'],
     body: body({
       password: newPassword,
-      current_password: exactText(1000)
-        .optional()
-        .meta({ examples: [examplePassword] }),
+      current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
     response: Done,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],

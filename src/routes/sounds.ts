@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { cursor } from '../cursor.ts';
+import { cursor, nextCursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
 import { optionalQueryText, queryBoolean, uuid } from '../fields.ts';
 import { notFound } from '../http/errors.ts';
-import { dateTime, Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
+import { Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
 const SoundPage = z
   .object({
     data: z.array(Sound),
-    next_cursor: dateTime.nullable().meta({
-      description: 'Send it as `cursor` to get the next page; null on the last one.',
-    }),
+    next_cursor: nextCursor.nullable(),
   })
   .meta({ id: 'SoundListResponse' });
 
@@ -65,7 +63,11 @@ export const soundEndpoints = [
           'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
       }),
       limit: limit.optional().meta({ description: 'Page size.', examples: [20] }),
-      cursor: cursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
+      cursor: cursor.optional().meta({
+        description:
+          'The `next_cursor` of the previous page: an ISO 8601 date-time of the years 1970 to 9999 in any spelling.',
+        examples: ['2026-06-23T09:30:00.000Z'],
+      }),
     }),
     response: SoundPage,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],

@@ -1,28 +1,26 @@
-import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { loadConfig } from '../src/config.ts';
 import { createClients } from '../src/supabase/clients.ts';
 import { createFetch } from '../src/supabase/fetch.ts';
 
-// The floor: Express alone. It sends the catalogue as ready-made bytes, makes the calls behind the other endpoints with
-// the gateway's own clients of Supabase and their fetch, and does nothing besides.
+// The floor: Express alone. It makes the calls behind the endpoints with the gateway's own clients of Supabase and their fetch,
+// and does nothing besides.
 
 const config = loadConfig(process.env);
 const { user, service } = createClients(config, createFetch(null).fetch);
 const app = express();
 
-function send(path: string, payload: unknown) {
-  const bytes = Buffer.from(JSON.stringify(payload));
-  const gzipped = gzipSync(bytes);
-  app.get(`/api/v1${path}`, (req, res) => {
-    res.type('json');
-    if (req.acceptsEncodings('gzip')) res.set('Content-Encoding', 'gzip').send(gzipped);
-    else res.send(bytes);
-  });
-}
-send('/home', { sections: (await service.rpc('list_home_sections').throwOnError()).data });
-send('/sounds', (await service.rpc('list_sounds').throwOnError()).data);
-send('/categories', { data: (await service.rpc('list_categories').throwOnError()).data });
+app.get('/api/v1/home', async (_req, res) => {
+  res.json({ sections: (await service.rpc('list_home_sections').throwOnError()).data });
+});
+
+app.get('/api/v1/sounds', async (_req, res) => {
+  res.json((await service.rpc('list_sounds').throwOnError()).data);
+});
+
+app.get('/api/v1/categories', async (_req, res) => {
+  res.json({ data: (await service.rpc('list_categories').throwOnError()).data });
+});
 
 app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {
   const { data } = await user.rpc('get_customer').setHeader('Authorization', authorization).throwOnError();

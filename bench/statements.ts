@@ -37,7 +37,7 @@ function page(query: Partial<typeof parameters>, index: RegExp): Statement {
   const entries = Object.entries(query) as [keyof typeof parameters, string][];
   const shown = entries.map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`).join('&');
   const args = entries.map(([name, value]) => `${parameters[name]} => '${value}'`).join(', ');
-  const msMax = query.search ? 25 : 2;
+  const msMax = query.search ? 12 : 2;
   return call(`GET /sounds${shown && `?${shown}`}`, service, `list_sounds(${args})`, index, msMax);
 }
 

@@ -18,8 +18,10 @@ import { authEndpoints } from './routes/auth.ts';
 import { categoryEndpoints } from './routes/categories.ts';
 import { configEndpoints } from './routes/config.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
+import { historyEndpoints } from './routes/history.ts';
 import { homeEndpoints } from './routes/home.ts';
 import { meEndpoints } from './routes/me.ts';
+import { playEndpoints } from './routes/plays.ts';
 import { recoveryEndpoints } from './routes/recovery.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
@@ -29,6 +31,8 @@ export const endpoints = [
   ...authEndpoints,
   ...recoveryEndpoints,
   ...soundEndpoints,
+  ...playEndpoints,
+  ...historyEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,
   ...homeEndpoints,

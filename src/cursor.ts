@@ -1,5 +1,8 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
+import { exactText } from './fields.ts';
+
+const wrong = 'must be the next_cursor of an earlier page';
 
 /** Of seconds: hh:mm:ss or hhmmss, with a point or a comma. */
 const fractionOfSeconds = /(?<=T\d\d(?::\d\d:|\d\d)\d\d)[.,]\d+/;
@@ -8,7 +11,7 @@ const fractionOfSeconds = /(?<=T\d\d(?::\d\d:|\d\d)\d\d)[.,]\d+/;
  * The moment that an ISO 8601 date-time of any spelling names, in milliseconds; NaN when it is none. The fraction is rounded
  * to the millisecond, since a client may have carried it through a type of another precision.
  */
-function momentOf(text: string): number {
+export function momentOf(text: string): number {
   const spelling = text
     .toUpperCase()
     .replace(/^([\d-]+) /, '$1T')
@@ -30,11 +33,7 @@ const latest = Date.UTC(10_000, 0) - 1;
 export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
   const moment = momentOf(value);
   if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
-  check.addIssue(
-    Number.isNaN(moment)
-      ? 'must be the next_cursor of an earlier page'
-      : 'must lie between the years 1970 and 9999',
-  );
+  check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
   return z.NEVER;
 });
 
@@ -45,3 +44,21 @@ export const nextCursor = z.string().meta({
     'not a time to calculate with.',
   examples: ['2026-06-23T09:30:00.000Z'],
 });
+
+type Place = { last_played_at: string; sound_id: string };
+
+/**
+ * The cursor of GET /history: the place of an entry, its moment and its sound, since moments may be shared. It is opaque,
+ * so that no client makes one.
+ */
+export const historyCursor = exactText(200).transform((value, check): Place => {
+  const parts = Buffer.from(value, 'base64url').toString().split(' ');
+  const { data } = z.tuple([cursor, z.guid()]).safeParse(parts);
+  if (data !== undefined) return { last_played_at: data[0], sound_id: data[1] };
+  check.addIssue(wrong);
+  return z.NEVER;
+});
+
+/** @returns what `historyCursor` reads */
+export const historyCursorAt = ({ last_played_at, sound_id }: Place) =>
+  Buffer.from(`${last_played_at} ${sound_id}`).toString('base64url');

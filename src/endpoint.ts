@@ -13,12 +13,13 @@ export type Guard = 'none' | 'optional' | 'bearer' | 'user';
 
 type CallerOf = { none: null; optional: Caller | null; bearer: Caller; user: UserCaller };
 
-/** What a handler gets. `params`, `query` and `body` are validated. */
-type Call<P, Q, B, G extends Guard> = {
+/** What a handler gets. `params`, `query`, `headers` and `body` are validated. */
+type Call<P, Q, H, B, G extends Guard> = {
   context: Context;
   caller: CallerOf[G];
   params: P;
   query: Q;
+  headers: H;
   body: B;
   /** The address of the client. */
   ip: string;
@@ -29,6 +30,7 @@ type Call<P, Q, B, G extends Guard> = {
 type Declaration<
   P extends z.ZodObject,
   Q extends z.ZodObject,
+  H extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
   G extends Guard,
@@ -44,6 +46,8 @@ type Declaration<
   guard: G;
   params?: P;
   query?: Q;
+  /** Request headers besides those that all endpoints take, by the names that the document shows. */
+  headers?: H;
   body?: B;
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
@@ -52,24 +56,27 @@ type Declaration<
   /** Of success; 200 unless said. */
   status?: 201;
   response: R;
+  /** Where the answer is a file to keep: the name that it is offered under. */
+  download?: string;
   errors: readonly ErrorCode[];
   /** no-store for what must not be kept; revalidate lets clients keep a copy that they check by its ETag. */
   cache: 'no-store' | 'revalidate';
   /** The answer depends on the query alone, not on the caller: one run may answer everybody who asks the same. */
   shared?: true;
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, G>) => Promise<z.input<R>>;
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R>>;
 };
 
-export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
+export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
 
 /** Declares an endpoint: routes, document and contract tests are all made from this one value. */
 export function endpoint<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
+  H extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = z.ZodType,
   G extends Guard = Guard,
->(declaration: Declaration<P, Q, B, R, G>): Endpoint {
+>(declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
   return declaration as unknown as Endpoint;
 }
 

@@ -60,6 +60,19 @@ export const queryBoolean = z
     },
   });
 
+/** The query parameter `limit` of lists in pages. */
+export const pageSize = z
+  .string({ error: 'must be given once' })
+  .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100')
+  .meta({
+    override: ({ jsonSchema }) => {
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 50 });
+      delete jsonSchema.pattern;
+    },
+  });
+
 /** A uuid as Postgres takes it, whatever its version bits. */
 export const uuid = z
   .guid('must be a UUID')

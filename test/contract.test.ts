@@ -10,7 +10,7 @@ import { createWorld, type World } from './support/world.ts';
 // The contract as one table. It runs against a gateway of its own, or against any deployment:
 // TEST_BASE_URL=https://host/api/v1 npm test contract
 
-type Request = { query?: string; body?: object; token?: string };
+type Request = { query?: string; headers?: Record<string, string>; body?: object; token?: string };
 
 type Row = {
   method: 'get' | 'post' | 'patch' | 'delete';
@@ -26,6 +26,8 @@ type Row = {
 };
 
 const withQuery = (query: string): Request => ({ query });
+
+const playOf = (sound_id: string) => ({ id: randomUUID(), sound_id, played_at: new Date().toISOString() });
 
 const table: Row[] = [
   { method: 'get', path: '/config', guard: 'none', status: 200, valid: () => ({}) },
@@ -147,7 +149,42 @@ const table: Row[] = [
     ].map(withQuery),
   },
   { method: 'get', path: '/sounds/{id}', guard: 'bearer', status: 200, valid: () => ({}) },
-  { method: 'post', path: '/sounds/{id}/play', guard: 'bearer', status: 200, valid: () => ({}) },
+  {
+    method: 'post',
+    path: '/sounds/{id}/play',
+    guard: 'bearer',
+    status: 200,
+    valid: () => ({ headers: { 'Idempotency-Key': randomUUID() } }),
+    invalid: ['', '""', 'two words', 'x'.repeat(256)].map((key) => ({ headers: { 'Idempotency-Key': key } })),
+  },
+  {
+    method: 'post',
+    path: '/plays',
+    guard: 'bearer',
+    status: 200,
+    valid: ({ soundId }) => ({ body: { plays: [playOf(soundId)] } }),
+    invalid: [
+      {},
+      { plays: null },
+      { plays: [] },
+      { plays: [null] },
+      { plays: [{ ...playOf(randomUUID()), id: 'x' }] },
+      { plays: [{ ...playOf(randomUUID()), played_at: 'yesterday' }] },
+      { plays: Array.from({ length: 101 }, () => playOf(randomUUID())) },
+    ].map((body) => ({ body })),
+  },
+  {
+    method: 'get',
+    path: '/history',
+    guard: 'bearer',
+    status: 200,
+    valid: () => withQuery('limit=2'),
+    invalid: ['limit=0', 'limit=101', 'cursor=', 'cursor=x', 'cursor=2026-06-23T09:30:00.000Z'].map(
+      withQuery,
+    ),
+  },
+  { method: 'delete', path: '/history/{soundId}', guard: 'bearer', status: 200, valid: () => ({}) },
+  { method: 'delete', path: '/history', guard: 'bearer', status: 200, valid: () => ({}) },
   { method: 'get', path: '/favorites', guard: 'bearer', status: 200, valid: () => ({}) },
   {
     method: 'post',
@@ -166,6 +203,7 @@ const table: Row[] = [
     status: 200,
     valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }),
   },
+  { method: 'get', path: '/me/export', guard: 'user', status: 200, valid: () => ({}) },
   { method: 'get', path: '/me/customer', guard: 'bearer', status: 200, valid: () => ({}) },
   {
     method: 'patch',
@@ -211,8 +249,10 @@ const remedies = {
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
-function send({ method, path }: Row, { query = '', body, token }: Request, id = world.soundId) {
-  const request = world.api[method](path.replace(/\{\w+\}/, id)).query(query);
+function send({ method, path }: Row, { query = '', headers = {}, body, token }: Request, id = world.soundId) {
+  const request = world.api[method](path.replace(/\{\w+\}/, id))
+    .query(query)
+    .set(headers);
   if (token !== undefined) request.auth(token, bearer);
   return body === undefined ? request : request.send(body);
 }
@@ -280,7 +320,7 @@ describe.each(table)('$method $path', (row) => {
   }
 
   if (row.invalid) {
-    test.for(row.invalid)('is 400 for $query $body', async (request) => {
+    test.for(row.invalid)('is 400 for $query $headers $body', async (request) => {
       await send(row, { ...(guarded && { token: owner.access_token }), ...request }).expect(400);
     });
   }

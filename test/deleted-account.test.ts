@@ -51,7 +51,8 @@ describe('an account that Auth has deleted', () => {
     await rest(access_token, 'POST', 'rpc/add_favorite', { liked_sound: sound });
     await rest(access_token, 'POST', 'rpc/update_customer', { changes: { phone, country: 'DE' } });
     await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
-    await rest('service', 'POST', 'rpc/count_play', { played_sound: sound });
+    const play = { played_sound: sound, player: id, idempotency_key: randomUUID() };
+    await rest('service', 'POST', 'rpc/count_play', play);
     await sql`select admin.create_api_key(${`Key of ${name}`}, ${email})`;
 
     const traces = [id, email, name, phone];
@@ -64,6 +65,9 @@ describe('an account that Auth has deleted', () => {
         'private.api_keys',
         'public.customers',
         'public.favorites',
+        'public.history',
+        'private.listening_days',
+        'private.play_receipts',
       ]),
     );
     expect((await deleteAccount(id)).status).toBe(200);
@@ -90,6 +94,10 @@ describe('an account that Auth has deleted', () => {
       ['list_favorites', {}],
       ['add_favorite', { liked_sound: sound }],
       ['remove_favorite', { disliked_sound: sound }],
+      ['list_history', {}],
+      ['clear_history', {}],
+      ['remove_from_history', { forgotten_sound: sound }],
+      ['export_account', {}],
     ] as const) {
       const { status, body } = await rest<{ code: string }>(token, 'POST', `rpc/${name}`, args);
       expect([name, status, body.code]).toEqual([name, 401, 'PT401']);
@@ -110,6 +118,14 @@ describe('an account that Auth has deleted', () => {
       api.get('/favorites'),
       api.post('/favorites').send({ sound_id }),
       api.delete(`/favorites/${sound_id}`),
+      api.post(`/sounds/${sound_id}/play`),
+      api
+        .post('/plays')
+        .send({ plays: [{ id: randomUUID(), sound_id, played_at: new Date().toISOString() }] }),
+      api.get('/history'),
+      api.delete('/history'),
+      api.delete(`/history/${sound_id}`),
+      api.get('/me/export'),
     ]) {
       await call.auth(token, bearer).expect(401);
     }

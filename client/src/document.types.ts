@@ -290,10 +290,74 @@ export interface paths {
         put?: never;
         /**
          * Count a play
-         * @description Adds one to the global play counter of the sound, atomically, and returns the new count. Not idempotent: a repeated request counts twice.
+         * @description Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts twice. A key that was used for another sound gets 400; a 404 uses up no key.
          */
         post: operations["countPlay"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/plays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count plays that were made without a network
+         * @description Counts up to 100 plays in one request, which may be repeated: each `id`, a UUID that the app made, counts once for the caller, as an `Idempotency-Key` does, and the two are one: a play that was sent with a key may be sent again here under that key as its id. Each play counts for the day on which it was made (UTC). Statuses come in the order sent. One invalid play is 400, and nothing is counted.
+         */
+        post: operations["countPlays"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller listened to
+         * @description One entry for each sound that the caller played, the last played first. Page through them with `next_cursor`. A sound that is played meanwhile moves to the front. A deleted sound leaves the history.
+         */
+        get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        /**
+         * Clear the history
+         * @description Removes all entries. Play counts of sounds stay as they are.
+         */
+        delete: operations["clearHistory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/history/{soundId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a sound from the history
+         * @description Idempotent: removing a sound that is not there returns the same. The play count of the sound stays.
+         */
+        delete: operations["removeFromHistory"];
         options?: never;
         head?: never;
         patch?: never;
@@ -359,9 +423,29 @@ export interface paths {
         post?: never;
         /**
          * Delete the account
-         * @description Permanently deletes the account of the caller, with its customer record, favorites and API keys. This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys get 401 here.
+         * @description Permanently deletes the account of the caller, with its customer record, favorites, history and API keys. This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys get 401 here.
          */
         delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that is kept of the caller
+         * @description One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). API keys get 401 here.
+         */
+        get: operations["exportAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -436,13 +520,13 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @enum {string} */
-        InvalidRequestReason: "validation" | "weak_password" | "same_password" | "current_password_required" | "wrong_current_password" | "address_taken" | "address_confirmed" | "too_many_favorites" | "sign_up_disabled";
+        InvalidRequestReason: "validation" | "weak_password" | "same_password" | "current_password_required" | "wrong_current_password" | "address_taken" | "address_confirmed" | "too_many_favorites" | "key_reused" | "sign_up_disabled";
         /** @enum {string} */
         UnauthorizedReason: "token_invalid" | "invalid_credentials" | "email_not_confirmed" | "sign_in_disabled" | "code_invalid" | "id_token_refused" | "session_ended" | "recent_sign_in_required";
         /** @enum {string} */
         RateLimitedReason: "limit_requests" | "limit_attempts" | "limit_mails";
         /** @enum {string} */
-        ErrorField: "avatar_url" | "category" | "code" | "country" | "current_password" | "cursor" | "email" | "featured" | "full_name" | "id_token" | "include_children" | "limit" | "locale" | "marketing_opt_in" | "nonce" | "password" | "phone" | "refresh_token" | "search" | "sound_id" | "type";
+        ErrorField: "Idempotency-Key" | "avatar_url" | "category" | "code" | "country" | "current_password" | "cursor" | "email" | "featured" | "full_name" | "id_token" | "include_children" | "limit" | "locale" | "marketing_opt_in" | "nonce" | "password" | "phone" | "plays" | "refresh_token" | "search" | "sound_id" | "type";
         SignUpRequest: {
             /**
              * Format: email
@@ -524,6 +608,36 @@ export interface components {
             password: string;
             /** @example correct horse battery */
             current_password?: string | null;
+        };
+        PlaysRequest: {
+            /**
+             * @example [
+             *       {
+             *         "id": "8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d",
+             *         "sound_id": "2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42",
+             *         "played_at": "2026-06-23T09:30:00.000Z"
+             *       }
+             *     ]
+             */
+            plays: components["schemas"]["OfflinePlay"][];
+        };
+        OfflinePlay: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            sound_id: string;
+            /**
+             * Format: date-time
+             * @description When it was played. Up to five minutes ahead counts as now.
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            played_at: string;
         };
         AddFavoriteRequest: {
             /**
@@ -880,10 +994,28 @@ export interface components {
              */
             play_count: number;
         };
-        FavoriteListResponse: {
-            data: components["schemas"]["Favorite"][];
+        PlayResultListResponse: {
+            data: components["schemas"]["PlayResult"][];
         };
-        Favorite: {
+        PlayResult: {
+            /** Format: uuid */
+            id: string;
+            status: components["schemas"]["PlayStatus"];
+        };
+        /**
+         * @description counted; duplicate: a play of this id was counted before; not_found: there is no such active sound; too_old: played more than 30 days ago. All four are final.
+         * @enum {string}
+         */
+        PlayStatus: "counted" | "duplicate" | "not_found" | "too_old";
+        HistoryListResponse: {
+            data: components["schemas"]["HistoryEntry"][];
+            /**
+             * @description Send it as `cursor` to get the next page; null on the last one. It is opaque.
+             * @example MjAyNi0wNi0yM1QwOTozMDowMC4wMDBaIDJmNmMxZjBlLThhNTEtNGEwZS05YjVlLTZmMWQxYzBiN2E0Mg
+             */
+            next_cursor: string | null;
+        };
+        HistoryEntry: {
             /**
              * Format: uuid
              * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
@@ -893,8 +1025,14 @@ export interface components {
              * Format: date-time
              * @example 2026-06-23T09:30:00.000Z
              */
-            created_at: string;
-            /** @description Null while the sound is inactive; the favorite itself is kept. */
+            last_played_at: string;
+            /**
+             * Format: int64
+             * @description By the caller, since the history was last cleared.
+             * @example 7
+             */
+            plays: number;
+            /** @description Null while the sound is inactive. */
             sounds: components["schemas"]["SoundPreview"] | null;
         };
         SoundPreview: {
@@ -922,6 +1060,23 @@ export interface components {
              */
             duration_sec: number | null;
         };
+        FavoriteListResponse: {
+            data: components["schemas"]["Favorite"][];
+        };
+        Favorite: {
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            sound_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description Null while the sound is inactive; the favorite itself is kept. */
+            sounds: components["schemas"]["SoundPreview"] | null;
+        };
         ProfileResponse: {
             data: components["schemas"]["Profile"];
             auth_via: components["schemas"]["AuthVia"];
@@ -944,9 +1099,24 @@ export interface components {
          * @enum {string}
          */
         AuthVia: "jwt" | "api_key";
-        CustomerResponse: {
-            data: components["schemas"]["Customer"];
-            auth_via: components["schemas"]["AuthVia"];
+        ExportResponse: {
+            data: components["schemas"]["Export"];
+        };
+        Export: {
+            profile: components["schemas"]["Profile"];
+            customer: components["schemas"]["Customer"] | null;
+            favorites: components["schemas"]["Favorite"][];
+            history: components["schemas"]["HistoryEntry"][];
+            api_keys: components["schemas"]["ApiKeyName"][];
+            /** @description Plays that were sent under a key of their own, kept for 31 days. */
+            play_receipts: components["schemas"]["PlayReceipt"][];
+            /**
+             * @description Days of the last 31 on which something was played (UTC).
+             * @example [
+             *       "2026-06-23"
+             *     ]
+             */
+            listening_days: string[];
         };
         Customer: {
             /**
@@ -1000,6 +1170,30 @@ export interface components {
          * @enum {string}
          */
         CustomerSource: "email" | "google" | "apple";
+        ApiKeyName: {
+            /** @example Partner */
+            name: string;
+            /** @example sk_live_4mZq0X1b */
+            key_prefix: string;
+        };
+        PlayReceipt: {
+            /** @example 8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d */
+            key: string;
+            /**
+             * Format: uuid
+             * @example 2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42
+             */
+            sound_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-06-23T09:30:00.000Z
+             */
+            received_at: string;
+        };
+        CustomerResponse: {
+            data: components["schemas"]["Customer"];
+            auth_via: components["schemas"]["AuthVia"];
+        };
         UpdateCustomerResponse: {
             data: components["schemas"]["Customer"];
         };
@@ -1093,6 +1287,7 @@ export interface components {
                  *     - `address_taken`: The address cannot be used to sign up.
                  *     - `address_confirmed`: The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.
                  *     - `too_many_favorites`: The user has 5,000 favorites, which is the most.
+                 *     - `key_reused`: The `Idempotency-Key` was used for another sound.
                  *     - `sign_up_disabled`: The operator has switched off sign-up.
                  */
                 "X-Error-Reason": components["schemas"]["InvalidRequestReason"];
@@ -1236,7 +1431,9 @@ export interface components {
         "WWW-Authenticate": string;
         /** @description Identifies this version of the response, for `If-None-Match`. */
         ETag: string;
-        /** @description The field of the body or parameter of the query in which the fault lies, where it lies in one. */
+        /** @description The name under which the answer is to be saved. */
+        "Content-Disposition": string;
+        /** @description The field of the body, the parameter of the query or the header in which the fault lies, where it lies in one. */
         "X-Error-Field": components["schemas"]["ErrorField"];
     };
     pathItems: never;
@@ -1720,7 +1917,9 @@ export interface operations {
     countPlay: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of the sound. */
                 id: string;
@@ -1740,6 +1939,146 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlayCountResponse"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    countPlays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaysRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayResultListResponse"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    listHistory: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryListResponse"];
+                };
+            };
+            /** @description The copy that `If-None-Match` identifies is still current. No body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    clearHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OkResponse"];
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    removeFromHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the sound. */
+                soundId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OkResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];
@@ -1902,6 +2241,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OkResponse"];
+                };
+            };
+            401: components["responses"]["unauthorized"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["server_error"];
+        };
+    };
+    exportAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportResponse"];
                 };
             };
             401: components["responses"]["unauthorized"];

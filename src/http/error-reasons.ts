@@ -16,6 +16,7 @@ export const reasonsOfCode = {
     address_confirmed:
       'The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.',
     too_many_favorites: 'The user has 5,000 favorites, which is the most.',
+    key_reused: 'The `Idempotency-Key` was used for another sound.',
     sign_up_disabled: 'The operator has switched off sign-up.',
   },
   unauthorized: {

@@ -18,7 +18,7 @@ type ApiErrorOptions = {
   headers?: Record<string, string>;
   /** One of the code's own; the usual one of the code unless said. */
   reason?: ErrorReason | undefined;
-  /** The wrong field: one that a body or query of the document has. */
+  /** The wrong field: one that a body, query or list of headers of the document has. */
   field?: string | undefined;
   /** Only where RFC 9110 asks for a status that the code's own does not express. */
   status?: number;

@@ -73,6 +73,7 @@ function answer(
     if (endpoint.cache === 'no-store') {
       delete req.headers['if-none-match']; // what must not be kept is not revalidated
       const payload = await handle();
+      if (endpoint.download !== undefined) res.attachment(endpoint.download);
       res
         .set('Cache-Control', 'no-store')
         .status(endpoint.status ?? 200)

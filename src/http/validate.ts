@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 import { ApiError, notFound } from './errors.ts';
@@ -6,23 +6,28 @@ import { ApiError, notFound } from './errors.ts';
 declare module 'express-serve-static-core' {
   interface Locals {
     /** What a client sent, as validated by its endpoint; empty where the endpoint takes nothing. */
-    input: { params: Record<string, unknown>; query: Record<string, unknown>; body: unknown };
+    input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
   }
 }
 
 /** Validates what a request carries. @throws ApiError not_found for a path that cannot name anything */
-export function validate({ params, query, body }: Endpoint): RequestHandler {
+export function validate({ params, query, headers, body }: Endpoint): RequestHandler {
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
     if (path?.success === false) throw notFound('path');
     res.locals.input = {
       params: path?.data ?? {},
       query: query ? parse(query, req.query) : {},
+      headers: headers ? parse(headers, sent(req, Object.keys(headers.shape))) : {},
       body: body && parse(body, req.body),
     };
     next();
   };
 }
+
+/** These headers of a request, by the names as they are given: Node's own are in lower case. */
+const sent = (req: Request, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, req.get(name)]));
 
 /**
  * Validates what a client sent.

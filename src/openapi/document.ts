@@ -59,8 +59,11 @@ function mergeNulls(part: unknown) {
   Object.assign(part, merged, rest);
 }
 
-function responsesOf({ status, response, errors, cache }: Endpoint): ZodOpenApiResponsesObject {
-  const headers = headerRefs(...(cache === 'revalidate' ? ['ETag'] : []));
+function responsesOf({ status, response, errors, cache, download }: Endpoint): ZodOpenApiResponsesObject {
+  const headers = headerRefs(
+    ...(cache === 'revalidate' ? ['ETag'] : []),
+    ...(download === undefined ? [] : ['Content-Disposition']),
+  );
   const failures: ErrorCode[] = [...errors, 'server_error'];
   return {
     [status ?? 200]: {
@@ -78,23 +81,28 @@ function responsesOf({ status, response, errors, cache }: Endpoint): ZodOpenApiR
 }
 
 function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
-  const { path, operation, summary, description, guard, params, query, body, cache } = endpoint;
+  const { path, operation, summary, description, guard, params, query, headers, body, cache } = endpoint;
+  const requestParams = {
+    ...(params && { path: params }),
+    ...(query && { query }),
+    ...(headers && { header: headers }),
+  };
   return {
     tags: [path.split('/')[1] ?? ''],
     operationId: operation,
     summary,
     description,
     security: securityOf[guard],
-    ...((params || query) && { requestParams: { ...(params && { path: params }), ...(query && { query }) } }),
+    ...(Object.keys(requestParams).length > 0 && { requestParams }),
     ...(cache === 'revalidate' && { parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }] }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: responsesOf(endpoint),
   };
 }
 
-/** The fields of every body and the parameters of every query. */
+/** The fields of every body, the parameters of every query, and the headers that are validated. */
 function fieldsOf(endpoints: readonly Endpoint[]): string[] {
-  const schemas = endpoints.flatMap(({ body, query }) => [body, query]);
+  const schemas = endpoints.flatMap(({ body, query, headers }) => [body, query, headers]);
   const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
   return [...new Set(names)].sort();
 }

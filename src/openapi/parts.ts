@@ -14,7 +14,7 @@ export const descriptionOfService = `
 A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
 
-**Transport.** HTTPS only; plain HTTP is answered with 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens). A
+**Transport.** HTTPS only; plain HTTP is answered with 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A
 successful response has its payload in \`data\` (the home page in \`sections\`), a failed one has
 \`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses at any time:
 ignore those that you do not know.
@@ -35,6 +35,8 @@ export const tags = [
   { name: 'config', 'x-displayName': 'Configuration', description: 'What an app must know at its start.' },
   { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
   { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue and its play counter.' },
+  { name: 'plays', 'x-displayName': 'Plays', description: 'Plays that were made without a network.' },
+  { name: 'history', 'x-displayName': 'History', description: 'What the caller listened to.' },
   { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
   { name: 'me', 'x-displayName': 'Caller', description: 'Who the caller is: profile and customer record.' },
   { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
@@ -76,6 +78,11 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
     description: 'Identifies this version of the response, for `If-None-Match`.',
     required: true,
     schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
+  },
+  'Content-Disposition': {
+    description: 'The name under which the answer is to be saved.',
+    required: true,
+    schema: { type: 'string', examples: ['attachment; filename=sounds-service-export.json'] },
   },
 };
 
@@ -174,7 +181,7 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     ...headers,
     'X-Error-Field': {
       description:
-        'The field of the body or parameter of the query in which the fault lies, where it lies in one.',
+        'The field of the body, the parameter of the query or the header in which the fault lies, where it lies in one.',
       schema: { $ref: '#/components/schemas/ErrorField' },
     },
   },

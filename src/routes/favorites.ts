@@ -4,7 +4,7 @@ import { body, uuid } from '../fields.ts';
 import { notFound } from '../http/errors.ts';
 import { dateTime, SoundPreview, soundId } from '../sound.ts';
 
-const Favorite = z
+export const Favorite = z
   .object({
     sound_id: soundId,
     created_at: dateTime,

@@ -3,6 +3,9 @@ import type { Caller } from '../caller.ts';
 import { Customer, CustomerChanges, Profile } from '../customer.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound, unauthorized } from '../http/errors.ts';
+import { dateTime, soundId } from '../sound.ts';
+import { Favorite } from './favorites.ts';
+import { HistoryEntry } from './history.ts';
 
 const AuthVia = z
   .enum(['jwt', 'api_key'])
@@ -14,6 +17,39 @@ function profileOf(caller: Caller): z.input<typeof Profile> {
   if (caller.via === 'api_key') throw notFound('customer');
   return { id: caller.userId, email: caller.claims.email ?? null, full_name: null, avatar_url: null };
 }
+
+const ApiKeyName = z
+  .object({
+    name: z.string().meta({ examples: ['Partner'] }),
+    key_prefix: z.string().meta({ examples: ['sk_live_4mZq0X1b'] }),
+  })
+  .meta({ id: 'ApiKeyName' });
+
+const PlayReceipt = z
+  .object({
+    key: z.string().meta({ examples: ['8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d'] }),
+    sound_id: soundId,
+    received_at: dateTime,
+  })
+  .meta({ id: 'PlayReceipt' });
+
+const Export = z
+  .object({
+    profile: Profile,
+    customer: Customer.nullable(),
+    favorites: z.array(Favorite),
+    history: z.array(HistoryEntry),
+    api_keys: z.array(ApiKeyName),
+    play_receipts: z
+      .array(PlayReceipt)
+      .meta({ description: 'Plays that were sent under a key of their own, kept for 31 days.' }),
+    listening_days: z.array(z.iso.date()).meta({
+      description: 'Days of the last 31 on which something was played (UTC).',
+      examples: [['2026-06-23']],
+    }),
+  })
+  .meta({ id: 'Export' });
+type Export = z.infer<typeof Export>;
 
 const recentSignInSeconds = 15 * 60;
 
@@ -41,7 +77,7 @@ export const meEndpoints = [
     operation: 'deleteAccount',
     summary: 'Delete the account',
     description:
-      'Permanently deletes the account of the caller, with its customer record, favorites and API keys. This needs a ' +
+      'Permanently deletes the account of the caller, with its customer record, favorites, history and API keys. This needs a ' +
       'sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys ' +
       'get 401 here.',
     guard: 'user',
@@ -56,6 +92,25 @@ export const meEndpoints = [
         });
       await context.auth.deleteAccount(caller);
       return { data: { ok: true } };
+    },
+  }),
+
+  endpoint({
+    method: 'get',
+    path: '/me/export',
+    operation: 'exportAccount',
+    summary: 'Everything that is kept of the caller',
+    description:
+      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). API keys get 401 here.',
+    guard: 'user',
+    response: z.object({ data: Export }).meta({ id: 'ExportResponse' }),
+    download: 'sounds-service-export.json',
+    errors: ['unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller }) => {
+      const kept = (await context.data.call(caller, 'export_account')) as Omit<Export, 'profile'>;
+      const { id, email, full_name, avatar_url } = kept.customer ?? profileOf(caller);
+      return { data: { profile: { id, email, full_name, avatar_url }, ...kept } };
     },
   }),
 

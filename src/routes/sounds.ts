@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
-import { optionalQueryText, queryBoolean, uuid } from '../fields.ts';
+import { optionalQueryText, pageSize, queryBoolean, uuid } from '../fields.ts';
 import { notFound } from '../http/errors.ts';
-import { Sound, SoundDetail, signedUrlLifetimeSeconds, soundId } from '../sound.ts';
+import { Sound, SoundDetail, signedUrlLifetimeSeconds } from '../sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
@@ -15,23 +15,6 @@ const SoundPage = z
   .meta({ id: 'SoundListResponse' });
 
 type SoundPage = z.infer<typeof SoundPage>;
-
-const limit = z
-  .string({ error: 'must be given once' })
-  .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100')
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100')
-  .meta({
-    override: ({ jsonSchema }) => {
-      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 50 });
-      delete jsonSchema.pattern;
-    },
-  });
-
-const Played = z
-  .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
-  .meta({ id: 'PlayCount' });
-type Played = z.infer<typeof Played>;
 
 /** What private.get_sound returns: the Sound and the names of its files. */
 type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
@@ -62,7 +45,7 @@ export const soundEndpoints = [
         description:
           'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
       }),
-      limit: limit.optional().meta({ description: 'Page size.', examples: [20] }),
+      limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
       cursor: cursor.optional().meta({
         description:
           'The `next_cursor` of the previous page: an ISO 8601 date-time of the years 1970 to 9999 in any spelling.',
@@ -122,27 +105,6 @@ export const soundEndpoints = [
           audio_url_expires_in: signedUrlLifetimeSeconds,
         },
       };
-    },
-  }),
-
-  endpoint({
-    method: 'post',
-    path: '/sounds/{id}/play',
-    operation: 'countPlay',
-    summary: 'Count a play',
-    description:
-      'Adds one to the global play counter of the sound, atomically, and returns the new count. Not idempotent: ' +
-      'a repeated request counts twice.',
-    guard: 'bearer',
-    params: SoundPath,
-    response: z.object({ data: Played }).meta({ id: 'PlayCountResponse' }),
-    errors: ['unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
-    handle: async ({ context, caller, params }) => {
-      const args = { played_sound: params.id };
-      const data = (await context.data.service.find(caller, 'count_play', args)) as Played | null;
-      if (data === null) throw notFound('sound');
-      return { data };
     },
   }),
 ];

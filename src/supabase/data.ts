@@ -15,13 +15,19 @@ type Arguments<Name extends FunctionName> =
     : [args: Functions[Name]['Args']];
 
 /** What to say where the database checks more than our validation does. */
-const refusedByCheck: { [Name in FunctionName]?: { message: string; reason?: ErrorReason } } = {
-  update_customer: { message: 'The values were not accepted.' },
-  add_favorite: {
-    message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
-    reason: 'too_many_favorites',
-  },
-};
+const refusedByCheck: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } =
+  {
+    update_customer: { message: 'The values were not accepted.' },
+    add_favorite: {
+      message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+      reason: 'too_many_favorites',
+    },
+    count_play: {
+      message: 'Idempotency-Key: was used for another sound. Make a new one for each play.',
+      reason: 'key_reused',
+      field: 'Idempotency-Key',
+    },
+  };
 
 /** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
 function refused(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
@@ -38,8 +44,8 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
       return notFound('resource');
     case '23514': {
       // a check of the database
-      const { message, reason } = refusedByCheck[name] ?? {};
-      return message ? new ApiError('invalid_request', message, { cause, reason }) : serverError(cause);
+      const { message, ...rest } = refusedByCheck[name] ?? {};
+      return message ? new ApiError('invalid_request', message, { cause, ...rest }) : serverError(cause);
     }
     default:
       return serverError(cause);

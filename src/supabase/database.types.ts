@@ -59,6 +59,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"history": {
+                  Row: {
+                    "last_played_at": string,"plays": number,"sound_id": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "last_played_at": string,"plays": number,"sound_id": string,"user_id": string
+                  }
+                  Update: {
+                    "last_played_at"?: string,"plays"?: number,"sound_id"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"home_section_sounds": {
                   Row: {
                     "position": number,"section_id": string,"sound_id": string
@@ -165,8 +179,14 @@ isOneToOne: false
 "as_api_key":
 { Args: { "arguments"?: Json,"key_hash": string,"operation": string }; Returns: Json
                            },
+"clear_history":
+{ Args: Record<PropertyKey, never>; Returns: undefined
+                           },
 "count_play":
-{ Args: { "played_sound": string }; Returns: Json
+{ Args: { "idempotency_key"?: string,"played_sound": string,"player"?: string }; Returns: Json
+                           },
+"count_plays":
+{ Args: { "player"?: string,"plays": Json }; Returns: Json
                            },
 "doctor_issue_key":
 { Args: { "account": string }; Returns: string
@@ -180,6 +200,9 @@ isOneToOne: false
 "doctor_session_addresses":
 { Args: { "account": string }; Returns: Json
                            },
+"export_account":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "get_customer":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -192,6 +215,9 @@ isOneToOne: false
 "list_favorites":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_history":
+{ Args: { "before_moment"?: string,"before_sound"?: string,"page_size"?: number }; Returns: Json
+                           },
 "list_home_sections":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -200,6 +226,9 @@ isOneToOne: false
                            },
 "remove_favorite":
 { Args: { "disliked_sound": string }; Returns: undefined
+                           },
+"remove_from_history":
+{ Args: { "forgotten_sound": string }; Returns: undefined
                            },
 "touch_last_seen":
 { Args: Record<PropertyKey, never>; Returns: undefined

@@ -1,6 +1,6 @@
 -- Attacks on the play counter: only the service counts.
 begin;
-select plan(21);
+select plan(33);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.sounds (id, title, is_active) values
@@ -19,6 +19,17 @@ create view pg_temp.attacks as
     ('table play_counts', 'delete from public.play_counts'),
     ('table play_counts', 'truncate public.play_counts'),
     ('function count_play', $$ select public.count_play('7e575000-0000-4000-8000-000000000001') $$),
+    ('function count_play',
+     $$ select public.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000') $$),
+    ('function count_plays', $$ select public.count_plays('[]', 'b0000000-0000-4000-8000-000000000000') $$),
+    ('function count_play',
+     $$ select private.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000', 'x') $$),
+    ('function add_to_counts',
+     $$ select private.add_to_counts('{7e575000-0000-4000-8000-000000000001}', '{2026-01-01}') $$),
+    ('table history',
+     $$ insert into public.history values
+        ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 9, now()) $$),
+    ('table history', 'update public.history set plays = 9'),
     ('function as_api_key',
      $$ select public.as_api_key('x', 'count_play', '{"played_sound": "7e575000-0000-4000-8000-000000000001"}') $$)
   ) as attack (target, attack);

@@ -1,6 +1,6 @@
 -- What is left of a deleted account: Alice's is deleted, Bob's lives on.
 begin;
-select plan(20);
+select plan(30);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -25,7 +25,8 @@ insert into public.favorites (user_id, sound_id)
 select admin.create_api_key('Key of ' || email, email) from auth.users where email like '%@tests.example.com';
 update auth.users set banned_until = '2999-01-01' where email like '%@tests.example.com';
 update public.customers set is_active = false where email like '%@tests.example.com';
-select public.count_play('7e575000-0000-4000-8000-000000000001');
+select public.count_play('7e575000-0000-4000-8000-000000000001', id, 'a key')
+  from auth.users where email like '%@tests.example.com';
 
 create temporary view traces as
   select 'auth.users' as place, id as account from auth.users
@@ -35,6 +36,9 @@ create temporary view traces as
     coalesce(payload ->> 'actor_id', payload -> 'traits' ->> 'user_id')::uuid from auth.audit_log_entries
   union all select 'public.customers', id from public.customers
   union all select 'public.favorites', user_id from public.favorites
+  union all select 'public.history', user_id from public.history
+  union all select 'private.play_receipts', user_id from private.play_receipts
+  union all select 'private.listening_days', user_id from private.listening_days
   union all select 'private.api_keys', owner_id from private.api_keys
   union all select 'private.set_aside_bans', customer_id from private.set_aside_bans;
 
@@ -45,7 +49,7 @@ create temporary table places on commit drop as
 select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
-    'private.api_keys', 'private.set_aside_bans'],
+    'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys', 'private.set_aside_bans'],
   'a deactivated customer has something everywhere but in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');
@@ -59,11 +63,11 @@ select is_empty(
 select set_eq(
   $$ select distinct place from traces where account = 'b0000000-0000-4000-8000-000000000000' $$,
   array['auth.users', 'auth.sessions', 'auth.identities', 'auth.audit_log_entries', 'public.customers',
-    'public.favorites', 'private.api_keys'],
+    'public.favorites', 'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys'],
   'another account keeps all it has'
 );
 select is(
-  (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 1::bigint,
+  (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 2::bigint,
   'what was played stays counted'
 );
 
@@ -73,9 +77,21 @@ insert into own_data values
   ($$ select public.update_customer('{"full_name": "Ghost"}') $$),
   ('select public.list_favorites()'),
   ($$ select public.add_favorite('7e575000-0000-4000-8000-000000000001') $$),
-  ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$);
+  ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$),
+  ('select public.list_history()'),
+  ('select public.clear_history()'),
+  ($$ select public.remove_from_history('7e575000-0000-4000-8000-000000000001') $$),
+  ('select public.export_account()');
 grant select on own_data to authenticated;
 
+select throws_ok(
+  $$ select public.count_play('7e575000-0000-4000-8000-000000000001', 'a0000000-0000-4000-8000-000000000000') $$,
+  'PT401', 'The account of this token no longer exists.', 'nothing is counted for a deleted account'
+);
+select throws_ok(
+  $$ select public.count_plays('[]', 'a0000000-0000-4000-8000-000000000000') $$,
+  'PT401', null, 'nor without a network'
+);
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(

@@ -1,7 +1,7 @@
 -- Attacks on the views that shape the answers. The API does not expose their schema; whoever came there all the same finds what
 -- the tables give them, and no more.
 begin;
-select plan(31);
+select plan(34);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -13,13 +13,16 @@ insert into public.favorites (user_id, sound_id) values
   ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001'),
   ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000002');
 
+insert into public.history (user_id, sound_id, plays, last_played_at) values
+  ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 1, now());
+
 create view pg_temp.views as
   select relname as name from pg_class where relnamespace = 'private'::regnamespace and relkind = 'v';
 grant select on pg_temp.views to anon, authenticated, service_role;
 select bag_eq(
   'select name from views',
   $$ values
-    ('category'), ('customer'), ('favorite'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
+    ('category'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
     ('sub_category') $$,
   'the views are exactly the listed ones'
 );
@@ -49,6 +52,7 @@ select results_eq(
   'select email from private.customer', array['mallory@tests.example.com'], 'a user finds nobody but herself in customer'
 );
 select is_empty('select * from private.favorite', 'a user finds no favorite of another');
+select is_empty('select * from private.history_entry', 'nor what another listened to');
 select results_eq(
   format('select title from private.%I where title like %L', name, 'Tests %'), array['Tests shown'],
   'a user finds only what is active in ' || name

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { historyCursor, historyCursorAt } from '../cursor.ts';
+import { Done, endpoint } from '../endpoint.ts';
+import { pageSize, uuid } from '../fields.ts';
+import { dateTime, SoundPreview, soundId } from '../sound.ts';
+
+export const HistoryEntry = z
+  .object({
+    sound_id: soundId,
+    last_played_at: dateTime,
+    plays: z.int().meta({ description: 'By the caller, since the history was last cleared.', examples: [7] }),
+    sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
+  })
+  .meta({ id: 'HistoryEntry' });
+type HistoryEntry = z.infer<typeof HistoryEntry>;
+
+const HistoryPage = z
+  .object({
+    data: z.array(HistoryEntry),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Send it as `cursor` to get the next page; null on the last one. It is opaque.',
+        examples: ['MjAyNi0wNi0yM1QwOTozMDowMC4wMDBaIDJmNmMxZjBlLThhNTEtNGEwZS05YjVlLTZmMWQxYzBiN2E0Mg'],
+      }),
+  })
+  .meta({ id: 'HistoryListResponse' });
+
+export const historyEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/history',
+    operation: 'listHistory',
+    summary: 'What the caller listened to',
+    description:
+      'One entry for each sound that the caller played, the last played first. Page through them with `next_cursor`. A ' +
+      'sound that is played meanwhile moves to the front. A deleted sound leaves the history.',
+    guard: 'bearer',
+    query: z.object({
+      limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
+      cursor: historyCursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
+    }),
+    response: HistoryPage,
+    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
+    cache: 'revalidate',
+    handle: async ({ context, caller, query: { limit, cursor } }) => {
+      const { data, has_more } = (await context.data.call(caller, 'list_history', {
+        ...(limit !== undefined && { page_size: limit }),
+        ...(cursor && { before_moment: cursor.last_played_at, before_sound: cursor.sound_id }),
+      })) as { data: HistoryEntry[]; has_more: boolean };
+      const last = data.at(-1);
+      return { data, next_cursor: has_more && last ? historyCursorAt(last) : null };
+    },
+  }),
+
+  endpoint({
+    method: 'delete',
+    path: '/history',
+    operation: 'clearHistory',
+    summary: 'Clear the history',
+    description: 'Removes all entries. Play counts of sounds stay as they are.',
+    guard: 'bearer',
+    response: Done,
+    errors: ['unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller }) => {
+      await context.data.perform(caller, 'clear_history');
+      return { data: { ok: true } };
+    },
+  }),
+
+  endpoint({
+    method: 'delete',
+    path: '/history/{soundId}',
+    operation: 'removeFromHistory',
+    summary: 'Remove a sound from the history',
+    description:
+      'Idempotent: removing a sound that is not there returns the same. The play count of the sound stays.',
+    guard: 'bearer',
+    params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
+    response: Done,
+    errors: ['unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller, params }) => {
+      await context.data.perform(caller, 'remove_from_history', { forgotten_sound: params.soundId });
+      return { data: { ok: true } };
+    },
+  }),
+];

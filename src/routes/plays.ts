@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { Caller } from '../caller.ts';
+import { momentOf } from '../cursor.ts';
+import { endpoint } from '../endpoint.ts';
+import { body, uuid } from '../fields.ts';
+import { notFound } from '../http/errors.ts';
+import { soundId } from '../sound.ts';
+
+/** How far ahead, in milliseconds, the clock of a phone may be: what it calls the future was played just now. */
+const clockAheadMaxMs = 5 * 60_000;
+
+/** The calendar of Postgres has no year 0. */
+const firstYear = Date.parse('0001-01-01T00:00:00.000Z');
+
+const Played = z
+  .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
+  .meta({ id: 'PlayCount' });
+type Played = z.infer<typeof Played>;
+
+const examplePlay = {
+  id: '8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d',
+  sound_id: '2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42',
+  played_at: '2026-06-23T09:30:00.000Z',
+};
+
+/**
+ * The header of draft-ietf-httpapi-idempotency-key-header, whose value is a quoted string; it is taken without quotes, too.
+ * A UUID counts as the same in capital letters, as Swift writes it.
+ */
+const idempotencyKey = z
+  .string()
+  .transform((value) => (/^".*"$/.test(value) ? value.slice(1, -1).replace(/\\(["\\])/g, '$1') : value))
+  .pipe(z.string().regex(/^[!-~]{1,255}$/, 'must be 1 to 255 visible ASCII characters'))
+  .transform((value) => uuid.safeParse(value).data ?? value)
+  .meta({
+    override: { minLength: 1, maxLength: 255 },
+    description:
+      'What the app calls this play by: a new UUID. A request with the key of a play that was counted within the last 30 ' +
+      'days is not counted again, and returns the count as it is now. Keys are those of the caller alone.',
+    examples: [examplePlay.id],
+  });
+
+const playedAt = z
+  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a date-time') })
+  .transform((value) => value.toUpperCase())
+  .pipe(z.iso.datetime({ offset: true, error: 'must be a date-time such as 2026-06-23T09:30:00.000Z' }))
+  .transform((value, check) => {
+    const moment = momentOf(value);
+    if (moment >= firstYear && moment <= Date.now() + clockAheadMaxMs) return new Date(moment).toISOString();
+    check.addIssue(moment < firstYear ? 'must lie in a year from 1 on' : 'must not lie in the future');
+    return z.NEVER;
+  })
+  .meta({
+    override: { format: 'date-time' },
+    description: 'When it was played. Up to five minutes ahead counts as now.',
+    examples: [examplePlay.played_at],
+  });
+
+const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
+
+const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old']).meta({
+  id: 'PlayStatus',
+  description:
+    'counted; duplicate: a play of this id was counted before; not_found: there is no such active sound; too_old: played ' +
+    'more than 30 days ago. All four are final.',
+});
+
+const PlayResult = z.object({ id: z.guid(), status: PlayStatus }).meta({ id: 'PlayResult' });
+type PlayResult = z.infer<typeof PlayResult>;
+
+/** The service counts plays, and says whose they are. The owner of an API key is known to the database alone. */
+const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
+
+export const playEndpoints = [
+  endpoint({
+    method: 'post',
+    path: '/sounds/{id}/play',
+    operation: 'countPlay',
+    summary: 'Count a play',
+    description:
+      'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
+      "caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts " +
+      'twice. A key that was used for another sound gets 400; a 404 uses up no key.',
+    guard: 'bearer',
+    params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
+    headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
+    response: z.object({ data: Played }).meta({ id: 'PlayCountResponse' }),
+    errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller, params, headers }) => {
+      const key = headers['Idempotency-Key'];
+      const data = (await context.data.service.find(caller, 'count_play', {
+        played_sound: params.id,
+        ...playerOf(caller),
+        ...(key !== undefined && { idempotency_key: key }),
+      })) as Played | null;
+      if (data === null) throw notFound('sound');
+      return { data };
+    },
+  }),
+
+  endpoint({
+    method: 'post',
+    path: '/plays',
+    operation: 'countPlays',
+    summary: 'Count plays that were made without a network',
+    description:
+      'Counts up to 100 plays in one request, which may be repeated: each `id`, a UUID that the app made, counts once for ' +
+      'the caller, as an `Idempotency-Key` does, and the two are one: a play that was sent with a key may be sent again ' +
+      'here under that key as its id. Each play counts for the day on which it was made (UTC). Statuses come in the order ' +
+      'sent. One invalid play is 400, and nothing is counted.',
+    guard: 'bearer',
+    body: body({
+      plays: z
+        .array(OfflinePlay, 'must be a list of plays')
+        .min(1, 'must hold at least one play')
+        .max(100, 'must hold at most 100 plays')
+        .meta({ examples: [[examplePlay]] }),
+    }).meta({ id: 'PlaysRequest' }),
+    maxBody: '32kb',
+    response: z.object({ data: z.array(PlayResult) }).meta({ id: 'PlayResultListResponse' }),
+    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller, body: { plays } }) => ({
+      data: (await context.data.service.call(caller, 'count_plays', {
+        plays,
+        ...playerOf(caller),
+      })) as PlayResult[],
+    }),
+  }),
+];

@@ -1,0 +1,108 @@
+-- What each user listened to: one row for each sound, written as plays are counted.
+
+create table public.history (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  -- No foreign key: its check would lock the row of a popular sound for each new listener. The trigger below does the same.
+  sound_id uuid not null,
+  plays bigint not null constraint plays_is_above_0 check (plays > 0),
+  last_played_at timestamptz(3) not null,
+  primary key (user_id, sound_id)
+);
+create index history_newest_first on public.history (user_id, last_played_at, sound_id);
+create index history_sound_id on public.history (sound_id);
+comment on table public.history is
+  'Which customer listened to which sound, how often, and when last. Customers see their own, and can clear it.';
+comment on column public.history.plays is 'By this customer, since they last cleared their history.';
+
+alter table public.history enable row level security;
+create policy "Users read their own history" on public.history
+  for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history
+  for delete to authenticated using (user_id = (select auth.uid()));
+-- Only counting a play writes here: with a grant of their own, users could invent plays.
+grant select, delete on public.history to authenticated;
+grant select on public.history to service_role;
+
+-- A play that is under way cannot slip past: it writes the sound's row in play_counts, too, whose foreign key makes the
+-- deletion of the sound wait for the play, or the play fail.
+create function private.remove_from_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from public.history where sound_id = old.id;
+  return null;
+end
+$$;
+create trigger sounds_remove_from_histories
+  after delete on public.sounds for each row execute function private.remove_from_histories();
+
+create function private.clear_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from public.history;
+  return null;
+end
+$$;
+create trigger sounds_clear_histories
+  after truncate on public.sounds for each statement execute function private.clear_histories();
+
+-- Each preview is looked up by a subquery, as in private.favorite.
+create view private.history_entry with (security_invoker = true) as
+  select
+    sound_id,
+    to_char(entry.last_played_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_played_at,
+    plays,
+    (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds
+  from public.history as entry
+  where user_id = (select auth.uid())
+  order by entry.last_played_at desc, sound_id desc;
+comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
+grant select on private.history_entry to authenticated;
+
+-- The moment alone would not do as a cursor: plays that were counted later, from one batch, may share it.
+create function public.list_history(
+  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+) returns json
+language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  max_rows constant integer := least(greatest(page_size, 1), 100);
+  ids uuid[];
+begin
+  perform private.require_account();
+  ids := array(
+    select sound_id from public.history
+    where user_id = (select auth.uid())
+      and (last_played_at, sound_id)
+        < (coalesce(before_moment, 'infinity'), coalesce(before_sound, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by last_played_at desc, sound_id desc
+    limit max_rows + 1
+  );
+  return json_build_object(
+    'data', array(
+      select (select entry from private.history_entry as entry where entry.sound_id = page.sound_id)
+      from unnest(ids[:max_rows]) with ordinality as page (sound_id, position)
+      order by position
+    ),
+    'has_more', cardinality(ids) > max_rows
+  );
+end
+$$;
+comment on function public.list_history is
+  'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
+  'played at before_moment, of the sound before_sound.';
+grant execute on function public.list_history to authenticated;
+
+create function public.clear_history() returns void
+language sql volatile set search_path = '' as $$
+  select private.require_account();
+  delete from public.history where user_id = (select auth.uid())
+$$;
+comment on function public.clear_history is 'Removes all entries of the caller''s history. Counts of sounds stay.';
+grant execute on function public.clear_history to authenticated;
+
+create function public.remove_from_history(forgotten_sound uuid) returns void
+language sql volatile set search_path = '' as $$
+  select private.require_account();
+  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound
+$$;
+comment on function public.remove_from_history is 'Removes a sound from the caller''s history, if it is there.';
+grant execute on function public.remove_from_history to authenticated;

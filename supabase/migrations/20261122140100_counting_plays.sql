@@ -1,0 +1,269 @@
+-- Counting plays, each once: for the sound, for its day, and in the history of who played it; all of it or nothing.
+
+-- Receipts -----------------------------------------------------------------------------------------------------
+
+-- Apps repeat what a bad network swallowed. What they call a play by is kept as long as they may.
+create table private.play_receipts (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  key text collate "C" not null,
+  sound_id uuid not null,
+  received_at timestamptz not null default now(),
+  primary key (user_id, key)
+);
+create index play_receipts_oldest_first on private.play_receipts (received_at);
+comment on table private.play_receipts is
+  'Which plays were counted in the last 31 days, so that a repeated request counts once. Older ones go by themselves.';
+comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
+alter table private.play_receipts enable row level security;
+create policy "Nobody reaches play receipts" on private.play_receipts
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+-- Days ---------------------------------------------------------------------------------------------------------
+
+create table private.plays_by_day (
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  day date not null,
+  plays bigint not null,
+  primary key (sound_id, day)
+) with (fillfactor = 50);
+create index plays_by_day_day on private.plays_by_day (day);
+comment on table private.plays_by_day is 'How often each sound was played on each day (UTC).';
+alter table private.plays_by_day enable row level security;
+create policy "Nobody reaches plays by day" on private.plays_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create table private.listeners_by_day (
+  day date primary key,
+  listeners bigint not null
+) with (fillfactor = 50);
+comment on table private.listeners_by_day is 'How many users played something on each day (UTC). It names nobody.';
+alter table private.listeners_by_day enable row level security;
+create policy "Nobody reaches listeners by day" on private.listeners_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create table private.listening_days (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  day date not null,
+  primary key (user_id, day)
+);
+create index listening_days_oldest_first on private.listening_days (day);
+comment on table private.listening_days is
+  'Who is already among the listeners of a day; kept for 31 days, in which plays of that day may still come.';
+alter table private.listening_days enable row level security;
+create policy "Nobody reaches listening days" on private.listening_days
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+-- Steps --------------------------------------------------------------------------------------------------------
+
+-- In this order, and each in the order of its rows, so that no two plays wait for each other in a circle. Counts come before
+-- the history, as the deletion of a sound has them.
+-- The row of a popular sound stays locked until the commit, which therefore does not wait for the disk (synchronous_commit is
+-- off, for the transaction alone): a crash of Postgres may lose the plays of the last half second, and nothing else.
+
+-- Locked, so that the account cannot be deleted half-way.
+create function private.require_player(player uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from auth.users where id = player and deleted_at is null for key share;
+  if not found then
+    raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  end if;
+end
+$$;
+
+-- How many old ones there are, the planner can only guess: whatever it believes, the index has them in order.
+create function private.keep_receipts(player uuid, keys text[], sound_ids uuid[]) returns text[]
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  new_keys text[];
+begin
+  with kept as (
+    insert into private.play_receipts as receipt (user_id, key, sound_id)
+      select player, play.* from unnest(keys, sound_ids) as play (key, sound_id) order by key collate "C"
+      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+        where receipt.received_at < now() - interval '31 days'
+      returning key
+  )
+  select array_agg(key) into new_keys from kept;
+  -- Those that somebody else is removing are left to them: nobody waits.
+  delete from private.play_receipts where ctid = any (array(
+    select ctid from private.play_receipts where received_at < now() - interval '31 days'
+    order by received_at limit 2 * cardinality(new_keys) for update skip locked
+  ));
+  return coalesce(new_keys, '{}');
+end
+$$;
+comment on function private.keep_receipts is
+  'Keeps receipts of plays and returns the keys that had none. A few old receipts go with it.';
+
+create function private.add_listener(player uuid, days date[]) returns void
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  new_days date[];
+begin
+  with added as (
+    insert into private.listening_days (user_id, day)
+      select player, day from unnest(days) as day group by day order by day
+      on conflict (user_id, day) do nothing
+      returning day
+  )
+  select array_agg(day) into new_days from added;
+  if new_days is null then
+    return;
+  end if;
+  delete from private.listening_days where ctid = any (array(
+    select ctid from private.listening_days where day < current_date - 31
+    order by day limit 2 * cardinality(new_days) for update skip locked
+  ));
+  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
+    on conflict (day) do update set listeners = counter.listeners + 1;
+end
+$$;
+comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
+
+create function private.add_to_counts(sound_ids uuid[], days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.play_counts as counter (sound_id, plays)
+    select sound_id, count(*) from unnest(sound_ids) as sound_id group by 1 order by 1
+    on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991);
+  insert into private.plays_by_day as counter (sound_id, day, plays)
+    select sound_id, day, count(*) from unnest(sound_ids, days) as play (sound_id, day) group by 1, 2 order by 1, 2
+    on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
+end
+$$;
+
+create function private.add_to_history(player uuid, sound_ids uuid[], moments timestamptz[], days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+    select player, sound_id, count(*), max(moment) from unnest(sound_ids, moments) as play (sound_id, moment)
+    group by sound_id order by sound_id
+    on conflict (user_id, sound_id) do update set
+      plays = entry.plays + excluded.plays,
+      last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+  perform private.add_listener(player, days);
+end
+$$;
+
+-- One play -----------------------------------------------------------------------------------------------------
+
+create function private.count_play(played_sound uuid, player uuid, idempotency_key text) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
+  today constant date := now() at time zone 'UTC';
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  if player is null then -- a gateway of an earlier release, which says nothing of who plays
+    perform private.add_to_counts(array[played_sound], array[today]) where is_there;
+  else
+    perform private.require_player(player);
+    if is_there and (
+      idempotency_key is null
+      or cardinality(private.keep_receipts(player, array[idempotency_key], array[played_sound])) = 1
+    ) then
+      perform private.add_to_counts(array[played_sound], array[today]);
+      perform private.add_to_history(player, array[played_sound], array[now()], array[today]);
+    elsif exists (
+      select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
+    ) then
+      raise exception 'The key % was used for another sound.', idempotency_key
+        using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
+    end if;
+  end if;
+  if is_there then
+    return json_build_object(
+      'id', played_sound,
+      'play_count', coalesce((select plays from public.play_counts where sound_id = played_sound), 0)
+    );
+  end if;
+  return null;
+end
+$$;
+grant execute on function private.count_play to service_role;
+
+drop function public.count_play(uuid);
+create function public.count_play(played_sound uuid, player uuid default null, idempotency_key text default null) returns json
+-- A function in plain SQL would be planned anew for each call.
+language plpgsql volatile set search_path = '' as $$
+begin
+  return private.count_play(played_sound, player, idempotency_key);
+end
+$$;
+comment on function public.count_play is
+  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound.';
+grant execute on function public.count_play to service_role;
+
+-- Many, played without a network -------------------------------------------------------------------------------
+
+create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[])
+returns integer[]
+language plpgsql volatile set search_path = '' set enable_seqscan = off as $$
+declare
+  playable constant integer[] := array(
+    select distinct on (key) position::integer
+    from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
+    where moment > now() - interval '30 days'
+      and exists (select from public.sounds where id = play.sound_id and is_active)
+    order by key, position
+  );
+  new_keys text[];
+  counted integer[];
+  days date[];
+begin
+  perform private.require_player(player);
+  new_keys := private.keep_receipts(
+    player, array(select keys[i] from unnest(playable) as i), array(select sound_ids[i] from unnest(playable) as i)
+  );
+  counted := array(select i from unnest(playable) as i where keys[i] = any (new_keys));
+  select array_agg(sound_ids[i]), array_agg(moments[i]), array_agg((moments[i] at time zone 'UTC')::date)
+    into sound_ids, moments, days
+    from unnest(counted) as i;
+  perform private.add_to_counts(sound_ids, days);
+  perform private.add_to_history(player, sound_ids, moments, days);
+  return counted;
+end
+$$;
+comment on function private.count_new_plays is
+  'Counts the plays of the last 30 days that have no receipt yet, and returns their positions. Of equal keys the first counts.';
+
+create function private.count_plays(plays jsonb, player uuid) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
+  sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
+  -- The clock of a phone may be ahead.
+  moments constant timestamptz[] :=
+    array(select least((play ->> 'played_at')::timestamptz, now()) from jsonb_array_elements(plays) as play);
+  counted integer[];
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  while counted is null loop
+    begin
+      counted := private.count_new_plays(player, keys, sound_ids, moments);
+    exception when foreign_key_violation then
+      null; -- a sound was deleted meanwhile: the next time it is not found
+    end;
+  end loop;
+  return array_to_json(array(
+    select json_build_object('id', key, 'status', case
+      when position = any (counted) then 'counted'
+      when exists (select from private.play_receipts where user_id = player and play_receipts.key = play.key)
+        and position > all (select i from unnest(counted) as i where keys[i] = play.key)
+        then 'duplicate'
+      when moment <= now() - interval '30 days' then 'too_old'
+      else 'not_found'
+    end)
+    from unnest(keys, moments) with ordinality as play (key, moment, position)
+    order by position
+  ));
+end
+$$;
+grant execute on function private.count_plays to service_role;
+
+create function public.count_plays(plays jsonb, player uuid default null) returns json
+language sql volatile set search_path = '' as $$ select private.count_plays(plays, player) $$;
+comment on function public.count_plays is
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order.';
+grant execute on function public.count_plays to service_role;

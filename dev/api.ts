@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import type { HttpBindings } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { App, setExperimental } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
@@ -14,6 +13,7 @@ import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import type { PasswordRules } from './api/auth-password.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
+import { filesAlone, type Listener, listen } from './api/listen.ts';
 import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
@@ -26,6 +26,8 @@ import { LOCAL_KEYS } from './keys.ts';
 /** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
   readonly url: string;
+  /** Where files are fetched from: `url`, unless there is a `host`. */
+  readonly publicUrl: string;
   /** Ends it, open connections included. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -37,6 +39,8 @@ export interface ApiOptions extends PasswordRules {
   storageDir: string;
   /** 0 picks a free one. */
   port: number;
+  /** Another address of this machine at which, on the same port, public and signed files are served, and nothing else. */
+  host?: string | undefined;
   /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
   emailConfirmations?: boolean;
   /** The least time between two mails of one kind to one address; 1, as in `supabase start`, unless said otherwise. */
@@ -53,8 +57,6 @@ export interface ApiOptions extends PasswordRules {
 
 // Lite's files are served from where the package has them: dist/static/…
 const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
-
-const KEEP_ALIVE_MS = 120_000;
 
 /**
  * Starts the API on a prepared database.
@@ -76,32 +78,26 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       running.add(answer);
       return answer.finally(() => running.delete(answer));
     });
-  const server = createAdaptorServer({ fetch: routes.fetch, overrideGlobalObjects: false });
-  // As long as the real one's: where a client is slow, Node's 5 seconds pass between two requests, and the connection that the
-  // next one takes would be closed under it.
-  if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
-  try {
-    server.listen(options.port, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (error) {
+  const listeners: Listener[] = [];
+  const stop = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+    // A pool never ends, or breaks, when it is closed under a transaction.
+    await Promise.allSettled(running);
     await closeAll();
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    throw taken ? new Error(`Port ${options.port} is in use by another program.`) : error;
-  }
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : options.port}`;
-  return {
-    url,
-    async stop() {
-      const closed = server.listening ? once(server, 'close') : undefined;
-      server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await closed;
-      // A pool never ends, or breaks, when it is closed under a transaction.
-      await Promise.allSettled(running);
-      await closeAll();
-    },
   };
+  let url = '';
+  try {
+    const api = await listen(routes.fetch, options.port, '127.0.0.1');
+    listeners.push(api);
+    url = api.url;
+    if (options.host === undefined) return { url, publicUrl: url, stop };
+    const files = await listen(filesAlone(routes.fetch), api.port, options.host);
+    listeners.push(files);
+    return { url, publicUrl: files.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */

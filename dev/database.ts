@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import postgres from 'postgres';
 import { SUPERUSER } from './postgres.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const migrations = join(root, 'supabase/migrations');
 
 /** The same database, as another role. */
 export function as(role: string, databaseUrl: string): string {
@@ -53,53 +52,6 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
 export async function migrate(databaseUrl: string): Promise<void> {
   await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
 }
-
-/** How the files in supabase/migrations differ from what a database has applied. */
-export interface MigrationDrift {
-  /** Files whose version was applied with other statements: they were edited since, or replaced another file. */
-  changed: { file: string; applied: string }[];
-  /** What was applied and has no file any more, as `<version>_<name>.sql`. */
-  missing: string[];
-}
-
-/** Compares the files with the statements that the CLI has recorded; one that has recorded none differs in nothing. */
-export async function migrationDrift(databaseUrl: string): Promise<MigrationDrift> {
-  const history = await appliedMigrations(databaseUrl);
-  const files = readdirSync(migrations).filter((file) => file.endsWith('.sql'));
-  const changed = files.flatMap((file) => {
-    const applied = history.find(({ version }) => version === versionOf(file));
-    if (!applied?.statements) return [];
-    const text = readFileSync(join(migrations, file), 'utf8');
-    const same = withoutSeparators(text) === withoutSeparators(applied.statements.join(''));
-    return same ? [] : [{ file: `supabase/migrations/${file}`, applied: nameOf(applied) }];
-  });
-  const versions = new Set(files.map(versionOf));
-  return { changed, missing: history.filter(({ version }) => !versions.has(version)).map(nameOf) };
-}
-
-interface AppliedMigration {
-  version: string;
-  name: string | null;
-  statements: string[] | null;
-}
-
-const versionOf = (file: string) => file.split('_', 1)[0] ?? '';
-const nameOf = ({ version, name }: AppliedMigration) => (name ? `${version}_${name}.sql` : version);
-
-async function appliedMigrations(databaseUrl: string): Promise<AppliedMigration[]> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  try {
-    const [row] = await sql`select to_regclass('supabase_migrations.schema_migrations') is null as untouched`;
-    if (row?.['untouched']) return [];
-    return await sql<AppliedMigration[]>`
-      select version, name, statements from supabase_migrations.schema_migrations order by version`;
-  } finally {
-    await sql.end();
-  }
-}
-
-/** The CLI splits a file at its semicolons, and keeps neither these nor the space around them. */
-const withoutSeparators = (text: string) => text.replace(/[\s;]+/g, '');
 
 /**
  * Runs the Supabase CLI in this repository, without its notices and without a trace in the home folder.

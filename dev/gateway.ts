@@ -41,7 +41,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
 
   function start(): Leashed {
     ended = false;
-    const child = spawnLeashed(process.execPath, ['src/server.ts'], 'TERM', {
+    const child = spawnLeashed(process.execPath, ['dev/server.ts'], 'TERM', {
       cwd: root,
       env,
       stdout: 'pipe',

@@ -1,7 +1,10 @@
+import { fileURLToPath } from 'node:url';
+import { watch } from 'chokidar';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import { prettyOptions } from '../src/http/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { howToApply, MIGRATIONS, migrationDrift } from './migrations.ts';
 import { seed } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -23,7 +26,8 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     // There is no proxy with a certificate here.
     REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,
-    SUPABASE_PUBLIC_URL: stack.apiUrl,
+    SUPABASE_PUBLIC_URL: stack.publicUrl,
+    DEV_DATABASE_URL: stack.databaseUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
     // That of a project that signs with one; the stack has a key pair.
@@ -55,8 +59,9 @@ async function end(code: number): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  const settings = readSettings(process.argv.slice(2));
-  stack = startStack({ ...settings, log });
+  const settings = await readSettings(process.argv.slice(2));
+  const warnings: string[] = [];
+  stack = startStack({ ...settings, log, warn: (line) => warnings.push(line) });
   const running = await stack;
   void running.exited.then(() => {
     if (ending) return;
@@ -69,6 +74,17 @@ async function run(): Promise<void> {
   gateway = startGateway(gatewayEnv(running, settings), log);
   await gateway.ready();
   console.log(await summary(running, settings));
+  // Above the summary nobody would see them.
+  for (const warning of warnings) logger.warn(warning);
+  watchMigrations(running);
+}
+
+/** Names migrations that arrive, as with a pull: they are applied at the next start only. */
+function watchMigrations({ databaseUrl }: Stack): void {
+  watch(fileURLToPath(MIGRATIONS), { ignoreInitial: true }).on('add', async () => {
+    const { pending } = await migrationDrift(databaseUrl);
+    if (pending.length > 0) logger.warn(howToApply(pending));
+  });
 }
 
 for (const signal of SIGNALS) process.on(signal, () => void end(0));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { hostAddress } from './host-address.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -15,14 +16,16 @@ export interface Settings {
   apiPort: number;
   databasePort: number;
   dataDir: string;
+  /** An address of this machine in its network, for phones; undefined where there are none. */
+  host: string | undefined;
 }
 
 /**
  * Reads the command line, and the environment with what `.env` adds to it. Asked for help, it gives that and ends the process.
  * @throws an Error that says what is wrong with an argument or a port
  */
-export function readSettings(args: string[]): Settings {
-  const { fresh, 'confirm-email': emailConfirmations, help } = readOptions(args);
+export async function readSettings(args: string[]): Promise<Settings> {
+  const { fresh, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
   if (help) {
     console.log(USAGE);
     process.exit(0);
@@ -41,16 +44,20 @@ export function readSettings(args: string[]): Settings {
     apiPort,
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
+    host: host === undefined ? undefined : await hostAddress(host),
   };
 }
 
-const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email]
+const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email] [--host ADDRESS]
   --fresh           starts with an empty database
-  --confirm-email   new accounts must confirm their address by the code that is mailed to them`;
+  --confirm-email   new accounts must confirm their address by the code that is mailed to them
+  --host ADDRESS    for phones in the same network: signs URLs with this IPv4 address of your machine, such as 192.168.1.20,
+                    and serves the files there; "auto" finds the address`;
 
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },
   'confirm-email': { type: 'boolean', default: false },
+  host: { type: 'string' },
   help: { type: 'boolean' },
 } as const;
 
@@ -74,16 +81,25 @@ function port(name: string, fallback: number): number {
 }
 
 /**
- * Makes sure that a port can be listened on; one that a run killed a moment ago still holds gets a second.
- * @throws an Error of one sentence
+ * Makes sure that ports can be listened on; those that a run killed a moment ago still holds get a second.
+ * @param ports by the variable that sets each
+ * @throws an Error with a sentence for each that is taken
  */
-export async function requireFreePort(port: number, variable: string): Promise<void> {
+export async function requireFreePorts(ports: Record<string, number>): Promise<void> {
+  let taken = Object.entries(ports);
   for (let waited = 0; waited <= 1000; waited += 100) {
-    if ((await canListen(port, '127.0.0.1')) && (await canListen(port))) return;
+    const free = await Promise.all(taken.map(([, port]) => isFree(port)));
+    taken = taken.filter((_, index) => !free[index]);
+    if (taken.length === 0) return;
     await sleep(100);
   }
-  throw new Error(`Port ${port} is in use by another program; set ${variable} to another one.`);
+  const sentences = taken.map(
+    ([variable, port]) => `Port ${port} is in use by another program; set ${variable} to another one.`,
+  );
+  throw new Error(sentences.join('\n'));
 }
+
+const isFree = async (port: number) => (await canListen(port, '127.0.0.1')) && (await canListen(port));
 
 function canListen(port: number, host?: string): Promise<boolean> {
   return new Promise((resolve) => {

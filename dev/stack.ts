@@ -2,16 +2,19 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { type ApiOptions, startApi } from './api.ts';
-import { migrate, migrationDrift, prepareDatabase } from './database.ts';
+import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { LOCAL_KEYS } from './keys.ts';
+import { migrationDrift } from './migrations.ts';
 import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
 import { removeFolder } from './postgres-files.ts';
-import { requireFreePort } from './settings.ts';
+import { requireFreePorts } from './settings.ts';
 
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack {
   readonly apiUrl: string;
+  /** Where files are fetched from: `apiUrl`, or the same at the address that others in the network reach. */
+  readonly publicUrl: string;
   /** Where mails are looked up: `/api/v1/search?query=to:<address>`. */
   readonly mailUrl: string;
   /** As the role `postgres`. */
@@ -44,6 +47,10 @@ export interface StackOptions {
   signing?: SigningAlgorithm;
   /** Told what is being done, and later what is mailed, one line each. */
   log?: (line: string) => void;
+  /** Told what is odd, but keeps nothing from starting. */
+  warn?: (line: string) => void;
+  /** Another address of this machine, at which the files' public and signed addresses, and nothing else, are served too. */
+  host?: string | undefined;
 }
 
 /**
@@ -70,9 +77,11 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   const storageDir = join(options.dataDir, 'storage');
   await stopLeftover(database);
   // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
-  await requireFreePort(options.gatewayPort ?? 0, 'PORT');
-  await requireFreePort(options.apiPort, 'SUPABASE_PORT');
-  await requireFreePort(options.databasePort, 'SUPABASE_DB_PORT');
+  await requireFreePorts({
+    PORT: options.gatewayPort ?? 0,
+    SUPABASE_PORT: options.apiPort,
+    SUPABASE_DB_PORT: options.databasePort,
+  });
   if (options.fresh) {
     removeFolder(database);
     rmSync(storageDir, { recursive: true, force: true });
@@ -85,7 +94,8 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
       `The database is in ${postgres.folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
     );
   }
-  return startServices(postgres, { ...options, storageDir, port: options.apiPort, log }, unlock).catch(
+  const { apiPort, warn = () => {} } = options;
+  return startServices(postgres, { ...options, storageDir, port: apiPort, log, warn }, unlock).catch(
     async (error: unknown) => {
       await postgres.stop();
       throw error;
@@ -95,17 +105,18 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
 
 async function startServices(
   postgres: Postgres,
-  options: Omit<ApiOptions, 'databaseUrl'> & { log: (line: string) => void },
+  options: Omit<ApiOptions, 'databaseUrl'> & Required<Pick<StackOptions, 'log' | 'warn'>>,
   unlock: () => void,
 ): Promise<Stack> {
   const { databaseUrl, exited } = postgres;
   const { log } = options;
   await prepareDatabase(databaseUrl);
-  await applyMigrations(databaseUrl, log);
+  await applyMigrations(databaseUrl, options);
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl });
   return {
     apiUrl: api.url,
+    publicUrl: api.publicUrl,
     mailUrl: api.url,
     databaseUrl,
     ...LOCAL_KEYS,
@@ -120,17 +131,21 @@ async function startServices(
 
 const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
 
-async function applyMigrations(databaseUrl: string, log: (line: string) => void): Promise<void> {
-  const { changed, missing } = await migrationDrift(databaseUrl);
+async function applyMigrations(
+  databaseUrl: string,
+  { log, warn }: Required<Pick<StackOptions, 'log' | 'warn'>>,
+): Promise<void> {
+  const { changed, missing, pending } = await migrationDrift(databaseUrl);
   // The CLI would advise to change the history, which leaves what they did in the database.
   if (missing.length > 0)
     throw new Error(
       `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
     );
   for (const { file, applied } of changed)
-    log(
+    warn(
       `${file} is not what was applied as ${applied}: the database has the old version. To have this one, ${START_OVER}`,
     );
+  if (pending.length === 0) return;
   log('Applying migrations');
   await migrate(databaseUrl).catch((error: Error) => {
     const words = error.message.trim();

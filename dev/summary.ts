@@ -4,20 +4,26 @@ import { DEMO } from './seed.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack.ts';
 
+/** An answer ends with a line break, so that the next line does not begin behind it. */
+const CURL = "curl -sw '\\n'";
+
 /** What somebody needs to know who has just started the stack: addresses, keys, an account, and calls to paste. */
 export async function summary(
   stack: Stack,
-  { gatewayPort, emailConfirmations }: Pick<Settings, 'gatewayPort' | 'emailConfirmations'>,
+  { gatewayPort, emailConfirmations, host }: Pick<Settings, 'gatewayPort' | 'emailConfirmations' | 'host'>,
 ): Promise<string> {
   const gateway = `http://127.0.0.1:${gatewayPort}`;
   const api = `${gateway}/api/v1`;
   const calls = await sampleCalls(stack.databaseUrl, api);
+  const phones = host
+    ? `\n\n  From phones    http://${host}:${gatewayPort}/api/v1  (files: ${stack.publicUrl})`
+    : '';
   return `
   Gateway        ${api}
   Reference      ${api}/docs
   Supabase       ${stack.apiUrl}
   Studio         ${stack.apiUrl}/  (browse and edit the public tables)
-  Database       ${stack.databaseUrl}  (psql, or the line below)
+  Database       ${stack.databaseUrl}  (psql, or the line below)${phones}
 
   Publishable    ${stack.publishableKey}
   Secret         ${stack.secretKey}
@@ -30,8 +36,8 @@ ${calls.join('\n')}
 
 In this folder: sign in with an ID token like those of Google (of Apple: --provider apple); run SQL:
 
-curl -s ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
-npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
+${CURL} ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
+DO_NOT_TRACK=1 npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
 
 An account of your own, from sign-up through a forgotten password to deletion. Mailed codes are printed here; the lines look them up:
 
@@ -49,7 +55,7 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
     order by sort_order, created_at desc limit 1`.finally(() => sql.end());
   const calls = [
     `TOKEN=$(curl -s ${api}/auth/signin -H 'Content-Type: application/json' -d '${JSON.stringify(DEMO)}' | ${member('access_token')})`,
-    `curl -s '${api}/sounds?limit=3' -H "Authorization: Bearer $TOKEN"`,
+    `${CURL} '${api}/sounds?limit=3' -H "Authorization: Bearer $TOKEN"`,
   ];
   if (!sound) return calls;
   const url = `$(curl -s ${api}/sounds/${sound.id} -H "Authorization: Bearer $TOKEN" | ${member('audio_url')})`;
@@ -68,7 +74,7 @@ function accountCalls({
 }): string[] {
   const email = 'eve@example.com';
   const post = (path: string, body: string, token = '') =>
-    `curl -s ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
+    `${CURL} ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
   const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{6}' | head -n 1)`;
   const verify = (type: string, more = '') =>
     `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"${more}}"`)} | ${member('access_token')})`;
@@ -80,7 +86,7 @@ function accountCalls({
     code,
     verify('recovery'),
     post('/auth/password', `'${JSON.stringify({ password: 'second-password' })}'`, bearer),
-    `curl -s -X DELETE ${api}/me ${bearer.trim()}`,
+    `${CURL} -X DELETE ${api}/me ${bearer.trim()}`,
   ];
 }
 

@@ -46,6 +46,12 @@ describe.runIf(inject('stack').embedded)(
       where name in ('plays', 'home')`);
       expect(before).not.toContain('is not what was applied');
       const dev = await start();
+      await dev.until('home.sql is not what');
+      // Below all the rest, where somebody sees them.
+      expect(dev.output.stdout.indexOf('is not what was applied')).toBeGreaterThan(
+        dev.output.stdout.indexOf('Ctrl-C stops everything.'),
+      );
+      expect(dev.output.stdout).not.toContain('Applying migrations');
       const warnings = dev.output.stdout
         .split('\n')
         .filter((line) => line.includes('is not what was applied'));

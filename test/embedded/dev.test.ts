@@ -58,8 +58,11 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     }
     const [lines = [], here = []] = stdout
       .split(/In this folder:|An account of your own/)
-      .map((part) => part.split('\n').filter((line) => /^(TOKEN=\$\()?(curl|npx) /.test(line)));
+      .map((part) =>
+        part.split('\n').filter((line) => /^(TOKEN=\$\(|DO_NOT_TRACK=1 )?(curl|npx) /.test(line)),
+      );
     const pasted = execFileSync('sh', { cwd: folder, input: lines.join('\n'), encoding: 'utf8' });
+    expect(pasted.endsWith('}\n')).toBe(true);
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
     const audio = /-so (\S+)/.exec(lines[2] ?? '')?.[1] ?? '';
     expect(execFileSync('wc', ['-c', audio], { cwd: folder, encoding: 'utf8' })).toMatch(/\d{4,}/);
@@ -124,7 +127,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
     const server = childrenOf(dev.pid)
       .flatMap(({ pid }) => childrenOf(pid))
-      .find(({ command }) => command.endsWith('src/server.ts'));
+      .find(({ command }) => command.endsWith('dev/server.ts'));
     process.kill(server?.pid ?? 0, 'SIGKILL');
     await dev.until('It restarts when a file in src changes.');
     const now = new Date();
@@ -156,7 +159,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await readyz()).toBeUndefined();
   });
 
-  test('says in one sentence what is in use', async () => {
+  test('says in one sentence what is in use, and names all ports that are taken at once', async () => {
     const dev = await start();
     const other = { ...env, ...(await ports()) };
     const cases: [Record<string, string>, string[], RegExp][] = [
@@ -166,11 +169,17 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
         ['--fresh'],
         /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/,
       ],
-      ...['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'].map(
-        (name): [Record<string, string>, string[], RegExp] => [
-          { ...other, DEV_DATA_DIR: `${folder}/other`, [name]: env[name] as string },
+      ...[['PORT'], ['SUPABASE_DB_PORT'], ['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT']].map(
+        (names): [Record<string, string>, string[], RegExp] => [
+          {
+            ...other,
+            DEV_DATA_DIR: `${folder}/other`,
+            ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
+          },
           [],
-          new RegExp(`^Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n$`),
+          new RegExp(
+            `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
+          ),
         ],
       ),
     ];

@@ -1,0 +1,57 @@
+import type { Server } from 'node:http';
+import type { Express } from 'express';
+import type { Context } from '../context.ts';
+import { createHttpServer } from './http-server.ts';
+import { createMetricsServer } from './metrics.ts';
+import { drain } from './shutdown.ts';
+
+function listen(listener: Server, port: number, variable: string, listening: () => void) {
+  listener.once('error', (error: NodeJS.ErrnoException) => {
+    const reason =
+      error.code === 'EADDRINUSE' ? `Port ${port} is in use. Set ${variable} to another one.` : error.message;
+    process.stderr.write(`${reason}\n`);
+    process.exit(1);
+  });
+  listener.listen(port, listening);
+}
+
+/** Serves the app, and metrics where they are asked for, until the process is told to end; then lets requests finish. */
+export function serve(context: Context, app: Express): void {
+  const { config, log } = context;
+  const server = createHttpServer(config, app);
+
+  listen(server, config.port, 'PORT', () => {
+    log.info({ address: server.address() }, `Listening on port ${config.port}`);
+    if (config.requireHttps && config.trustProxy === false)
+      log.warn(
+        'Every request will be refused: REQUIRE_HTTPS is true, and no proxy is trusted. Set TRUST_PROXY.',
+      );
+  });
+
+  if (context.metrics !== null && config.metricsPort !== null) {
+    const { metricsPort } = config;
+    const metricsServer = createMetricsServer(context.metrics);
+    listen(metricsServer, metricsPort, 'METRICS_PORT', () => {
+      log.info({ address: metricsServer.address() }, `Serving metrics on port ${metricsPort}`);
+    });
+  }
+
+  async function shutDown(signal: NodeJS.Signals) {
+    // npm passes a Ctrl-C on that the terminal has already sent to everybody.
+    if (context.lifecycle.draining) return;
+    log.info(`${signal}: finishing the requests in flight`);
+    context.lifecycle.draining = true;
+    const finished = await drain(server, config.shutdownGraceSeconds * 1000);
+    await context.close();
+    log.info(
+      finished ? 'Ended' : 'Ended: some requests took longer than SHUTDOWN_GRACE_SECONDS and were cut off',
+    );
+    process.exit(finished ? 0 : 1);
+  }
+  process.on('SIGTERM', shutDown);
+  process.on('SIGINT', shutDown);
+  process.once('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'Ended by a defect');
+    process.exit(1);
+  });
+}

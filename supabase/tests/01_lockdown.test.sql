@@ -46,12 +46,14 @@ select bag_eq(
     ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
     ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
     ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches API keys'),
+    ('private.deleted_accounts', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches deleted accounts'),
     ('private.former_positions', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches former positions'),
     ('private.listeners_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches listeners by day'),
     ('private.listening_days', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches listening days'),
     ('private.play_receipts', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches play receipts'),
     ('private.plays_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches plays by day'),
-    ('private.set_aside_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches set-aside bans') $$,
+    ('private.set_aside_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches set-aside bans'),
+    ('private.visitors_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches visitors by day') $$,
   'policies are exactly the listed ones'
 );
 select is_empty(
@@ -79,6 +81,7 @@ select bag_eq(
     ('private.apply_activation', ''),
     ('private.assign_created_at', ''),
     ('private.clear_histories', ''),
+    ('private.count_deleted_account', ''),
     ('private.count_play', 'service_role'),
     ('private.count_plays', 'service_role'),
     ('private.create_customer', ''),

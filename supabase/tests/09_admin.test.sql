@@ -1,6 +1,6 @@
 -- Attacks on what is for administrators alone, and on the inner workings.
 begin;
-select plan(45);
+select plan(65);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into private.set_aside_bans (customer_id, banned_until) values
@@ -13,6 +13,11 @@ create view pg_temp.attacks as
     ('schema admin', 'select * from admin.api_keys'),
     ('schema admin', 'select * from admin.catalogue_problems'),
     ('schema admin', 'select * from admin.home_explained'),
+    ('schema admin', 'select * from admin.plays_by_day'),
+    ('schema admin', $$ select * from admin.fill_section('start-here') $$),
+    ('table deleted_accounts', 'select * from private.deleted_accounts'),
+    ('table plays_by_day', 'select * from private.plays_by_day'),
+    ('table listening_days', 'select * from private.listening_days'),
     ('schema admin', 'create function admin.mine() returns integer language sql as $f$ select 1 $f$'),
     ('schema private', 'create function private.mine() returns integer language sql as $f$ select 1 $f$'),
     ('schema public', 'create function public.mine() returns integer language sql as $f$ select 1 $f$'),
@@ -43,9 +48,11 @@ select isnt_empty(
   'the ban was there all the time'
 );
 select has_function('admin', name, 'administrators have admin.' || name)
-from unnest(array['create_api_key', 'revoke_api_key']) as name;
+from unnest(array['create_api_key', 'revoke_api_key', 'fill_section']) as name;
 select has_view('admin', name, 'administrators have admin.' || name)
-from unnest(array['api_keys', 'catalogue_problems']) as name;
+from unnest(array[
+  'api_keys', 'catalogue_problems', 'plays_by_day', 'most_played', 'listeners_by_day', 'accounts_by_day'
+]) as name;
 
 select * from finish();
 rollback;

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { describe, expect, inject } from 'vitest';
+import { describe, expect } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addCategory, addSection, addSound } from './support/catalogue.ts';
-import { rest } from './support/rest.ts';
 import { newEmail, type Sql, signUp, test } from './support/test.ts';
 
 describe('admin.home_explained', () => {
@@ -94,23 +93,6 @@ test('admin.api_keys shows the state of each key: live, expired, revoked, or its
     of('Locked', 'owner deactivated', deactivated.user.email),
     of('Revoked', 'revoked'),
   ]);
-});
-
-describe('the schema admin', () => {
-  test('cannot be reached over the data API, not even with the secret key', async ({ sql }) => {
-    const { apiUrl, secretKey } = inject('stack');
-    for (const name of ['api_keys', 'catalogue_problems', 'home_explained']) {
-      const { status } = await fetch(`${apiUrl}/rest/v1/${name}`, {
-        headers: { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Accept-Profile': 'admin' },
-      });
-      expect(status).toBe(406);
-      expect((await rest('service', 'GET', name)).status).toBe(404);
-    }
-    const reachable = await sql`
-      select role from unnest(array['anon', 'authenticated', 'service_role', 'authenticator']) as role
-      where has_schema_privilege(role, 'admin', 'usage')`;
-    expect(reachable).toEqual([]);
-  });
 });
 
 describe('the snippets for the SQL editor', async () => {

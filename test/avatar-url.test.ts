@@ -64,6 +64,7 @@ const rejectedUrls = [
   'https://a,b.com/',
   'https://<script>',
   'https://a%20b.example',
+  'https://%61.example/x.png',
   'https://a|b.example',
   'https://a^b.example',
   'https://a`b.example',

@@ -141,7 +141,6 @@ describe('a user who bypasses the gateway', () => {
       { phone: '0123 456' },
       { locale: 'not a locale' },
       { avatar_url: 'http://a.example' },
-      { avatar_url: 'https://user@a.example' },
       { full_name: '\u200b' },
       { full_name: '\ufeff\u2060 \u200d' },
       { full_name: 'Ada\ufeff' },
@@ -149,9 +148,6 @@ describe('a user who bypasses the gateway', () => {
       { locale: 'en-u' },
       { locale: 'x' },
       { locale: 'zh-yue' },
-      { avatar_url: 'https://<script>' },
-      { avatar_url: 'https://:80' },
-      { avatar_url: 'https://a.example:port/' },
     ]) {
       expect((await update(refused)).status, JSON.stringify(refused)).toBe(400);
     }
@@ -165,8 +161,6 @@ describe('a user who bypasses the gateway', () => {
       { locale: 'ar-u-nu-latn' },
       { locale: 'en-x-pirate' },
       { avatar_url: 'https://a.example' },
-      { avatar_url: 'https://bücher.example:8443/ä.png?x=[1]#<y>' },
-      { avatar_url: 'https://[2001:db8::1]/a.png' },
     ]) {
       expect(await update(accepted), JSON.stringify(accepted)).toMatchObject({ status: 200, body: accepted });
     }

@@ -3,22 +3,6 @@ import { rest } from './support/rest.ts';
 import { test } from './support/test.ts';
 
 describe('the database functions of the doctor', () => {
-  test('are callable with the secret key alone', async ({ user }) => {
-    const account = user.user.id;
-    for (const [name, args] of [
-      ['doctor_report', {}],
-      ['doctor_session_addresses', { account }],
-      ['doctor_issue_key', { account }],
-      ['doctor_revoke_key', { prefix: 'sk_live_x' }],
-    ] as const) {
-      for (const token of [null, user.access_token]) {
-        const { status, body } = await rest<{ code: string }>(token, 'POST', `rpc/${name}`, args);
-        expect([name, status, body.code]).toEqual([name, token === null ? 401 : 403, '42501']);
-      }
-      expect((await rest('service', 'POST', `rpc/${name}`, args)).status).toBeLessThan(300);
-    }
-  });
-
   test('neither reveal nor change anything of accounts that the doctor did not make', async ({
     sql,
     user,

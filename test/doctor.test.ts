@@ -158,16 +158,6 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         'drop trigger sounds_service_create_customer on auth.users',
         'Triggers on auth.users',
       ],
-      [
-        'the trigger that follows accounts is gone',
-        'drop trigger sounds_service_mirror_account on auth.users',
-        'Triggers on auth.users',
-      ],
-      [
-        'the trigger that keeps a deactivated customer out is gone',
-        'drop trigger sounds_service_set_ban_aside on auth.users',
-        'Triggers on auth.users',
-      ],
     ])('%s, and its SQL fixes it', async ([, damage, check], { ownStack }) => {
       const triggers = () =>
         ownStack.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;

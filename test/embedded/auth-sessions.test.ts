@@ -112,38 +112,9 @@ describe('sign-out', () => {
     const again = await signOut(supabase, accessToken);
     expect([again.status, again.body.code]).toEqual([403, 'session_not_found']);
   });
-
-  test('of the others leaves this one', async ({ supabase }) => {
-    const { email, accessToken, refreshToken } = await supabase.signUp();
-    const other = await signIn(supabase, email);
-    expect((await signOut(supabase, accessToken, '?scope=others')).status).toBe(204);
-    expect((await refresh(supabase, other.body.refresh_token)).status).toBe(400);
-    expect((await refresh(supabase, refreshToken)).status).toBe(200);
-  });
-
-  test('means everywhere unless a scope is given', async ({ supabase }) => {
-    const { email, accessToken, refreshToken } = await supabase.signUp();
-    const other = await signIn(supabase, email);
-    expect((await signOut(supabase, accessToken, '')).status).toBe(204);
-    for (const token of [refreshToken, other.body.refresh_token]) {
-      expect((await refresh(supabase, token)).status).toBe(400);
-    }
-  });
-
-  test('of an unknown scope is refused', async ({ supabase }) => {
-    const { accessToken } = await supabase.signUp();
-    const { status, body } = await signOut(supabase, accessToken, '?scope=sideways');
-    expect([status, body.code]).toEqual([400, 'validation_failed']);
-  });
 });
 
 describe('a bearer token', () => {
-  test('shows its user', async ({ supabase }) => {
-    const { id, email, accessToken: token } = await supabase.signUp();
-    const { status, body } = await supabase.call('/auth/v1/user', { token });
-    expect([status, body.id, body.email]).toEqual([200, id, email]);
-  });
-
   test('that is missing, forged, expired, unsigned or of nobody is refused', async ({ supabase, skip }) => {
     const { accessToken } = await supabase.signUp();
     const sign = (claims: object) => forge(skip, { ...claims });

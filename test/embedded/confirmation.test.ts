@@ -71,25 +71,25 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     expect((await make()).status).toBe(422);
   });
 
-  test('is not mailed to a confirmed account, nor to nobody, and neither is told', async ({ supabase }) => {
-    const { email, code } = await signUpUnconfirmed(supabase);
-    await verify(supabase, 'signup', email, code);
-    const unknown = newEmail();
-    for (const [address, mails] of [
-      [email, 1],
-      [unknown, 0],
-    ] as const) {
-      const { status, body } = await resend(supabase, address);
-      expect([status, body]).toEqual([200, {}]);
-      expect(await mailsTo(supabase.mailUrl, address)).toHaveLength(mails);
-    }
-  });
-
   test('of a recovery confirms as well, and then that of the sign-up is no good', async ({ supabase }) => {
     const { email, code } = await signUpUnconfirmed(supabase);
     const { status } = await verify(supabase, 'recovery', email, await recoveryCode(supabase, email));
     expect(status).toBe(200);
     expect((await signIn(supabase, email)).status).toBe(200);
     expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+  });
+
+  test('a second sign-up after confirming gives a user who does not exist', async ({ supabase }) => {
+    const email = newEmail();
+    const first = await supabase.call('/auth/v1/signup', { body: { email, password } });
+    await supabase.sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
+    const { status, body } = await supabase.call('/auth/v1/signup', {
+      body: { email, password: 'another one', data: { full_name: 'Jo' } },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ email, identities: [], role: '', user_metadata: { full_name: 'Jo' } });
+    expect(body.id).not.toBe(first.body.id);
+    const weak = await supabase.call('/auth/v1/signup', { body: { email, password: 'weak' } });
+    expect([weak.status, weak.body.code]).toEqual([422, 'weak_password']);
   });
 });

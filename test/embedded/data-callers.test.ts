@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { forge, forgeWith } from '../support/forge.ts';
+import { forge } from '../support/forge.ts';
 import { makeObjects } from './objects.ts';
 import { test } from './supabase.ts';
 
@@ -35,17 +35,6 @@ describe('an API key', () => {
     expect([anon.body.claimed, service.body.claimed]).toEqual(['anon', 'service_role']);
   });
 
-  test('may also be a legacy token of that role', async ({ supabase, skip }) => {
-    if (supabase.jwtSecret === '')
-      skip('Legacy API keys are signed with the shared secret: set TEST_SUPABASE_JWT_SECRET.');
-    for (const role of ['anon', 'service_role']) {
-      const key = { forging: 'HS256', secret: supabase.jwtSecret } as const;
-      const apikey = await forgeWith(key, { role, iss: 'supabase', exp: now() + 60 });
-      expect((await supabase.rpc('callers_me', {}, { apikey })).body.role).toBe(role);
-      expect((await supabase.rpc('callers_me', {}, { apikey, token: apikey })).body.role).toBe(role);
-    }
-  });
-
   test('gives way to the token of a user', async ({ supabase }) => {
     const { id, email, accessToken: token } = await supabase.signUp();
     for (const apikey of [supabase.publishableKey, supabase.secretKey]) {
@@ -72,15 +61,6 @@ describe('a bearer token', () => {
     expect((await supabase.rpc('callers_me', {}, { token })).status).toBe(200);
   });
 
-  test('of a role that the API may not become is refused', async ({ supabase, skip }) => {
-    const { status, body } = await supabase.rpc(
-      'callers_me',
-      {},
-      { token: await forge(skip, { role: 'postgres' }) },
-    );
-    expect([status, body.code]).toEqual([403, '42501']);
-  });
-
   test('that is forged, unsigned or no token at all is refused', async ({ supabase, skip }) => {
     const good = await forge(skip, { role: 'authenticated' });
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`;
@@ -89,21 +69,5 @@ describe('a bearer token', () => {
       expect([token, status, body.code]).toEqual([token, 401, 'PGRST301']);
       expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
     }
-  });
-});
-
-test('SQL that takes on claims sees them: auth.uid(), role(), email() and jwt()', async ({ supabase }) => {
-  const claims = { sub: '00000000-0000-4000-8000-000000000001', role: 'authenticated', email: 'a@b.co' };
-  const seen = await supabase.sql.begin(async (sql) => {
-    await sql`select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true)`;
-    await sql`set local role authenticated`;
-    return sql`select auth.uid(), auth.role(), auth.email(), auth.jwt() ->> 'sub' as sub, current_user`;
-  });
-  expect(seen[0]).toEqual({
-    uid: claims.sub,
-    role: 'authenticated',
-    email: 'a@b.co',
-    sub: claims.sub,
-    current_user: 'authenticated',
   });
 });

@@ -27,6 +27,3 @@ export async function signInWith(supabase: Supabase, options: IdTokenOptions) {
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
-
-export const usersWith = ({ sql }: Supabase, email: string) =>
-  sql`select id from auth.users where email = ${email}`;

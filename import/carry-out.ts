@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
-import { insertSound, remember, updateSound } from './catalogue.ts';
-import { COLUMNS, columnsOf } from './fields.ts';
+import { columnsOf } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
 import type { Step } from './plan.ts';
 import { asRefused, ImportError, type Problem } from './problems.ts';
 import { upload } from './storage.ts';
 import type { Connection } from './supabase.ts';
+import { insertSound, remember, updateSound } from './write.ts';
 
 /** Told how the import goes on. */
 export interface Progress {
@@ -27,15 +27,24 @@ const SOUNDS_AT_ONCE = 4;
 /** The database moves a sound whose millisecond is taken to the next free one: with room between them, their order stays. */
 const MS_APART = 10;
 
+/** Whether there is something to do, be it to remember something only. */
+export const isOpen = ({ action, remember }: Step) => action !== 'unchanged' || remember !== undefined;
+
 /**
  * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
  * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
- * The signal of the connection ends it.
+ * The signal of the connection ends it: uploads at once, rows when they are written.
+ * @param steps all of the folder, in its order, also those with nothing to do
+ * @param started when the import began; where it goes on after an interruption, that of the first run
  */
-export async function carryOut(connection: Connection, steps: Step[], progress: Progress): Promise<Outcome> {
+export async function carryOut(
+  connection: Connection,
+  steps: Step[],
+  started: Date,
+  progress: Progress,
+): Promise<Outcome> {
   const { client, signal } = connection;
   const outcome: Outcome = { done: new Set(), refused: [] };
-  const startedMs = Date.now();
   const send = once((file: LocalFile) => {
     let sent = 0;
     return upload(connection, file, (bytes) => {
@@ -47,9 +56,9 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
     const { id, row, write } = step;
     for (const file of step.uploads) await send(file);
     // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
-    const created_at = new Date(startedMs - index * MS_APART).toISOString();
+    const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
     if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
-    if (row && columnsOf(write).length > 0) await updateSound(client, row, write);
+    if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
     if (step.remember) await remember(client, step.remember);
   };
   const carryOutOne = async (step: Step, index: number) => {
@@ -70,7 +79,14 @@ export async function carryOut(connection: Connection, steps: Step[], progress: 
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
-  await queue.addAll(steps.map((step, index) => () => carryOutOne(step, index)));
+  const open = [...steps.entries()].filter(([, step]) => isOpen(step));
+  await queue.addAll(
+    open.map(
+      ([index, step]) =>
+        () =>
+          carryOutOne(step, index),
+    ),
+  );
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
 }
@@ -84,13 +100,4 @@ function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Pr
     sent.set(key, sending);
     return sending;
   };
-}
-
-/** What a step did, or would do, to its sound. */
-export function describe({ action, write, uploads }: Step): string {
-  if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
-  const columns = columnsOf(write).map((column) => COLUMNS[column]);
-  return columns.length > 0
-    ? columns.join(', ')
-    : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, missing from Storage`;
 }

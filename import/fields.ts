@@ -1,14 +1,14 @@
 /** The columns of `public.sounds` that an import writes, as the data API has them. */
 export interface Fields {
   title?: string;
-  description?: string;
-  bowl_note?: string;
-  frequency_hz?: number;
-  duration_sec?: number;
-  category?: string;
-  tags?: string[];
-  cover_image_path?: string;
-  audio_path?: string;
+  description?: string | null;
+  bowl_note?: string | null;
+  frequency_hz?: number | null;
+  duration_sec?: number | null;
+  category?: string | null;
+  tags?: string[] | null;
+  cover_image_path?: string | null;
+  audio_path?: string | null;
   is_featured?: boolean;
   is_active?: boolean;
   sort_order?: number;
@@ -32,4 +32,11 @@ export const COLUMNS: Record<Column, string> = {
   sort_order: 'sort order',
 };
 
-export const columnsOf = (fields: Fields) => Object.keys(fields) as Column[];
+/** What the database gives a new row; null where it is not named here. */
+export const DEFAULTS: Fields = { is_featured: false, is_active: true, sort_order: 0 };
+
+export const columnsOf = (fields: object) => Object.keys(fields) as Column[];
+
+export function pick(fields: { [Name in Column]?: unknown }, columns: Column[]): Fields {
+  return Object.fromEntries(columns.map((column) => [column, fields[column]]));
+}

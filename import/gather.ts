@@ -6,99 +6,139 @@ import type { LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
 import { asRefused, type Problem, Refused } from './problems.ts';
 import { type Recording, readRecording } from './recording.ts';
-import { readSheet, SHEET, type Sheet } from './sheet.ts';
-import { type Found, type FoundFile, walk } from './walk.ts';
+import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
+import type { Sound } from './sound.ts';
+import type { Found, FoundFile } from './walk.ts';
 
-/** What the folder says about one sound. What it does not say is left out. */
-export interface Sound {
-  file: string;
-  fields: Fields;
-  audio: LocalFile;
-  picture?: LocalFile;
-  /** What the sound goes without, and why. */
-  notes: string[];
-}
-
-/** Both in the order of the folder; what is refused in the sheet is in the order of its lines. */
+/** All in the order of the folder; what is refused in the sheet is in the order of its lines. */
 export interface Gathered {
   sounds: Sound[];
   refused: Problem[];
+  /** What is not imported, without that being wrong. */
+  notes: Problem[];
 }
 
 const READ_AT_ONCE = 4;
 
 /**
- * Reads a folder: the recordings in it, and what the sheet says about them.
+ * Reads the recordings of a folder, and what the sheet says about them.
  * @param onRead told how many of how many recordings have been read
- * @throws ImportError when the sheet cannot be understood
  */
 export async function gather(
-  folder: string,
-  { limits, categories }: Catalogue,
+  found: Found,
+  sheet: Sheet,
+  categories: Pick<Category, 'slug' | 'name'>[],
+  limits: Catalogue['limits'],
   onRead: (done: number, total: number) => void,
 ): Promise<Gathered> {
-  const sheet = await readSheet(folder);
-  const found = await walk(folder);
-  checkRows(sheet, found, categories);
-  const recordings = [...found.recordings].filter(([file]) => !sheet.unusable.has(file));
+  const rows = Map.groupBy(usableRows(sheet, found, categories), ({ file }) => file);
+  const left = [...found.recordings].filter(([file, { exported }]) => exported && !rows.has(file));
+  const recordings = [...found.recordings].filter(
+    ([file, { exported }]) => rows.has(file) || !(exported || sheet.unusable.has(file)),
+  );
   let done = 0;
-  const read = async ([file, source]: [string, FoundFile]): Promise<Sound | Problem> => {
-    const outcome = await readSound(file, source, found, sheet, limits).catch(asRefused);
+  const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
+    const outcome = await readSounds(file, source, rows.get(file), found, limits).catch(asRefused);
     onRead(++done, recordings.length);
     return outcome instanceof Refused ? { where: file, reason: outcome.message } : outcome;
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
-  const problems = outcomes.filter((outcome) => 'reason' in outcome);
+  const silent = await Promise.all(
+    (rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)),
+  );
   return {
-    sounds: outcomes.filter((outcome) => 'fields' in outcome),
-    refused: [...found.refused, ...sheet.refused, ...problems],
+    sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
+    refused: [...found.refused, ...sheet.refused, ...outcomes.filter((outcome) => 'reason' in outcome)],
+    notes: [...formatNotes(recordings), ...leftNotes(left)],
   };
 }
 
-/** Refuses the rows of recordings and categories that do not exist, and gives the others the slugs of their categories. */
-function checkRows(sheet: Sheet, { recordings }: Found, categories: Category[]): void {
-  for (const [file, { line, fields }] of sheet.rows) {
+/** The rows of recordings and categories that exist, with the slugs of their categories. The others are refused. */
+function usableRows(
+  sheet: Sheet,
+  { recordings }: Found,
+  categories: Pick<Category, 'slug' | 'name'>[],
+): SheetRow[] {
+  const usable = sheet.rows.filter((row) => {
+    const { line, file, fields } = row;
     const refuse = (reason: string) => sheet.refused.push({ where: `${SHEET} line ${line}`, reason });
     const { category } = fields;
     const slug = category && slugOf(category, categories);
-    if (!recordings.has(file)) {
+    if (file !== undefined && !recordings.has(file)) {
       refuse(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
-    } else if (slug) {
-      fields.category = slug;
-    } else if (category) {
-      const problem = `No category has the slug or name "${category}", or several have that name.`;
-      const remedy = `Correct it, or create the category in the dashboard; until then "${file}" is refused.`;
-      refuse(`${problem} ${remedy}`);
-      sheet.unusable.add(file);
+      return false;
     }
-  }
+    if (category && !slug) {
+      const problem = `No category has the slug or name "${category}", or several have that name.`;
+      const subject = file === undefined ? 'the line' : `"${file}"`;
+      refuse(
+        `${problem} Correct it, or create the category in the dashboard; until then ${subject} is refused.`,
+      );
+      if (file !== undefined) sheet.unusable.add(file);
+      return false;
+    }
+    if (slug) fields.category = slug;
+    return true;
+  });
   sheet.refused.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
+  return usable;
 }
 
-async function readSound(
+/** One for each row of the recording, or one. */
+async function readSounds(
   file: string,
   source: FoundFile,
+  rows: SheetRow[] = [{ line: 0, file, key: '', fields: {} }],
+  found: Found,
+  limits: Catalogue['limits'],
+): Promise<Sound[]> {
+  const recording = await readRecording(file, source, limits.audio);
+  return await Promise.all(rows.map((row) => soundOf(row, recording, found, limits)));
+}
+
+async function soundOf(
+  { file, key, fields: said, picture: named, createdAt }: SheetRow,
+  recording: Recording | undefined,
   { pictures }: Found,
-  sheet: Sheet,
   limits: Catalogue['limits'],
 ): Promise<Sound> {
-  const recording: Recording = await readRecording(file, source, limits.audio);
-  const { cover_image_path: named, ...said } = sheet.rows.get(file)?.fields ?? {};
   const notes: string[] = [];
-  const picture = await (named
-    ? pictureFile(named, pictures, limits.covers)
-    : pictureOf(file, recording, pictures, limits.covers)
-  ).catch((error: unknown) => {
+  const find = async (): Promise<LocalFile | undefined> => {
+    if (named) return await pictureFile(named, pictures, limits.covers);
+    if (named === null || file === undefined || !recording) return undefined;
+    return await pictureOf(file, recording, pictures, limits.covers);
+  };
+  const picture = await find().catch((error: unknown) => {
     notes.push(`No picture: ${asRefused(error).message}`);
     return undefined;
   });
-  const fields = { ...recording.fields, ...said, audio_path: recording.audio.path };
+  const cover: Fields = picture ? { cover_image_path: picture.path } : {};
   return {
     file,
-    fields: picture ? { ...fields, cover_image_path: picture.path } : fields,
-    audio: recording.audio,
+    key,
+    fields: { ...recording?.fields, ...(named === undefined && cover) },
+    said: { ...said, ...(named && cover), ...(named === null && { cover_image_path: null }) },
+    ...(createdAt && { createdAt }),
+    ...(recording && { audio: recording.audio }),
     ...(picture && { picture }),
     notes,
   };
+}
+
+/** What iPhones do not play. */
+const FOREIGN = /^audio\/(ogg|opus|webm)$/;
+
+function formatNotes(recordings: [string, FoundFile][]): Problem[] {
+  const files = recordings.filter(([, { type }]) => FOREIGN.test(type));
+  const [[file] = ['']] = files;
+  const reason =
+    'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.';
+  return files.length > 0 ? [{ where: files.length === 1 ? file : `${files.length} files`, reason }] : [];
+}
+
+function leftNotes(left: [string, FoundFile][]): Problem[] {
+  if (left.length === 0) return [];
+  const reason = `Not imported: at the last export no sound had it any more. For a new sound, add a line to ${SHEET}.`;
+  return left.map(([where]) => ({ where, reason }));
 }

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { Refused } from './problems.ts';
 
 /** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
@@ -16,12 +19,21 @@ export interface LocalFile {
   type: string;
   /** In bytes. */
   size: number;
+  /** SHA-256 in hex. */
+  checksum: string;
   /** The file that it is, or lies in. */
   source: string;
   /** When that was last changed, in milliseconds. */
   changedMs: number;
   /** Gets what lies in the source; without it, that is the source as a whole. */
   extract?: () => Promise<Uint8Array>;
+}
+
+/** SHA-256 in hex. */
+export async function checksumOf(source: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(source), hash);
+  return hash.digest('hex');
 }
 
 /** How long caches may keep a file: a year, since one path stands for one content for ever. */

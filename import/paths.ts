@@ -21,9 +21,16 @@ export function storagePath(file: string, checksum: string, extension = posix.ex
   return `${parts.join('/')}-${checksum.slice(0, CHECKSUM_DIGITS)}${extension.toLowerCase()}`;
 }
 
-/** The id of the sound that a file becomes: always the same one, so that a row is not made twice, whatever is interrupted. */
-export function soundId(file: string): string {
-  const digest = createHash('sha256').update(`sounds-service import ${file}`).digest();
+/** The first digits of the checksum of what is stored under a name that `storagePath` made. */
+export function checksumIn(path: string | null | undefined): string | undefined {
+  return /-([0-9a-f]{12})\.\w+$/.exec(path ?? '')?.[1];
+}
+
+/** The id that a new sound gets: always the same one, so that a row is not made twice, whatever is interrupted. */
+export function soundId(...whatItIs: (string | undefined)[]): string {
+  const digest = createHash('sha256')
+    .update(`sounds-service import ${JSON.stringify(whatItIs)}`)
+    .digest();
   // RFC 9562: version 8 leaves all other bits to us.
   digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80;
   digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;

@@ -4,10 +4,10 @@ import { posix } from 'node:path';
 import { fileTypeFromBuffer, fileTypeFromFile, supportedMimeTypes } from 'file-type';
 import mime from 'mime';
 import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
-import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
+import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from './local-file.ts';
 import { storagePath } from './paths.ts';
 import { Refused } from './problems.ts';
-import { checksumOf, type Recording } from './recording.ts';
+import type { Recording } from './recording.ts';
 import type { Found } from './walk.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function pictureOf(
   pictures: Found['pictures'],
   limits: BucketLimits,
 ): Promise<LocalFile | undefined> {
-  const embedded = selectCover(metadata.common.picture);
+  const embedded = metadata && selectCover(metadata.common.picture);
   if (embedded) return await embeddedPicture(file, embedded, audio, limits);
   const { dir, name } = posix.parse(file);
   const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
@@ -43,13 +43,15 @@ export async function pictureFile(
 ): Promise<LocalFile> {
   const found = pictures.get(file);
   if (!found) throw new Refused(`The folder has no image "${file}". Correct the name or add the file.`);
-  const { source, type } = found;
+  const { source, type, exported } = found;
   const { size, mtimeMs: changedMs } = await stat(source);
   requireLimits(file, type, size, limits);
+  const checksum = await checksumOf(source);
+  const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
+  if (exported?.checksum === checksum) return { ...picture, path: exported.path };
   await requireType(file, source, type);
   // Named after the folder, not the picture: those that are equal become one.
-  const path = storagePath(coverIn(file), await checksumOf(source), posix.extname(file));
-  return { bucket: 'covers', path, type, size, source, changedMs };
+  return { ...picture, path: storagePath(coverIn(file), checksum, posix.extname(file)) };
 }
 
 type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
@@ -66,13 +68,14 @@ async function embeddedPicture(
     throw new Refused('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
   const extension = `.${mime.getExtension(type)}`;
   requireLimits(`picture${extension}`, type, data.length, limits);
-  const path = storagePath(coverIn(file), createHash('sha256').update(data).digest('hex'), extension);
+  const checksum = createHash('sha256').update(data).digest('hex');
+  const path = storagePath(coverIn(file), checksum, extension);
   // Not kept until it is sent: those of two hundred recordings may be a gigabyte.
   const extract = async () => {
     const { common } = await parseFile(source);
     return selectCover(common.picture)?.data ?? new Uint8Array();
   };
-  return { bucket: 'covers', path, type, size: data.length, source, changedMs, extract };
+  return { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs, extract };
 }
 
 /** @throws Refused when the content of a picture is not of the type that its extension stands for */

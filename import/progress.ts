@@ -1,6 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { describe, type Progress } from './carry-out.ts';
+import type { Progress } from './carry-out.ts';
 import type { Step } from './plan.ts';
+import { describe } from './report.ts';
 
 /** What a step counts besides the files it sends, in bytes: those that send nothing take their time, too. */
 const STEP_BYTES = 20_000;
@@ -10,14 +11,10 @@ export function showProgress(steps: Step[], isTerminal: boolean): Progress & { c
   return isTerminal ? bar(steps) : lines(steps.length);
 }
 
-function bar(steps: Step[]): Progress & { close(): void } {
-  const files = new Map(steps.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
-  const total = [...files.values()].reduce((sum, size) => sum + size, steps.length * STEP_BYTES);
-  const startedMs = performance.now();
-  let [done, sent] = [0, 0];
-  const view = new SingleBar(
+const newBar = (format: string) =>
+  new SingleBar(
     {
-      format: '{bar} {percentage}% | {done} of {count} | {rate} | {eta_formatted} left | {file}',
+      format: `{bar} {percentage}% | ${format}`,
       barsize: 24,
       etaBuffer: 200,
       hideCursor: true,
@@ -26,10 +23,21 @@ function bar(steps: Step[]): Progress & { close(): void } {
     },
     Presets.shades_classic,
   );
+
+function rateOf(bytes: number, startedMs: number): string {
+  const perSecond = bytes / Math.max(performance.now() - startedMs, 1) / 1000;
+  return `${perSecond.toFixed(1)} MB/s`;
+}
+
+function bar(steps: Step[]): Progress & { close(): void } {
+  const files = new Map(steps.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
+  const total = [...files.values()].reduce((sum, size) => sum + size, steps.length * STEP_BYTES);
+  const startedMs = performance.now();
+  let [done, sent] = [0, 0];
+  const view = newBar('{done} of {count} | {rate} | {eta_formatted} left | {file}');
   view.start(total, 0, { done, count: steps.length, rate: '', file: '' });
   const update = (payload: object = {}) => {
-    const perSecond = sent / Math.max(performance.now() - startedMs, 1) / 1000;
-    view.update(sent + done * STEP_BYTES, { done, rate: `${perSecond.toFixed(1)} MB/s`, ...payload });
+    view.update(sent + done * STEP_BYTES, { done, rate: rateOf(sent, startedMs), ...payload });
   };
   return {
     begin: ({ file }) => update({ file }),
@@ -65,5 +73,21 @@ export function showReading(isTerminal: boolean): (done: number, total: number) 
       process.stdout.write(
         `\r\x1b[KReading recordings: ${done} of ${total}${done === total ? '\r\x1b[K' : ''}`,
       );
+  };
+}
+
+/** Shows how many of so many bytes have come: with a bar, rate and time left in a terminal, else not at all. */
+export function showBytes(total: number, isTerminal: boolean) {
+  if (!isTerminal) return { add() {}, close() {} };
+  const startedMs = performance.now();
+  const view = newBar('{megabytes} MB | {rate} | {eta_formatted} left');
+  let come = 0;
+  view.start(total, 0, { rate: '', megabytes: '' });
+  return {
+    add(bytes: number) {
+      come += bytes;
+      view.update(come, { rate: rateOf(come, startedMs), megabytes: (come / 1e6).toFixed(1) });
+    },
+    close: () => view.stop(),
   };
 }

@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { fileTypeFromFile } from 'file-type';
 import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Fields } from './fields.ts';
-import { type BucketLimits, type LocalFile, limitProblem } from './local-file.ts';
+import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from './local-file.ts';
 import { readableTitle, storagePath } from './paths.ts';
 import { Refused } from './problems.ts';
 import type { FoundFile } from './walk.ts';
@@ -14,7 +11,8 @@ import type { FoundFile } from './walk.ts';
 export interface Recording {
   fields: Fields;
   audio: LocalFile;
-  metadata: IAudioMetadata;
+  /** Without that of a file as it was exported: the sheet of the export says it all. */
+  metadata?: IAudioMetadata;
 }
 
 /**
@@ -23,13 +21,32 @@ export interface Recording {
  */
 export async function readRecording(
   file: string,
-  { source, type }: FoundFile,
+  { source, type, exported }: FoundFile,
   limits: BucketLimits,
 ): Promise<Recording> {
   const { size, mtimeMs: changedMs } = await stat(source);
   if (size === 0) throw new Refused('The file is empty. Export the recording again.');
   const problem = limitProblem(file, type, size, limits);
   if (problem) throw new Refused(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
+  const checksum = await checksumOf(source);
+  const path = exported?.checksum === checksum ? exported.path : storagePath(file, checksum);
+  const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs };
+  if (path === exported?.path) return { fields: {}, audio };
+  const metadata = await readMetadata(source, type);
+  const comment = commentIn(metadata);
+  return {
+    fields: {
+      title: clean(metadata.common.title) || readableTitle(file),
+      duration_sec: Math.round((metadata.format.duration ?? 0) * 1000) / 1000,
+      ...(comment && { description: comment }),
+    },
+    audio,
+    metadata,
+  };
+}
+
+/** @throws Refused when it is not a recording */
+async function readMetadata(source: string, type: string): Promise<IAudioMetadata> {
   if (/mpeg|aac/.test(type)) await requireMpeg(source);
   const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
@@ -41,17 +58,7 @@ export async function readRecording(
     throw new Refused(`${reason} Check that it plays, and export it again.`);
   }
   if (hasVideo) throw new Refused('It is a video. Export only its audio track.');
-  const comment = commentIn(metadata);
-  const path = storagePath(file, await checksumOf(source));
-  return {
-    fields: {
-      title: clean(metadata.common.title) || readableTitle(file),
-      duration_sec: Math.round(duration * 1000) / 1000,
-      ...(comment && { description: comment }),
-    },
-    audio: { bucket: 'audio', path, type, size, source, changedMs },
-    metadata,
-  };
+  return metadata;
 }
 
 /**
@@ -62,13 +69,6 @@ async function requireMpeg(source: string): Promise<void> {
   const found = await fileTypeFromFile(source);
   if (found && !/^mp[123]$|^aac$/.test(found.ext))
     throw new Refused(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
-}
-
-/** SHA-256 in hex. */
-export async function checksumOf(source: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(source), hash);
-  return hash.digest('hex');
 }
 
 /** The comment for people: one with a descriptor is a program's note to itself. ffmpeg has a place of its own in MP3. */

@@ -1,9 +1,13 @@
 import { styleText } from 'node:util';
-import { describe, type Outcome } from './carry-out.ts';
+import type { Outcome } from './carry-out.ts';
+import type { Place } from './catalogue.ts';
+import { COLUMNS, columnsOf } from './fields.ts';
 import type { Step } from './plan.ts';
 import type { Problem } from './problems.ts';
+import { nameOf } from './sound.ts';
+import type { Part } from './structure.ts';
 
-type Kind = 'new' | 'update' | 'made' | 'updated' | 'left alone' | 'note' | 'refused';
+type Kind = 'new' | 'update' | 'made' | 'updated' | 'moved' | 'held back' | 'left alone' | 'note' | 'refused';
 type Line = [kind: Kind, where: string, text: string];
 
 const COLOURS = {
@@ -11,6 +15,8 @@ const COLOURS = {
   update: 'cyan',
   made: 'green',
   updated: 'cyan',
+  moved: 'cyan',
+  'held back': 'red',
   'left alone': 'yellow',
   note: 'yellow',
   refused: 'red',
@@ -29,30 +35,88 @@ function print(lines: Line[]): void {
 
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** All that an import does, and what stands in its way. */
+export interface Plan {
+  source: string;
+  steps: Step[];
+  parts: Part[];
+  notes: Problem[];
+  refused: Problem[];
+}
+
+/** What a step did, or would do, to its sound. */
+export function describe({ action, write, row, uploads }: Step): string {
+  if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
+  const columns = columnsOf(write).map((column) =>
+    column === 'title' ? `"${row?.title}" becomes "${write.title}"` : COLUMNS[column],
+  );
+  return columns.length > 0
+    ? columns.join(', ')
+    : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, missing from Storage`;
+}
+
 const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
+const isHeld = ({ isHeld }: Step) => isHeld;
 
 /** Of the sounds that are not written, and of those that are written but for what the dashboard has changed. */
 function countOfRest(steps: Step[]): string {
-  const unchanged = steps.filter((step) => step.action === 'unchanged' && !isLeftAlone(step));
-  return `${unchanged.length} unchanged, ${steps.filter(isLeftAlone).length} left alone`;
+  const isSame = (step: Step) => step.action === 'unchanged' && !isLeftAlone(step) && !isHeld(step);
+  const held = steps.filter(isHeld).length;
+  const counts = `${steps.filter(isSame).length} unchanged, ${steps.filter(isLeftAlone).length} left alone`;
+  return held > 0 ? `${counts}, ${held} held back` : counts;
+}
+
+/** What moved in the folder, sound by sound; what is known from another folder is too much for that. */
+function moves({ steps, source }: Plan): Line[] {
+  const nameIn = ({ file, key = '' }: Place) => nameOf({ file, key });
+  const moved = steps.filter(({ from }) => from && (from.source ?? source) === source);
+  const elsewhere = Map.groupBy(
+    steps.filter((step) => step.from && !moved.includes(step)),
+    ({ from }) => from?.source,
+  );
+  return [
+    ...moved.map(({ file, from }): Line => ['moved', file, `was ${nameIn(from ?? {})}`]),
+    ...[...elsewhere].flatMap(([other, steps]): Line[] => [
+      [
+        'note',
+        steps.length === 1 ? (steps[0]?.file ?? '') : plural(steps.length, 'sound'),
+        `known from "${other}"`,
+      ],
+    ]),
+  ];
 }
 
 /** What is the same in the plan and the outcome. */
-function remarks(steps: Step[], refused: Problem[]): Line[] {
+function remarks({ steps, parts, notes }: Plan, refused: Problem[]): Line[] {
   return [
+    ...steps.filter(isHeld).map(({ file, row, write }): Line => {
+      const what = `"${row?.title}" would become "${write.title}", with another recording`;
+      return ['held back', file, `${what}; --overwrite replaces it`];
+    }),
     ...steps.filter(isLeftAlone).map(({ file, row, leftAlone }): Line => {
       const what = row
         ? `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
         : 'deleted in the dashboard; --overwrite would restore it';
       return ['left alone', file, what];
     }),
+    ...parts
+      .filter(({ action }) => action === 'left alone')
+      .map(
+        ({ where, title }): Line => [
+          'left alone',
+          where,
+          `${title}: the project has another; --overwrite would replace it`,
+        ],
+      ),
     ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
+    ...notes.map(({ where, reason }): Line => ['note', where, reason]),
     ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
   ];
 }
 
 /** Shows what an import would do. */
-export function printPlan(steps: Step[], refused: Problem[]): void {
+export function printPlan(plan: Plan): void {
+  const { steps, parts, refused } = plan;
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const planned = changing.map(
     (step): Line => [
@@ -63,7 +127,11 @@ export function printPlan(steps: Step[], refused: Problem[]): void {
         : describe(step),
     ],
   );
-  print([...planned, ...remarks(steps, refused)]);
+  const kinds = { create: 'new', update: 'update' } as const;
+  const structure = parts.flatMap(({ action, where, title }): Line[] =>
+    action in kinds ? [[kinds[action as keyof typeof kinds], where, title]] : [],
+  );
+  print([...structure, ...planned, ...moves(plan), ...remarks(plan, refused)]);
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
@@ -74,29 +142,27 @@ export function printPlan(steps: Step[], refused: Problem[]): void {
 }
 
 /** Shows what an import did. */
-export function printOutcome(
-  steps: Step[],
-  { done, refused, stopped }: Outcome,
-  refusedBefore: Problem[],
-): void {
+export function printOutcome(plan: Plan, { done, refused, stopped }: Outcome): void {
+  const { steps } = plan;
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const finished = changing.filter((step) => done.has(step));
   const made = finished.filter(({ action }) => action === 'create');
   const updated = finished.filter(({ action }) => action === 'update');
-  const allRefused = [...refusedBefore, ...refused];
+  const allRefused = [...plan.refused, ...refused];
   console.log();
   print([
     ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
     ...updated.map((step): Line => ['updated', step.file, describe(step)]),
-    ...remarks(steps, allRefused),
+    ...remarks(plan, allRefused),
   ]);
   console.log(
     `\n${made.length} made, ${updated.length} updated, ${countOfRest(steps)}, ${allRefused.length} refused.`,
   );
   if (stopped !== undefined) {
-    const missing = changing.length - finished.length - refused.length;
+    const isRefused = ({ file }: Step) => refused.some(({ where }) => where === file);
+    const left = changing.filter((step) => !done.has(step) && !isRefused(step));
     console.error(
-      `${stopped}\n${plural(missing, 'sound')} left to import. Run the import again to continue.`,
+      `${stopped}\n${plural(left.length, 'sound')} left to import. Run the import again to continue.`,
     );
   }
 }

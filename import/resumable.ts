@@ -55,9 +55,11 @@ export async function uploadInParts(
 function meaningOf(error: Error | DetailedError, url: string): Error {
   if (!(error instanceof DetailedError)) return error;
   const status = error.originalResponse?.getStatus();
+  // Storage may have sent the upload to another address than the project's.
+  const { origin } = new URL(error.originalRequest?.getURL() ?? url);
   if (status === undefined)
-    return new ImportError(`${url} no longer answers. Check the network, then run the import again.`);
-  const sentence = fatalMessage(status, url);
+    return new ImportError(`${origin} no longer answers. Check the network, then run the import again.`);
+  const sentence = fatalMessage(status, origin);
   if (sentence) return new ImportError(sentence);
   const reason = error.originalResponse?.getBody().trim();
   return new Refused(

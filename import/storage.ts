@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
+import { checksumIn, storagePath } from './paths.ts';
 import { ImportError, Refused } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
+import type { Sound } from './sound.ts';
 import type { Connection } from './supabase.ts';
 
 /** What a bucket takes. @throws ImportError */
@@ -26,8 +30,11 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
 const PAGE = 1000;
 const LISTS_AT_ONCE = 4;
 
-/** What lies in the folders of Storage that the files go to, as bucket/path. */
-export async function storedFiles(client: SupabaseClient, files: LocalFile[]): Promise<Set<string>> {
+/** Looks up files in Storage; what is not there is left out. By bucket/path. */
+export async function listStored(
+  client: SupabaseClient,
+  files: Pick<LocalFile, 'bucket' | 'path'>[],
+): Promise<Map<string, StoredFile>> {
   const folders = new Map(
     files.map(({ bucket, path }) => {
       const folder = posix.dirname(path);
@@ -42,18 +49,87 @@ export async function storedFiles(client: SupabaseClient, files: LocalFile[]): P
           listFolder(client, bucket, folder),
     ),
   );
-  return new Set(listed.flat());
+  return new Map(listed.flat().map((file) => [`${file.bucket}/${file.path}`, file]));
 }
 
-async function listFolder(client: SupabaseClient, bucket: string, folder: string): Promise<string[]> {
-  const paths: string[] = [];
+/** A file as Storage lists it. */
+export interface StoredFile {
+  bucket: LocalFile['bucket'];
+  path: string;
+  type: string;
+  /** In bytes. */
+  size: number;
+  updatedAt: Date;
+}
+
+async function listFolder(
+  client: SupabaseClient,
+  bucket: StoredFile['bucket'],
+  folder: string,
+): Promise<StoredFile[]> {
+  const files: StoredFile[] = [];
+  let offset = 0;
   for (;;) {
-    const page = { limit: PAGE, offset: paths.length };
+    const page = { limit: PAGE, offset };
     const { data, error } = await client.storage.from(bucket).list(folder === '.' ? '' : folder, page);
     if (error) throw meaningOf(error) ?? error;
-    paths.push(...data.map(({ name }) => posix.join(bucket, folder, name)));
-    if (data.length < PAGE) return paths;
+    // Folders have no metadata.
+    for (const { name, metadata, updated_at } of data)
+      if (metadata)
+        files.push({
+          bucket,
+          path: posix.join(folder, name),
+          type: metadata['mimetype'],
+          size: metadata['size'],
+          updatedAt: new Date(updated_at ?? 0),
+        });
+    if (data.length < PAGE) return files;
+    offset += PAGE;
   }
+}
+
+/**
+ * Gives files that keep a name without a checksum one with it, where another content lies under that name: that one
+ * belongs to the project.
+ */
+export async function avoidTakenNames(
+  { client }: Connection,
+  sounds: Sound[],
+  stored: Map<string, unknown>,
+): Promise<void> {
+  const checked = new Map<string, Promise<LocalFile>>();
+  const check = async (file: LocalFile): Promise<LocalFile> => {
+    const { bucket, path, checksum } = file;
+    const isOpen = stored.has(`${bucket}/${path}`) && checksumIn(path) !== checksum.slice(0, 12);
+    if (!isOpen || (await storedChecksum(client, bucket, path)) === checksum) return file;
+    return { ...file, path: storagePath(path, checksum) };
+  };
+  const checkOnce = (file: LocalFile) => {
+    const known = checked.get(`${file.source} ${file.path}`) ?? check(file);
+    checked.set(`${file.source} ${file.path}`, known);
+    return known;
+  };
+  for (const sound of sounds) {
+    if (sound.audio) sound.audio = await checkOnce(sound.audio);
+    if (sound.picture) sound.picture = await checkOnce(sound.picture);
+  }
+}
+
+async function storedChecksum(client: SupabaseClient, bucket: string, path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(await openStored(client, bucket, path), hash);
+  return hash.digest('hex');
+}
+
+/** The content of a file in Storage, as a stream. */
+export async function openStored(
+  client: SupabaseClient,
+  bucket: string,
+  path: string,
+): Promise<ReadableStream> {
+  const { data, error } = await client.storage.from(bucket).download(path).asStream();
+  if (error) throw meaningOf(error) ?? error;
+  return data;
 }
 
 /**

@@ -43,14 +43,24 @@ export interface Connection {
   signal: AbortSignal;
 }
 
+/** How long a row that is being written when the signal comes may take, so that it is known whether it was written. */
+const LAST_ROW_MS = 5000;
+
 /**
  * A client that tries again, with growing delay, while the project is away or has too much to do. Whatever it is asked
  * by an import may be asked twice.
  */
 export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
+  const overdue = new AbortController();
+  signal.addEventListener('abort', () => setTimeout(() => overdue.abort(signal.reason), LAST_ROW_MS).unref());
+  const request: typeof fetch = (input, init) => {
+    const isFile = String(input).startsWith(`${project.url}/storage/`);
+    const ends = { ...init, signal: isFile ? signal : overdue.signal };
+    return fetchWithRetries(project, input, ends, retries);
+  };
   const client = createClient(project.url, project.secretKey, {
     auth: { persistSession: false, autoRefreshToken: false },
-    global: { fetch: (input, init) => fetchWithRetries(project, input, { ...init, signal }, retries) },
+    global: { fetch: request },
   });
   return { project, client, signal };
 }

@@ -1,18 +1,23 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import mime from 'mime';
+import { isSheet } from './csv.ts';
+import type { ExportedFile } from './manifest.ts';
 import { asRefused, type Problem, type Refused } from './problems.ts';
 
 export interface FoundFile {
   source: string;
   /** What the extension stands for, such as `audio/mpeg`. */
   type: string;
+  /** What it was when it was exported. */
+  exported?: ExportedFile;
 }
 
 /** What lies in a folder, in the order of the alphabet, by names in the folder: with `/`, and composed, as not every system has them. */
 export interface Found {
   recordings: Map<string, FoundFile>;
   pictures: Map<string, FoundFile>;
+  sheets: string[];
   /** What could not be looked at. */
   refused: Problem[];
 }
@@ -28,14 +33,22 @@ export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .op
 
 const PLAYLIST = /mpegurl|scpls/;
 
-/** Finds the audio files and pictures of a folder and those below it. Hidden ones, and links to folders, are passed over. */
-export async function walk(folder: string): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), refused: [] };
-  await look(folder, '', found);
+/**
+ * Finds the audio files, pictures and sheets of a folder and those below it. Hidden ones, and links to folders, are passed over.
+ * @param exported files of an export, by their names in the folder
+ */
+export async function walk(folder: string, exported: Map<string, ExportedFile>): Promise<Found> {
+  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], refused: [] };
+  await look(folder, '', found, exported);
   return found;
 }
 
-async function look(folder: string, below: string, found: Found): Promise<void> {
+async function look(
+  folder: string,
+  below: string,
+  found: Found,
+  manifest: Map<string, ExportedFile>,
+): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     const { message }: Refused = asRefused(error);
     found.refused.push({ where: `${below || '.'}/`, reason: message });
@@ -46,11 +59,21 @@ async function look(folder: string, below: string, found: Found): Promise<void> 
     const file = posix.join(below, entry.name.normalize('NFC'));
     const source = join(folder, entry.name);
     if (entry.isDirectory()) {
-      await look(source, file, found);
+      await look(source, file, found, manifest);
       continue;
     }
-    const type = AUDIO_AS_WELL.get(posix.extname(file).toLowerCase()) ?? mime.getType(file);
-    if (type?.startsWith('audio/') && !PLAYLIST.test(type)) found.recordings.set(file, { source, type });
-    if (type?.startsWith('image/')) found.pictures.set(file, { source, type });
+    const exported = manifest.get(file);
+    if (isSheet(entry.name)) found.sheets.push(file);
+    else if (exported) mapFor(exported.bucket, found).set(file, { source, type: exported.type, exported });
+    else addByType(file, source, found);
   }
+}
+
+const mapFor = (bucket: ExportedFile['bucket'], { recordings, pictures }: Found) =>
+  bucket === 'audio' ? recordings : pictures;
+
+function addByType(file: string, source: string, { recordings, pictures }: Found): void {
+  const type = AUDIO_AS_WELL.get(posix.extname(file).toLowerCase()) ?? mime.getType(file);
+  if (type?.startsWith('audio/') && !PLAYLIST.test(type)) recordings.set(file, { source, type });
+  if (type?.startsWith('image/')) pictures.set(file, { source, type });
 }

@@ -115,14 +115,28 @@ isOneToOne: false
                   ]
                 },"imported_sounds": {
                   Row: {
-                    "fields": NonNullable<Json>,"file": string,"sound_id": string
+                    "checksum": string | null,"fields": NonNullable<Json>,"places": NonNullable<Json>,"said": NonNullable<Json>,"sound_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "fields": NonNullable<Json>,"file": string,"sound_id": string
+                    "checksum"?: string | null,"fields": NonNullable<Json>,"places"?: NonNullable<Json>,"said"?: NonNullable<Json>,"sound_id": string
                   }
                   Update: {
-                    "fields"?: NonNullable<Json>,"file"?: string,"sound_id"?: string
+                    "checksum"?: string | null,"fields"?: NonNullable<Json>,"places"?: NonNullable<Json>,"said"?: NonNullable<Json>,"sound_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"imports": {
+                  Row: {
+                    "answers": NonNullable<Json>,"sheet": boolean,"source": string,"started_at": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "answers"?: NonNullable<Json>,"sheet"?: boolean,"source": string,"started_at"?: string | null
+                  }
+                  Update: {
+                    "answers"?: NonNullable<Json>,"sheet"?: boolean,"source"?: string,"started_at"?: string | null
                   }
                   Relationships: [
                     
@@ -223,6 +237,9 @@ isOneToOne: false
                            },
 "list_sounds":
 { Args: { "after"?: string,"category_slug"?: string,"featured"?: boolean,"include_children"?: boolean,"page_size"?: number,"title_search"?: string }; Returns: Json
+                           },
+"refused_sounds":
+{ Args: { "sounds": Json }; Returns: Json
                            },
 "remove_favorite":
 { Args: { "disliked_sound": string }; Returns: undefined

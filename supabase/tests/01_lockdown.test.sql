@@ -43,6 +43,7 @@ select bag_eq(
     ('public.home_section_sounds', 'SELECT', 'authenticated', 'Users read picks of sections and sounds they see'),
     ('public.home_sections', 'SELECT', 'authenticated', 'Users read active home sections'),
     ('public.imported_sounds', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
+    ('public.imports', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
     ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
     ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
     ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches API keys'),
@@ -113,7 +114,8 @@ select bag_eq(
   $$ select name from our_functions where schema = 'public' and callers !~ 'authenticated' $$,
   $$ values
     ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
-    ('public.doctor_revoke_key'), ('public.doctor_session_addresses') $$,
+    ('public.doctor_revoke_key'), ('public.doctor_session_addresses'),
+    ('public.refused_sounds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
 );
 select is_empty(
@@ -185,6 +187,7 @@ select bag_eq(
     ('service_role', 'home_section_sounds', 'DELETE, INSERT, SELECT, UPDATE'),
     ('service_role', 'home_sections', 'DELETE, INSERT, SELECT, UPDATE'),
     ('service_role', 'imported_sounds', 'INSERT, SELECT, UPDATE'),
+    ('service_role', 'imports', 'INSERT, SELECT, UPDATE'),
     ('service_role', 'play_counts', 'DELETE, INSERT, SELECT, UPDATE'),
     ('service_role', 'sounds', 'DELETE, INSERT, SELECT, UPDATE') $$,
   'grants on tables, views and columns are exactly the listed ones'

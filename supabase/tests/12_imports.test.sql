@@ -1,37 +1,69 @@
 -- Attacks on what the import remembers: nobody but the service learns the names of an admin's files, or makes the next import
 -- take a change of the dashboard for its own.
 begin;
-select plan(14);
+select plan(31);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
-insert into public.imported_sounds values ('7e575000-0000-4000-8000-000000000012', 'tests/secret plans.wav', '{"title": "Plans"}');
+insert into public.imported_sounds (sound_id, places, fields)
+values ('7e575000-0000-4000-8000-000000000012', '[{"file": "tests/secret plans.wav"}]', '{"title": "Plans"}');
+insert into public.imports (source) values ('7e575000 secret folder');
 
 create view pg_temp.attacks as
-  select * from unnest(array[
-    'select * from public.imported_sounds',
-    $$ insert into public.imported_sounds values (gen_random_uuid(), 'mine.wav', '{}') $$,
-    $$ update public.imported_sounds set fields = '{}' $$,
-    'delete from public.imported_sounds',
-    'truncate public.imported_sounds'
-  ]) as attack;
+  select * from (values
+    ('imported_sounds', 'select * from public.imported_sounds'),
+    ('imported_sounds', $$ insert into public.imported_sounds (sound_id, fields) values (gen_random_uuid(), '{}') $$),
+    ('imported_sounds', $$ update public.imported_sounds set fields = '{}' $$),
+    ('imported_sounds', 'delete from public.imported_sounds'),
+    ('imported_sounds', 'truncate public.imported_sounds'),
+    ('imports', 'select * from public.imports'),
+    ('imports', $$ insert into public.imports (source) values ('mine') $$),
+    ('imports', 'update public.imports set sheet = true'),
+    ('imports', 'delete from public.imports'),
+    ('imports', 'truncate public.imports')
+  ) as attack (target, statement);
 grant select on pg_temp.attacks to anon, authenticated, service_role;
 
 set local role anon;
-select throws_ok(attack, '42501', 'permission denied for table imported_sounds', 'a guest cannot: ' || attack) from attacks;
+select throws_ok(statement, '42501', 'permission denied for table ' || target, 'a guest cannot: ' || statement)
+from attacks;
+select throws_ok(
+  $$ select public.refused_sounds('[{"title": "Mine"}]') $$, '42501',
+  'permission denied for function refused_sounds', 'a guest cannot try rows'
+);
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
-select throws_ok(attack, '42501', 'permission denied for table imported_sounds', 'a user cannot: ' || attack) from attacks;
+select throws_ok(statement, '42501', 'permission denied for table ' || target, 'a user cannot: ' || statement)
+from attacks;
+select throws_ok(
+  $$ select public.refused_sounds('[{"title": "Mine"}]') $$, '42501',
+  'permission denied for function refused_sounds', 'a user cannot try rows'
+);
 
 set local role service_role;
-select throws_ok(attack, '42501', 'permission denied for table imported_sounds', 'not even the service can: ' || attack)
-from attacks where attack like 'delete%' or attack like 'truncate%';
+select throws_ok(statement, '42501', 'permission denied for table ' || target, 'not even the service can: ' || statement)
+from attacks where statement like 'delete%' or statement like 'truncate%';
 select results_eq(
   $$ update public.imported_sounds set fields = '{"title": "New"}'
-     where sound_id = '7e575000-0000-4000-8000-000000000012' returning file $$,
-  array['tests/secret plans.wav'],
+     where sound_id = '7e575000-0000-4000-8000-000000000012' returning (sound_id, places -> 0 ->> 'file')::text $$,
+  array['(7e575000-0000-4000-8000-000000000012,"tests/secret plans.wav")'],
   'the service finds and changes what it wrote'
 );
+select is(
+  public.refused_sounds('[
+    {"title": "7e575000 fine", "duration_sec": 1.5, "tags": ["a"]}, {"title": " "}, {"title": "A", "sort_order": 1.5}, {"title": "B", "tags": [" "]}
+  ]')::jsonb -> 0,
+  '{"index": 1, "message": "new row for relation \"sounds\" violates check constraint \"title_is_trimmed_visible_and_has_1_to_200_characters\""}',
+  'rows are tried on the rules of the table'
+);
+select is(
+  (select string_agg(refused ->> 'index', ' ') from json_array_elements(
+    public.refused_sounds('[{"title": "A", "sort_order": 1.5}, {"title": "7e575000 fine"}, {"title": "B", "tags": [" "]}, {"title": "\u0000"}]')
+  ) as refused),
+  '0 2 3',
+  'each refused row is named, whatever it is refused for'
+);
+select is_empty($$ select from public.sounds where title = '7e575000 fine' $$, 'none of them is written');
 
 reset role;
 select results_eq(

@@ -55,7 +55,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     ['no header', 'bad.wav', Buffer.alloc(1000), /cannot be read as audio/],
   ])('%s', async ([, name, content, reason], { sql }) => {
     const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/${name}`]: content, [`${category}/good.wav`]: wav });
+    const folder = await makeFolder({ [`${category}/${name}`]: content, [`${category}/good.wav`]: tone() });
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([1, '']);
     expect(refusedLines(stdout)).toEqual([
@@ -67,7 +67,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
 
   test('a file larger than the bucket takes, which is not even read', async ({ sql }) => {
     const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/huge.wav`]: wav, [`${category}/good.wav`]: wav });
+    const folder = await makeFolder({ [`${category}/huge.wav`]: tone(), [`${category}/good.wav`]: tone() });
     await truncate(join(folder, category, 'huge.wav'), 600 * 1024 * 1024);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
@@ -80,7 +80,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
   test('a video', async ({ sql, skip }) => {
     skip(!ffmpeg, 'Install ffmpeg to make a video.');
     const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/good.wav`]: wav });
+    const folder = await makeFolder({ [`${category}/good.wav`]: tone() });
     await encode(folder, `${category}/film.mp4`, tone(1), [
       '-f',
       'lavfi',
@@ -92,14 +92,20 @@ describe('bad input is one line in the report with what to do, and the rest is i
     expect(await soundsIn(sql, category)).toHaveLength(1);
   });
 
-  test('a title and an order that the database rejects, in its own words', async ({ sql }) => {
+  test('a title and an order that the database rejects, in its own words, already in the plan', async ({
+    sql,
+  }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
-      [`${category}/a.wav`]: wav,
+      [`${category}/a.wav`]: tone(),
       [`${category}/b.wav`]: tone(),
       [`${category}/good.wav`]: tone(),
       'sounds.csv': `file;title;sort_order\n${category}/a.wav;${'x'.repeat(300)};\n${category}/b.wav;;1.5\n`,
     });
+    const dry = await importFolder(folder, '--dry-run');
+    expect(dry.stdout).toContain(
+      '1 new, 0 to update, 0 unchanged, 0 left alone, 2 refused; 1 file to upload',
+    );
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
     expect(refusedLines(stdout).sort()).toEqual([
@@ -114,7 +120,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
   test('a category of the sheet that does not exist, already in the plan', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
-      [`${category}/a.wav`]: wav,
+      [`${category}/a.wav`]: tone(),
       [`${category}/good.wav`]: tone(),
       'sounds.csv': `file,category\n${category}/good.wav,\n${category}/a.wav,nowhere\n`,
     });
@@ -137,7 +143,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
   }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
-      [`${category}/a.wav`]: wav,
+      [`${category}/a.wav`]: tone(),
       [`${category}/b.wav`]: tone(),
       'sounds.csv': [
         'file,title,titel,frequency_hz',
@@ -145,7 +151,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
         `${category}/a.wav,Second,,`,
         `${category}/gone.wav,Gone,,`,
         `${category}/b.wav,,,deep`,
-        ',Nameless,,',
+        ',,,440',
       ].join('\n'),
     });
     const { code, stdout } = await importFolder(folder);
@@ -159,7 +165,9 @@ describe('bad input is one line in the report with what to do, and the rest is i
       expect.stringMatching(
         /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is refused/,
       ),
-      expect.stringMatching(/sounds\.csv line 6 +The column "file" is empty\. Fill it in/),
+      expect.stringMatching(
+        /sounds\.csv line 6 +A sound without a recording needs a title\. Fill in "file" or "title"/,
+      ),
     ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['First']);
   });
@@ -195,10 +203,11 @@ describe('bad input is one line in the report with what to do, and the rest is i
 
   test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
     const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/a.wav`]: wav });
+    const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
+    const elsewhere = await makeFolder({ 'b.wav': tone() });
     await symlink('nowhere.wav', join(folder, category, 'dangling.wav'));
     await symlink('.', join(folder, category, 'round'));
-    await symlink('a.wav', join(folder, category, 'linked.wav'));
+    await symlink(join(elsewhere, 'b.wav'), join(folder, category, 'linked.wav'));
     const { stdout } = await importFolder(folder);
     expect(refusedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
@@ -208,9 +217,9 @@ describe('bad input is one line in the report with what to do, and the rest is i
     skip(process.getuid?.() === 0 && !unprivileged, 'Install setpriv: root may read everything.');
     const category = await addCategory(sql);
     const folder = await makeFolder({
-      [`${category}/a.wav`]: wav,
-      [`${category}/b.wav`]: wav,
-      [`${category}/locked/c.wav`]: wav,
+      [`${category}/a.wav`]: tone(),
+      [`${category}/b.wav`]: tone(),
+      [`${category}/locked/c.wav`]: tone(),
     });
     for (const [path, mode] of [
       ['', 0o755],

@@ -134,15 +134,20 @@ describe('a first import', () => {
     expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 
-  test('of the very same recording under two names makes two sounds', async ({ sql }) => {
+  test('makes one sound of a recording that is there twice, and names the copy', async ({ sql }) => {
     const category = await addCategory(sql);
     const recording = tone();
-    const folder = await makeFolder({ [`${category}/a.wav`]: recording, [`${category}/A.wav`]: recording });
-    expect((await importFolder(folder)).code).toBe(0);
-    expect((await soundsIn(sql, category)).map(({ audio_version }) => audio_version !== null)).toEqual([
-      true,
-      true,
-    ]);
+    const folder = await makeFolder({ [`${category}/a.wav`]: recording, [`${category}/b.wav`]: recording });
+    for (const run of ['first', 'next']) {
+      const { code, stdout } = await importFolder(folder);
+      expect([code, stdout], run).toEqual([
+        0,
+        expect.stringMatching(
+          new RegExp(`note +${category}/b\\.wav +A copy of ${category}/a\\.wav: not imported\\.`),
+        ),
+      ]);
+      expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A']);
+    }
   });
 
   test('makes inactive sounds with --hidden, which stay as the dashboard sets them', async ({ sql }) => {

@@ -8,10 +8,8 @@ import type { Sql } from '../support/test.ts';
 
 export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
-let tones = 0;
-
-/** A WAV file (PCM, mono, 16 bit) with a tone of its own, not made by chance: its samples may look like another format. */
-export function tone(seconds = 0.2, hertz = 100 + 3 * tones++): Buffer {
+/** A WAV file (PCM, mono, 16 bit) with a tone that no other test and no earlier run has: recordings are known by their content. */
+export function tone(seconds = 0.2, hertz = 100 + 300 * Math.random()): Buffer {
   const rate = 24_000;
   const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) =>
     Math.round(32_767 * Math.sin((2 * Math.PI * hertz * index) / rate)),
@@ -88,6 +86,11 @@ export function startImport(
   // What it notes there is removed with everything temporary.
   const HOME = tmpdir();
   return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey, HOME }, program);
+}
+
+/** Starts the command that goes the other way. */
+export function startExport(folder: string, { apiUrl, secretKey }: Target) {
+  return run(['import/export.ts', folder], { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
 }
 
 /** Runs the command to its end, without asking. */

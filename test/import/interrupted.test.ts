@@ -63,6 +63,40 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 
+  test('keeps the order of the folder, in which the last one goes on', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 9));
+    await interruptImport(folder, isUpload, 'SIGINT', 4);
+    expect((await soundsIn(sql, category)).length).toBeLessThan(9);
+    await importFolder(folder);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual([...'012345678']);
+  });
+
+  test('waits for the row that is being written, so that the number of sounds left is right', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    const [reached, resumed] = [latch(), latch()];
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isSoundWrite(request)) return undefined;
+      reached.open();
+      await resumed.opened;
+      return undefined;
+    });
+    const command = startImport([folder, '--yes'], proxy);
+    await reached.opened;
+    command.kill('SIGINT');
+    resumed.open();
+    expect(await command.exited).toBe(1);
+    const { length } = await soundsIn(sql, category);
+    expect(length).toBeGreaterThan(0);
+    expect(command.output.stdout).toContain(`${length} made, `);
+    expect(command.output.stderr).toMatch(
+      new RegExp(`^Interrupted\\.\n${8 - length} sounds left to import\\.`),
+    );
+  });
+
   test.for([
     ['while it uploads', isUpload, 2],
     ['before it makes the row', isSoundWrite, 1],

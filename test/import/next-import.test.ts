@@ -142,7 +142,8 @@ describe('the next import', () => {
       await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
       await transaction`delete from storage.objects where name = ${before[0]?.['audio_path']}`;
     });
-    expect((await importFolder(folder)).stdout).toContain('recording, missing from Storage');
+    const { code, stdout } = await importFolder(folder);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('recording, missing from Storage')]);
     expect((await soundsIn(sql, category)).filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 

@@ -1,4 +1,6 @@
-import { describe, expect, inject } from 'vitest';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, inject, onTestFinished } from 'vitest';
 import { test as withoutMigrations } from '../embedded/supabase.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { freePort } from '../support/ports.ts';
@@ -74,6 +76,33 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     async ({ supabase }) => {
       expect(await importError({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
         'The database lacks tables that the import needs. Apply the migrations: npx supabase db push\n',
+      );
+    },
+  );
+
+  test.runIf(inject('stack').embedded)(
+    'where Storage sends large files elsewhere, by the address that does not answer',
+    async () => {
+      const { apiUrl, secretKey } = inject('stack');
+      const elsewhere = `http://127.0.0.1:${await freePort()}`;
+      const server = http.createServer((incoming, outgoing) => {
+        const { method = '', url = '', headers } = incoming;
+        if (url.startsWith('/storage/v1/upload/resumable'))
+          return void outgoing.writeHead(201, { location: `${elsewhere}/upload/1` }).end();
+        const forwarded = http.request(apiUrl + url, { method, headers }, (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(outgoing);
+        });
+        incoming.pipe(forwarded);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      const folder = await makeFolder({ 'large.wav': tone(150) });
+      const command = startImport([folder, '--yes'], { apiUrl: `http://127.0.0.1:${port}`, secretKey });
+      expect(await command.exited).toBe(1);
+      expect(command.output.stderr).toBe(
+        `${elsewhere} no longer answers. Check the network, then run the import again.\n1 sound left to import. Run the import again to continue.\n`,
       );
     },
   );

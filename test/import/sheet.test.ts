@@ -1,7 +1,19 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { addCategory, newSlug } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { addFiles, importFolder, makeFolder, picture, soundsIn, startImport, tone } from './folder.ts';
+import {
+  addFiles,
+  encode,
+  ffmpeg,
+  importFolder,
+  makeFolder,
+  picture,
+  soundsIn,
+  startImport,
+  tone,
+} from './folder.ts';
 
 const lines = (...cells: string[]) => cells.join('\r\n');
 
@@ -43,7 +55,7 @@ describe('sounds.csv', () => {
 
     await addFiles(folder, { 'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n` });
     expect((await importFolder(folder)).stdout).toMatch(
-      new RegExp(`updated +${elsewhere}/plain\\.wav +title, is_featured\\n`),
+      new RegExp(`updated +${elsewhere}/plain\\.wav +"Plain" becomes "New name", is_featured\\n`),
     );
     expect((await soundsIn(sql, category))[1]).toMatchObject({ title: 'New name', is_featured: true });
   });
@@ -106,5 +118,68 @@ describe('sounds.csv', () => {
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('what a sheet said', () => {
+  test('stays until a sheet says otherwise, and a sheet that is missing stops the import', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const file = `${category}/a.wav`;
+    const folder = await makeFolder({
+      [file]: tone(),
+      'Sounds.CSV': `file,title,bowl_note,description\n${file},Bowl,F3,Struck once\n`,
+    });
+    await importFolder(folder);
+    expect(await soundsIn(sql, category)).toMatchObject([{ title: 'Bowl', bowl_note: 'F3' }]);
+    await rm(join(folder, 'Sounds.CSV'));
+    const { code, stdout, stderr } = await importFolder(folder);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/);
+    await addFiles(folder, { 'sounds.csv': 'file\n' });
+    expect((await importFolder(folder)).stdout).toContain('0 new, 0 to update, 1 unchanged');
+    await addFiles(folder, { 'sounds.csv': `file,description\n${file},-\n` });
+    expect((await importFolder(folder)).stdout).toMatch(/updated +\S+a\.wav +description\n/);
+    expect(await soundsIn(sql, category)).toMatchObject([
+      { title: 'Bowl', bowl_note: 'F3', description: null },
+    ]);
+  });
+
+  test('of "-" clears a field, also one that the file has', async ({ sql, skip }) => {
+    skip(!ffmpeg, 'Install ffmpeg to make files with tags.');
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/cover.jpg`]: await picture() });
+    for (const name of ['a', 'b', 'c'])
+      await encode(folder, `${category}/${name}.mp3`, tone(), ['-metadata', 'comment=Struck once']);
+    await addFiles(folder, {
+      'sounds.csv': `file,title,description,cover_image_path\n${category}/a.mp3,,-,-\n${category}/b.mp3,,,\n${category}/c.mp3,-,,\n`,
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /refused +sounds\.csv line 4 +A sound needs a title\. Replace the "-" by one; until then/,
+    );
+    expect(await soundsIn(sql, category)).toMatchObject([
+      { description: null, cover_image_path: null },
+      { description: 'Struck once', cover_image_path: expect.any(String) },
+    ]);
+  });
+
+  test('in a sheet that is not read is not lost unnoticed', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: tone(),
+      [`${category}/sounds.csv`]: 'file\n',
+      'sounds.xlsx': '',
+      'sounds.ods': '',
+    });
+    const { code, stdout } = await importFolder(folder, '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /note +\S+\/sounds\.csv +Not read: only sounds\.csv at the top of the folder is\./,
+    );
+    expect(stdout).toMatch(/note +sounds\.ods +Not read\. Save it as "CSV UTF-8"/);
+    expect(stdout).toMatch(/note +sounds\.xlsx +Not read\. Save it as "CSV UTF-8"/);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, inject } from 'vitest';
 import { run } from '../embedded/processes.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { makeFolder, soundsIn, tone } from './folder.ts';
+import { importFolder, makeFolder, soundsIn, tone } from './folder.ts';
 
 // That of util-linux gives a program a terminal; those of other systems are called differently.
 const script =
@@ -51,6 +51,22 @@ describe('at a terminal', () => {
     const again = startAtTerminal(folder);
     expect(await again.exited).toBe(0);
     expect(again.output.stdout).toContain('0 new, 0 to update, 2 unchanged');
+  });
+
+  test('an answer is remembered when the import is interrupted', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`new ${category}/a.wav`]: tone(300) });
+    const command = startAtTerminal(folder);
+    await command.until('have? Type its slug');
+    command.type(`${category}\r`);
+    await command.until('Import? [y/N] ');
+    command.type('y\r');
+    await command.until('0 of 1');
+    command.type(CTRL_C);
+    await command.exited;
+    const again = await importFolder(folder);
+    expect(again.code).toBe(0);
+    expect(await soundsIn(sql, category)).toHaveLength(1);
   });
 
   test.for([

@@ -17,8 +17,9 @@ on conflict (sound_id) do update set plays = play_counts.plays + 1;
 select admin.create_api_key('Used ' || n, format('listener-%s@example.com', n)) from generate_series(10, 15) as n;
 select admin.revoke_api_key(key_prefix) from private.api_keys where name in ('Used 10', 'Used 11');
 
-insert into public.imported_sounds (sound_id, file, fields)
-select id, format('bowls/%s.wav', title), json_build_object('title', title) from public.sounds;
+insert into public.imported_sounds (sound_id, places, fields)
+select id, jsonb_build_array(jsonb_build_object('source', 'bowls', 'file', format('bowls/%s.wav', title))), json_build_object('title', title)
+from public.sounds;
 insert into storage.objects (bucket_id, name) select 'audio', format('bowls/%s.wav', n) from generate_series(1, 20) as n;
 
 update public.sounds set is_active = false where id in (select id from public.sounds order by created_at limit 2);

@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline/promises';
+import { ImportError } from './problems.ts';
+
+// What the commands of this folder have in common.
+
+export const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
+
+/** Asks at the terminal. Ctrl-C there ends everything: nothing has been done yet. */
+export async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new AbortController();
+  terminal.once('SIGINT', () => process.exit(130)).once('close', () => closed.abort());
+  return await terminal
+    .question(question, closed)
+    .catch(() => '')
+    .finally(() => terminal.close());
+}
+
+/** Aborts at the signals that end a process. */
+export function abortAtSignals(interruption: AbortController): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => interruption.abort());
+}
+
+/** Runs a command to its end. @param run whether all went well, which is exit code 0 */
+export async function exitWith(run: () => Promise<boolean>): Promise<void> {
+  try {
+    process.exitCode = (await run()) ? 0 : 1;
+  } catch (error) {
+    console.error(error instanceof ImportError ? error.message : error);
+    process.exitCode = 1;
+  }
+}

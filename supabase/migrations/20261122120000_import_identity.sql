@@ -1,0 +1,68 @@
+-- How `npm run import` knows its sounds: by where they lie in a folder, or by the content of their recording.
+
+alter table public.imported_sounds
+  add column places jsonb not null default '[]',
+  add column checksum text,
+  add column said jsonb not null default '{}';
+
+-- Of what was imported before, the folder's name is not known.
+update public.imported_sounds set places = jsonb_build_array(jsonb_build_object('file', file));
+alter table public.imported_sounds drop column file;
+
+comment on column public.imported_sounds.places is
+  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in sounds.csv.';
+comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
+comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
+
+create table public.imports (
+  source text primary key,
+  started_at timestamptz,
+  answers jsonb not null default '{}',
+  sheet boolean not null default false
+);
+comment on table public.imports is
+  'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
+comment on column public.imports.source is 'Name of the folder, or what --source said instead.';
+comment on column public.imports.started_at is
+  'When the import began that has not been finished yet. The moments of its sounds are counted from there. NULL when it was finished.';
+comment on column public.imports.answers is 'Slug of the category that was given, when asked, to the sounds of each folder in it.';
+comment on column public.imports.sheet is 'Whether there was a sounds.csv at the last import.';
+
+alter table public.imports enable row level security;
+create policy "Users reach nothing of imports" on public.imports
+  for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imports to service_role;
+
+-- The table's own rules decide, and nothing is written: each row is inserted and taken back.
+create function public.refused_sounds(sounds json) returns json
+language plpgsql set search_path = '' as $$
+declare
+  candidate record;
+  refused json[] := '{}';
+begin
+  for candidate in
+    select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality
+  loop
+    begin
+      insert into public.sounds (
+        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order,
+        created_at
+      )
+      select
+        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path,
+        coalesce(sort_order, 0), coalesce(created_at, now())
+      from json_populate_record(null::public.sounds, candidate.value);
+      raise sqlstate 'SSOK0';
+    exception
+      when sqlstate 'SSOK0' then
+        null;
+      when integrity_constraint_violation or data_exception then
+        refused := refused || json_build_object('index', candidate.index, 'message', sqlerrm);
+    end;
+  end loop;
+  return to_json(refused);
+end
+$$;
+comment on function public.refused_sounds is
+  'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
+grant execute on function public.refused_sounds to service_role;

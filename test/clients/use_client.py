@@ -1,0 +1,54 @@
+"""Uses the client that OpenAPI Generator makes for Python, as an app would, and prints what it got, line by line."""
+
+import sys
+
+import sounds_api
+from sounds_api.models import AddFavoriteRequest, RecoverRequest, SignInRequest, UpdateCustomerRequest
+
+url, email, password, category = sys.argv[1:]
+
+
+def failure(call, *arguments):
+    """A call that must fail: the status, the code and the reason."""
+    try:
+        call(*arguments)
+    except sounds_api.ApiException as error:
+        print(error.status, error.data.error.code.value, error.headers.get("X-Error-Reason", "null"))
+
+
+client = sounds_api.ApiClient(sounds_api.Configuration(host=url))
+auth = sounds_api.AuthApi(client)
+sounds = sounds_api.SoundsApi(client)
+favorites = sounds_api.FavoritesApi(client)
+me = sounds_api.MeApi(client)
+
+session = auth.sign_in(SignInRequest(email=email, password=password)).data
+client.configuration.access_token = session.access_token
+print("signed in", session.user.email)
+
+ids = []
+cursor = None
+while True:
+    page = sounds.list_sounds(category=category, limit=2, cursor=cursor)
+    print("page", len(page.data))
+    ids += [sound.id for sound in page.data]
+    cursor = page.next_cursor
+    if cursor is None:
+        break
+print("sounds", *ids)
+
+detail = sounds.get_sound(ids[0]).data
+print("detail", detail.id, detail.title, detail.audio_url_expires_in)
+print("played", sounds.count_play(ids[0]).data.play_count)
+favorites.add_favorite(AddFavoriteRequest(sound_id=ids[0]))
+for favorite in favorites.list_favorites().data:
+    print("favorite", favorite.sound_id, favorite.sounds.title if favorite.sounds else "null")
+
+me.update_customer(UpdateCustomerRequest(phone="+49 170 1234567"))
+me.update_customer(UpdateCustomerRequest(full_name=None))
+customer = me.get_customer().data
+print("customer", customer.full_name or "null", customer.phone, customer.source.value)
+
+failure(auth.sign_in, SignInRequest(email=email, password="wrong"))
+failure(sounds.get_sound, "00000000-0000-4000-8000-000000000000")
+failure(auth.recover, RecoverRequest(email=email))

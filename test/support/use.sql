@@ -14,6 +14,9 @@ select customer.id, sound.id from public.customers as customer, public.sounds as
 insert into public.play_counts (sound_id, plays) select id, 1000 from public.sounds
 on conflict (sound_id) do update set plays = play_counts.plays + 1;
 
+select public.count_play(sound.id, customer.id, 'play of ' || sound.id)
+from public.customers as customer, public.sounds as sound where customer.email like 'listener-1%';
+
 select admin.create_api_key('Used ' || n, format('listener-%s@example.com', n)) from generate_series(10, 15) as n;
 select admin.revoke_api_key(key_prefix) from private.api_keys where name in ('Used 10', 'Used 11');
 

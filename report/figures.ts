@@ -1,0 +1,51 @@
+import postgres from 'postgres';
+
+/** One row for each day (UTC), the first day first, also where nothing happened. */
+export type Day = {
+  /** YYYY-MM-DD */
+  day: string;
+  plays: number;
+  listeners: number;
+  sign_ups: number;
+  active: number;
+  deleted: number;
+};
+
+export type TopSound = { title: string; plays: number };
+
+export type Figures = { days: Day[]; topSounds: TopSound[] };
+
+/** How many sounds are named. */
+const topSoundsMax = 20;
+
+/**
+ * Reads how the service was used on the last days, today included, from the views of the schema `admin`.
+ * @param databaseUrl as `postgres`, or whoever may read that schema
+ * @throws what the driver throws: a PostgresError, or an Error with the code of the failed connection
+ */
+export async function readFigures(databaseUrl: string, days: number): Promise<Figures> {
+  const sql = postgres(databaseUrl, { max: 1, ssl: 'prefer', connect_timeout: 10, types: { bigint } });
+  try {
+    const first = sql`(now() at time zone 'UTC')::date - ${days - 1}::int`;
+    const [byDay, topSounds] = await sql.begin('read only isolation level repeatable read', (transaction) => [
+      transaction<Day[]>`
+        select
+          series.day::date::text as day, coalesce(plays, 0) as plays, coalesce(listeners, 0) as listeners,
+          coalesce(sign_ups, 0) as sign_ups, coalesce(active, 0) as active, coalesce(deleted, 0) as deleted
+        from generate_series((${first})::timestamp, now() at time zone 'UTC', interval '1 day') as series (day)
+          left join (select day, sum(plays)::bigint as plays from admin.plays_by_day group by day) as played using (day)
+          left join admin.listeners_by_day using (day)
+          left join admin.accounts_by_day using (day)
+        order by series.day`,
+      transaction<TopSound[]>`
+        select title, sum(plays)::bigint as plays from admin.plays_by_day where day >= ${first}
+        group by sound_id, title order by plays desc, title limit ${topSoundsMax}`,
+    ]);
+    return { days: [...byDay], topSounds: [...topSounds] };
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Counts are below 2^53: the database sees to that. */
+const bigint = { to: 20, from: [20], serialize: String, parse: Number };

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
 import { createHttpServer } from './http-server.ts';
+import { logWritten } from './logger.ts';
 import { createMetricsServer } from './metrics.ts';
 import { drain } from './shutdown.ts';
 
@@ -46,6 +47,7 @@ export function serve(context: Context, app: Express): void {
     log.info(
       finished ? 'Ended' : 'Ended: some requests took longer than SHUTDOWN_GRACE_SECONDS and were cut off',
     );
+    await logWritten();
     process.exit(finished ? 0 : 1);
   }
   process.on('SIGTERM', shutDown);

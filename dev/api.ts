@@ -11,7 +11,6 @@ import { authRoutes, publishedSettings } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { apiVersion } from './api/auth-errors.ts';
-import type { PasswordRules } from './api/auth-password.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { filesAlone, type Listener, listen } from './api/listen.ts';
 import { Mailbox } from './api/mailbox.ts';
@@ -32,7 +31,7 @@ export interface Api {
   stop(): Promise<void>;
 }
 
-export interface ApiOptions extends PasswordRules {
+export interface ApiOptions {
   /** A database that `prepareDatabase` has seen. */
   databaseUrl: string;
   /** Where the bytes of storage objects are kept. */
@@ -43,10 +42,6 @@ export interface ApiOptions extends PasswordRules {
   host?: string | undefined;
   /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
   emailConfirmations?: boolean;
-  /** The least time between two mails of one kind to one address; 1, as in `supabase start`, unless said otherwise. */
-  mailGapSeconds?: number;
-  /** For the whole project; any number unless said otherwise. */
-  mailsPerHour?: number;
   /** Told of each mail, in one line with the address and the code. */
   log?: (line: string) => void;
   /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
@@ -63,7 +58,7 @@ const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/l
  * @throws an Error of one sentence when the port is in use
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
-  const mailbox = new Mailbox({ perHour: options.mailsPerHour ?? Infinity, log: options.log ?? (() => {}) });
+  const mailbox = new Mailbox(options.log ?? (() => {}));
   const auth = authApp(options, mailbox, () => url);
   const data = await dataApp(options);
   const closeAll = () => Promise.all([auth.close(), data.connection.close()]);
@@ -102,7 +97,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
-  const { databaseUrl, emailConfirmations = false, mailGapSeconds = 1 } = options;
+  const { databaseUrl, emailConfirmations = false } = options;
   const { emailSignIn = true, signing = 'ES256' } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
@@ -122,7 +117,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       email: {
         enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,
-        max_frequency: `${mailGapSeconds}s`,
+        max_frequency: '1s',
         template: { confirmation: template('confirmation'), recovery: template('recovery') },
       },
     },
@@ -140,7 +135,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           signedInUser,
           adminRoutes(sql),
           authRoutes({ emailSignIn }),
-          accountRoutes(options),
+          accountRoutes,
         ],
       },
     },
@@ -177,7 +172,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
       },
     },
   });
-  app._storageAdapter = files;
+  app._storageAdapter = files as typeof files & NonNullable<App['_storageAdapter']>;
   const { warn } = console;
   console.warn = () => {};
   await app.init();

@@ -62,7 +62,7 @@ async function createDemoUser({ apiUrl, secretKey }: Stack): Promise<void> {
     headers: { apikey: secretKey, 'content-type': 'application/json' },
     body: JSON.stringify({ ...DEMO, email_confirm: true, user_metadata: { full_name: 'Demo' } }),
   });
-  const { error_code: code } = (await response.json()) as { error_code?: string };
+  const { code } = (await response.json()) as { code?: string };
   if (!response.ok && code !== 'email_exists')
     throw new Error(`The demo account could not be created: ${code}.`);
 }

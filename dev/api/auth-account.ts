@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { body, refusal } from './auth.ts';
 import type { AuthService } from './auth-lite.ts';
 import { Recover, Resend, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
-import { Change, changePassword, type PasswordRules } from './auth-password.ts';
+import { Change, changePassword } from './auth-password.ts';
 
 /** Answers, or leaves the request to Lite by answering nothing. */
 type Route = (service: AuthService, c: Context) => Promise<object | undefined>;
@@ -25,22 +25,20 @@ const routes: Record<string, Route> = {
 };
 
 /** Forgotten passwords, codes from mails and new passwords, answered as Supabase Auth does. */
-export function accountRoutes(rules: PasswordRules): MiddlewareHandler<HonoContext> {
-  return async (c, next) => {
-    const service = c.get('authService');
-    const endpoint = `${c.req.method} ${c.req.path}`;
-    try {
-      const answer = await routes[endpoint]?.(service, c);
-      if (answer) return c.json(answer);
-      if (endpoint !== 'PUT /auth/v1/user') return await next();
-      const change = await body(c, Change);
-      if (change.password === undefined) return await next();
-      return await signedIn(c, (caller) => changePassword(service, rules, caller, change));
-    } catch (error) {
-      return refusal(error);
-    }
-  };
-}
+export const accountRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
+  const service = c.get('authService');
+  const endpoint = `${c.req.method} ${c.req.path}`;
+  try {
+    const answer = await routes[endpoint]?.(service, c);
+    if (answer) return c.json(answer);
+    if (endpoint !== 'PUT /auth/v1/user') return await next();
+    const change = await body(c, Change);
+    if (change.password === undefined) return await next();
+    return await signedIn(c, (caller) => changePassword(service, caller, change));
+  } catch (error) {
+    return refusal(error);
+  }
+};
 
 /** Runs it for the user whose token came along, or gives Lite's answer to a bad one. */
 async function signedIn(

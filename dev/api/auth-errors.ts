@@ -40,31 +40,22 @@ export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' && 'code' in error;
 }
 
-/** In the shape that Auth has always had, `{code, error_code, msg}`, which `apiVersion` then brings up to date. */
 export function errorResponse({ status, code, message, details }: AuthError): Response {
-  const headers = { 'x-sb-error-code': code };
-  return Response.json({ code: status, error_code: code, msg: message, ...details }, { status, headers });
+  const headers = { 'x-sb-error-code': code, 'X-Supabase-Api-Version': '2024-01-01' };
+  return Response.json({ code, message, ...details }, { status, headers });
 }
 
-const VERSION_HEADER = 'X-Supabase-Api-Version';
-const STRING_CODES_SINCE = '2024-01-01';
-
-/** Since API version 2024-01-01, which the caller asks for by a header, errors of Auth are `{code, message}`. */
+/** Gives errors the shape that they have since API version 2024-01-01, `{code, message}`, which all of our callers ask for. */
 export const apiVersion: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.res.status < 400) return;
   const body = await readBody(c.res);
   // The edge answers for Auth when the API key is wrong, without a code. OAuth errors are the same in all versions.
   if (body && ('message' in body || 'error_description' in body)) return;
-  const { status, code, message, details } = failureIn(c.res.status, body);
-  const headers = new Headers(c.res.headers);
-  headers.delete('content-length');
-  const modern = (c.req.header(VERSION_HEADER) ?? '') >= STRING_CODES_SINCE;
-  if (modern) headers.set(VERSION_HEADER, STRING_CODES_SINCE);
-  const shape = modern ? { code, message } : { code: status, error_code: code, msg: message };
+  const answer = errorResponse(failureIn(c.res.status, body));
   // Hono merges headers into what it had before unless that is taken away first.
   c.res = undefined;
-  c.res = Response.json({ ...shape, ...details }, { status, headers });
+  c.res = answer;
 };
 
 function failureIn(status: number, body: Record<string, unknown> | undefined): AuthError {

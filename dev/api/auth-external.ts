@@ -9,8 +9,7 @@ import { isDatabaseError } from './rest-errors.ts';
 type Linking =
   | { decision: 'AccountExists'; user: User; identity: { id: string } }
   | { decision: 'LinkAccount'; user: User }
-  | { decision: 'CreateAccount'; candidateEmail: { email: string } }
-  | { decision: 'MultipleAccounts' };
+  | { decision: 'CreateAccount'; candidateEmail: { email: string } };
 
 /**
  * Signs in somebody whom an identity provider vouches for: as the user who has that identity, else as the one user with
@@ -65,11 +64,6 @@ async function accountOf(
   const { provider, sub, email, verified, data } = identity;
   const addresses = [{ email, verified, primary: true }];
   const linking: Linking = await service['determineAccountLinking'](addresses, provider, sub);
-  if (linking.decision === 'MultipleAccounts') {
-    throw unexpectedFailure(
-      'Multiple accounts with the same email address in the same linking domain detected',
-    );
-  }
   const user =
     linking.decision === 'CreateAccount'
       ? await createUser(repository, identity, linking.candidateEmail.email)
@@ -115,12 +109,5 @@ async function confirm(repository: Repository, user: User, data: ExternalIdentit
 /** Auth mails a link then; here nobody could read it. */
 async function needsConfirmation(repository: Repository, user: User, provider: string): Promise<AuthError> {
   await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
-  const next = user.email
-    ? `A confirmation email has been sent to your ${provider} email`
-    : `Verify the email with ${provider} in order to sign in`;
-  return new AuthError(
-    422,
-    'provider_email_needs_verification',
-    `Unverified email with ${provider}. ${next}`,
-  );
+  return new AuthError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
 }

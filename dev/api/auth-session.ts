@@ -75,10 +75,7 @@ const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? ''
 
 const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 
-/**
- * Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away,
- * and signing out means everywhere unless a scope is asked for and the token belongs to a session.
- */
+/** Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away. */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (!USER_ROUTES.test(c.req.path)) return next();
   const token = bearer(c);
@@ -97,11 +94,7 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
         .catch(() => null)
     : null;
   if (isBanned(user)) return errorResponse(new AuthError(403, 'user_banned', 'User is banned'));
-  const url = new URL(c.req.url);
-  if (c.req.path === '/auth/v1/logout' && (!c.req.query('scope') || !claims['session_id'])) {
-    url.searchParams.set('scope', 'global');
-  }
-  c.req.raw = await forLite(new Request(url, c.req.raw), claims);
+  c.req.raw = await forLite(c.req.raw, claims);
   await next();
   // Lite takes a user who is deleted meanwhile for one who gave a wrong password.
   if (user !== null && c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {

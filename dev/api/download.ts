@@ -4,7 +4,7 @@ import type { ObjectRow } from './storage-caller.ts';
 import { invalidRange, objectNotFound } from './storage-errors.ts';
 
 /**
- * Serves an object as Storage does: whole, one byte range of it, only its headers, or "not modified".
+ * Serves an object as Storage does: whole, one byte range of it, or only its headers.
  * @param caching the headers that say how long the answer may be kept
  * @throws StorageError when its file is missing, and for a range that it has not
  */
@@ -26,7 +26,6 @@ export async function download(
     'Accept-Ranges': 'bytes',
     'X-Robots-Tag': 'none',
   });
-  if (isFresh(request, eTag, lastModified)) return new Response(null, { status: 304, headers });
 
   headers.set('Content-Type', row.metadata?.mimetype ?? 'application/octet-stream');
   const wanted = request.headers.get('range');
@@ -43,12 +42,4 @@ function onlyRange(size: number, wanted: string): { start: number; end: number }
   const [range] = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges : [];
   if (!range) throw invalidRange();
   return range;
-}
-
-function isFresh(request: Request, eTag: string, lastModified: Date): boolean {
-  const tags = request.headers.get('if-none-match');
-  if (tags !== null)
-    return tags === '*' || tags.split(/\s*,\s*/).some((tag) => tag.replace('W/', '') === eTag);
-  const since = Date.parse(request.headers.get('if-modified-since') ?? '');
-  return since >= Math.floor(lastModified.getTime() / 1000) * 1000;
 }

@@ -3,15 +3,12 @@ import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { App } from '@supabase/lite';
 
 type Adapter = NonNullable<App['_storageAdapter']>;
-type Body = Parameters<Adapter['uploadObject']>[3];
 
 /** The bytes of storage objects, one file each. Their names and types are in the database. */
-export class ObjectFiles implements Adapter {
-  readonly driver = null;
+export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects' | 'copyObject'> {
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -38,32 +35,7 @@ export class ObjectFiles implements Adapter {
     return Readable.toWeb(createReadStream(this.#path(bucket, key), range)) as ReadableStream;
   }
 
-  // What follows is for Lite, which moves, copies and deletes through it.
-
-  async uploadObject(
-    bucket: string,
-    key: string,
-    _version: unknown,
-    body: Body,
-    mimetype: string,
-    cacheControl: string,
-  ) {
-    const bytes = body instanceof Uint8Array ? body : await buffer(body);
-    await this.write(bucket, key, bytes);
-    return { ...describe(bytes.length), mimetype, cacheControl };
-  }
-
-  async getObject(bucket: string, key: string) {
-    return {
-      metadata: await this.headObject(bucket, key),
-      httpStatusCode: 200,
-      body: this.read(bucket, key),
-    };
-  }
-
-  async headObject(bucket: string, key: string) {
-    return describe((await this.size(bucket, key)) ?? 0);
-  }
+  // What follows is for Lite, which moves, copies and deletes through it, and does nothing else here.
 
   async deleteObject(bucket: string, key: string): Promise<void> {
     await rm(this.#path(bucket, key), { force: true });
@@ -79,10 +51,6 @@ export class ObjectFiles implements Adapter {
     await copyFile(this.#path(bucket, key), target);
     const { eTag, lastModified } = describe((await this.size(toBucket, toKey)) ?? 0);
     return { httpStatusCode: 200, eTag, lastModified };
-  }
-
-  privateAssetUrl(): Promise<string> {
-    return Promise.reject(new Error('Images are not transformed here.'));
   }
 
   // Hashed: keys may be longer than file names, and one may look like a folder of another.

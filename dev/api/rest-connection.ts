@@ -70,25 +70,20 @@ export class RestConnection extends PostgresConnection {
     run: (db: Database) => Promise<T>,
     options: ConnectionContextOptions = {},
   ): Promise<T> {
-    const { transaction, forceRollback, rpc } = options;
+    const { transaction, rpc } = options;
     if (transaction) {
-      await applyContext(transaction, vars, rpc);
+      await applyContext(transaction, vars);
       return run(transaction);
     }
-    const undo = new Undo<T>();
     try {
       return await this.#requests.kysely.transaction().execute(async (db) => {
-        await applyContext(db, vars, rpc);
+        await applyContext(db, vars);
         if (rpc?.readOnly || (rpc && (await this.#onlyReads(rpc.path)))) {
           await sql`set local transaction_read_only = on`.execute(db);
         }
-        const result = await run(db);
-        if (!forceRollback) return result;
-        undo.result = result;
-        throw undo;
+        return await run(db);
       });
     } catch (error) {
-      if (error === undo) return undo.result as T;
       // Only data requests await a Response, and for them Lite would log every error and misread most.
       if (vars && !('storage' in vars) && isDatabaseError(error)) {
         return restErrorResponse(error, roleOf(vars) === 'anon') as T;
@@ -110,32 +105,19 @@ export class RestConnection extends PostgresConnection {
   }
 }
 
-class Undo<T> extends Error {
-  result: T | undefined;
-}
-
 type Claims = { role?: string; jwt?: Record<string, unknown> | null };
 
 function roleOf(vars: VarsContext | undefined): string {
   return (vars?.['auth'] as Claims | undefined)?.role ?? 'anon';
 }
 
-async function applyContext(
-  db: Database,
-  vars: VarsContext | undefined,
-  rpc: ConnectionContextOptions['rpc'],
-): Promise<void> {
+async function applyContext(db: Database, vars: VarsContext | undefined): Promise<void> {
   const role = roleOf(vars);
   const claims = { ...(vars?.['auth'] as Claims | undefined)?.jwt, role };
   const operation = (vars?.['storage'] as { operation?: string } | undefined)?.operation ?? '';
   await sql`
     select set_config('search_path', 'public, extensions', true),
       set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
-      set_config('request.method', ${rpc?.method ?? ''}, true),
-      set_config('request.path', ${rpc?.path ?? ''}, true),
-      set_config('request.headers', ${JSON.stringify(rpc?.requestHeaders ?? {})}, true),
-      set_config('response.status', '', true),
-      set_config('response.headers', '', true),
       set_config('storage.operation', ${operation}, true),
       set_config('role', ${role}, true),
       set_config('statement_timeout', coalesce(

@@ -70,20 +70,25 @@ export class RestConnection extends PostgresConnection {
     run: (db: Database) => Promise<T>,
     options: ConnectionContextOptions = {},
   ): Promise<T> {
-    const { transaction, rpc } = options;
+    const { transaction, forceRollback, rpc } = options;
     if (transaction) {
       await applyContext(transaction, vars);
       return run(transaction);
     }
+    const undo = new Undo<T>();
     try {
       return await this.#requests.kysely.transaction().execute(async (db) => {
         await applyContext(db, vars);
         if (rpc?.readOnly || (rpc && (await this.#onlyReads(rpc.path)))) {
           await sql`set local transaction_read_only = on`.execute(db);
         }
-        return await run(db);
+        const result = await run(db);
+        if (!forceRollback) return result;
+        undo.result = result;
+        throw undo;
       });
     } catch (error) {
+      if (error === undo) return undo.result as T;
       // Only data requests await a Response, and for them Lite would log every error and misread most.
       if (vars && !('storage' in vars) && isDatabaseError(error)) {
         return restErrorResponse(error, roleOf(vars) === 'anon') as T;
@@ -103,6 +108,10 @@ export class RestConnection extends PostgresConnection {
   override async close(): Promise<void> {
     await Promise.all([super.close(), this.#requests.close()]);
   }
+}
+
+class Undo<T> extends Error {
+  result: T | undefined;
 }
 
 type Claims = { role?: string; jwt?: Record<string, unknown> | null };

@@ -27,6 +27,9 @@ left in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond th
 seconds as \`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds,
 unless the description of the endpoint says that a repeated request counts twice.
 
+**Errors.** Every 400, 401 and 429 says why in \`X-Error-Reason\`, in a word from a closed list, and a 400 names the wrong field in
+\`X-Error-Field\`, where the fault lies in one. Decide by these, not by the text of \`message\`.
+
 **Requests.** Every response has an \`X-Request-Id\`; quote it when you report a problem. When a response has an
 \`ETag\`, send it back in \`If-None-Match\`: a 304 without a body means that nothing has changed.
 `.trim();

@@ -27,8 +27,8 @@ const SOUNDS_AT_ONCE = 4;
 /** The database moves a sound whose millisecond is taken to the next free one: with room between them, their order stays. */
 const MS_APART = 10;
 
-/** Whether there is something to do, be it to remember something only. */
-export const isOpen = ({ action, remember }: Step) => action !== 'unchanged' || remember !== undefined;
+/** Whether it makes or changes a sound; others may have something to remember. */
+export const isChanging = ({ action }: Step) => action !== 'unchanged';
 
 /**
  * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
@@ -63,11 +63,12 @@ export async function carryOut(
   };
   const carryOutOne = async (step: Step, index: number) => {
     if (signal.aborted || outcome.stopped !== undefined) return;
-    progress.begin(step);
+    const isShown = isChanging(step);
+    if (isShown) progress.begin(step);
     try {
       await carryOutStep(step, index);
       outcome.done.add(step);
-      progress.end(step, 'done');
+      if (isShown) progress.end(step, 'done');
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ImportError) {
@@ -75,11 +76,11 @@ export async function carryOut(
         return;
       }
       outcome.refused.push({ where: step.file, reason: asRefused(error).message });
-      progress.end(step, 'refused');
+      if (isShown) progress.end(step, 'refused');
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
-  const open = [...steps.entries()].filter(([, step]) => isOpen(step));
+  const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
   await queue.addAll(
     open.map(
       ([index, step]) =>

@@ -14,7 +14,7 @@ import { readSections } from './sections.ts';
 import { SHEET } from './sheet.ts';
 import { listStored, type StoredFile } from './storage.ts';
 import { CATEGORY_SHEET, SECTION_SHEET } from './structure.ts';
-import { type Connection, connect, projectOf } from './supabase.ts';
+import { type Connection, connect, projectOf, retry } from './supabase.ts';
 
 // `npm run export -- <folder>`: writes the catalogue into a folder, from which an import makes it again.
 
@@ -66,7 +66,11 @@ async function fetchFiles(
   const fetchOne = async (file: StoredFile) => {
     const { bucket, path, type } = file;
     const name = keyOf(bucket, path);
-    const checksum = await download(connection, file, join(folder, name), progress.add);
+    const attempt = () => download(connection, file, join(folder, name), progress.add);
+    const checksum = await retry(attempt, connection.signal).catch((error: Error) => {
+      if (error instanceof ImportError) throw error;
+      throw new ImportError(`${name} cannot be fetched: ${error.message}. Run the export again to continue.`);
+    });
     fetched.set(name, { bucket, path, type, checksum });
   };
   try {

@@ -32,7 +32,9 @@ export async function gather(
   onRead: (done: number, total: number) => void,
 ): Promise<Gathered> {
   const rows = Map.groupBy(usableRows(sheet, found, categories), ({ file }) => file);
-  const left = [...found.recordings].filter(([file, { exported }]) => exported && !rows.has(file));
+  const left = [...found.recordings].filter(
+    ([file, { exported }]) => exported && !rows.has(file) && !sheet.unusable.has(file),
+  );
   const recordings = [...found.recordings].filter(
     ([file, { exported }]) => rows.has(file) || !(exported || sheet.unusable.has(file)),
   );

@@ -1,5 +1,5 @@
 import { readEnvFile } from '../dev/settings.ts';
-import { carryOut, isOpen, type Outcome } from './carry-out.ts';
+import { carryOut, isChanging, type Outcome } from './carry-out.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { assignCategories } from './categories.ts';
 import { abortAtSignals, ask, isTerminal } from './command.ts';
@@ -8,13 +8,14 @@ import { type Folder, openFolder } from './folder.ts';
 import { gather } from './gather.ts';
 import { type Identity, identify } from './identify.ts';
 import { begin, finish, type Memory, recall } from './memory.ts';
-import { keepStoredNames, type Options, plan, type Step } from './plan.ts';
+import { type Options, plan, type Step } from './plan.ts';
 import { ImportError, type Problem } from './problems.ts';
 import { showProgress, showReading } from './progress.ts';
 import { type Plan, printOutcome, printPlan } from './report.ts';
 import { readSheet, SHEET } from './sheet.ts';
 import { nameOf } from './sound.ts';
-import { avoidTakenNames, listStored } from './storage.ts';
+import { listStored } from './storage.ts';
+import { avoidTakenNames, keepStoredNames } from './stored-names.ts';
 import { carryOutParts, partOf, planCategories, planSections } from './structure.ts';
 import { type Connection, connect, projectOf } from './supabase.ts';
 import { COMMON_EXTENSIONS } from './walk.ts';
@@ -54,7 +55,8 @@ export async function importFolder(settings: Settings): Promise<boolean> {
     ...memory,
     sheet: contents.sounds !== undefined,
   });
-  if (planned.steps.some(isOpen)) printOutcome(planned, outcome);
+  if (planned.steps.some(isChanging) || outcome.refused.length > 0 || outcome.stopped !== undefined)
+    printOutcome(planned, outcome);
   return isClean && outcome.stopped === undefined && outcome.refused.length === 0;
 }
 
@@ -104,7 +106,7 @@ async function makePlan(
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
   const stored = await listStored(client, files);
-  await avoidTakenNames(connection, sounds, stored);
+  await avoidTakenNames(connection, sounds, stored, identity.known);
   const all = plan(sounds, identity, { ...catalogue, categories: structure.categories }, stored, settings);
   const { steps, problems } = await withoutRefused(all, connection);
   return {
@@ -151,8 +153,8 @@ async function withoutRefused(
 /** Whether to go on with a plan that changes something. */
 async function isWanted({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
   if (dryRun) return false;
-  const isChanging = [...steps, ...parts].some(({ action }) => action === 'create' || action === 'update');
-  if (yes || !isChanging) return true;
+  if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update'))
+    return true;
   if (!isTerminal)
     throw new ImportError(
       'There is no terminal to confirm in. Add --yes to import, or --dry-run to see the plan only.',
@@ -170,11 +172,10 @@ async function carryOutPlan(
   memory: Memory,
 ): Promise<Outcome> {
   const { client } = connection;
-  const open = steps.filter(isOpen);
   const started = await begin(client, memory);
   const [categories, sections] = [parts.filter((part) => !part.isLate), parts.filter((part) => part.isLate)];
   const before = await carryOutParts(client, categories, () => undefined);
-  const progress = showProgress(open, isTerminal);
+  const progress = showProgress(steps.filter(isChanging), isTerminal);
   const outcome = await carryOut(connection, steps, started, progress).finally(progress.close);
   if (outcome.stopped !== undefined) return { ...outcome, refused: [...before, ...outcome.refused] };
   const ids = new Map(steps.map(({ id, key }) => [key, id]));

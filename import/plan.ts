@@ -3,7 +3,7 @@ import type { Catalogue, Imported, Place, Row } from './catalogue.ts';
 import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from './fields.ts';
 import { hasContent, type Identity } from './identify.ts';
 import type { LocalFile } from './local-file.ts';
-import { checksumIn, readableTitle, soundId } from './paths.ts';
+import { readableTitle, soundId } from './paths.ts';
 import { isId, nameOf, type Sound } from './sound.ts';
 
 export interface Options {
@@ -39,18 +39,6 @@ export interface Step {
   leftAlone: string[];
   /** What the sound goes without, and why. */
   notes: string[];
-}
-
-/** Gives files the names under which Storage has their content already: those of a sound that was moved. */
-export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void {
-  for (const [sound, record] of known) {
-    const { audio, picture } = sound;
-    const { audio_path, cover_image_path } = { ...catalogue.sounds.get(record.sound_id), ...record.fields };
-    if (audio && audio_path && hasContent(record, sound, catalogue))
-      sound.audio = { ...audio, path: audio_path };
-    if (picture && cover_image_path && picture.checksum.startsWith(checksumIn(cover_image_path) ?? '-'))
-      sound.picture = { ...picture, path: cover_image_path };
-  }
 }
 
 /**

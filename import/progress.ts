@@ -8,7 +8,7 @@ const STEP_BYTES = 20_000;
 
 /** Shows how far the import is: with a bar, rate and time left in a terminal, else with a line for each file. */
 export function showProgress(steps: Step[], isTerminal: boolean): Progress & { close(): void } {
-  return isTerminal ? bar(steps) : lines(steps.length);
+  return isTerminal && steps.length > 0 ? bar(steps) : lines(steps.length);
 }
 
 const newBar = (format: string) =>

@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
-import { checksumIn, storagePath } from './paths.ts';
 import { ImportError, Refused } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
-import type { Sound } from './sound.ts';
 import type { Connection } from './supabase.ts';
 
 /** What a bucket takes. @throws ImportError */
@@ -86,39 +82,6 @@ async function listFolder(
     if (data.length < PAGE) return files;
     offset += PAGE;
   }
-}
-
-/**
- * Gives files that keep a name without a checksum one with it, where another content lies under that name: that one
- * belongs to the project.
- */
-export async function avoidTakenNames(
-  { client }: Connection,
-  sounds: Sound[],
-  stored: Map<string, unknown>,
-): Promise<void> {
-  const checked = new Map<string, Promise<LocalFile>>();
-  const check = async (file: LocalFile): Promise<LocalFile> => {
-    const { bucket, path, checksum } = file;
-    const isOpen = stored.has(`${bucket}/${path}`) && checksumIn(path) !== checksum.slice(0, 12);
-    if (!isOpen || (await storedChecksum(client, bucket, path)) === checksum) return file;
-    return { ...file, path: storagePath(path, checksum) };
-  };
-  const checkOnce = (file: LocalFile) => {
-    const known = checked.get(`${file.source} ${file.path}`) ?? check(file);
-    checked.set(`${file.source} ${file.path}`, known);
-    return known;
-  };
-  for (const sound of sounds) {
-    if (sound.audio) sound.audio = await checkOnce(sound.audio);
-    if (sound.picture) sound.picture = await checkOnce(sound.picture);
-  }
-}
-
-async function storedChecksum(client: SupabaseClient, bucket: string, path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(await openStored(client, bucket, path), hash);
-  return hash.digest('hex');
 }
 
 /** The content of a file in Storage, as a stream. */

@@ -36,6 +36,10 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
 
 const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
 
+/** Tries again, with growing delay, what failed for a reason that may pass. */
+export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
+
 /** A way into the project, until the signal ends what is under way. */
 export interface Connection {
   project: Project;

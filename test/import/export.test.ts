@@ -7,7 +7,9 @@ import { run } from '../embedded/processes.ts';
 import { catalogueOf, rowsOf } from '../support/catalogue-of.ts';
 import { type EmptyProject, startEmptyProject } from '../support/empty-project.ts';
 import { alone } from '../support/fixture.ts';
+import { type ProxiedRequest, startNetwork } from '../support/network.ts';
 import { makeFolder, picture, startExport, startImport, tone } from './folder.ts';
+import { latch } from './proxy.ts';
 
 const test = plain.extend<{ $file: { source: EmptyProject } }>({
   source: [
@@ -101,6 +103,26 @@ test('an export fetches what is missing or has changed, and nothing else', async
   expect((await stat(other as string)).ino).toBe(before.ino);
   expect((await readFile(first as string)).equals(await readFile(other as string))).toBe(true);
   expect((await readFile(cover)).toString('latin1').endsWith('more')).toBe(false);
+});
+
+test('an export that is interrupted says so, and the next one goes on', async ({ source }) => {
+  const folder = join(await makeFolder({}), 'export');
+  const isDownload = ({ method, path }: ProxiedRequest) =>
+    method === 'GET' && /^\/storage\/v1\/object\/(authenticated\/)?(audio|covers)\//.test(path);
+  const reached = latch();
+  let downloads = 0;
+  const network = await startNetwork(source.apiUrl, (request) => {
+    if (!isDownload(request) || ++downloads <= 2) return undefined;
+    reached.open();
+    return new Promise(() => {});
+  });
+  const command = startExport(folder, { ...source, apiUrl: network.url });
+  await reached.opened;
+  command.kill('SIGINT');
+  expect(await command.exited).toBe(1);
+  expect(command.output.stderr).toBe('Interrupted. Run the export again to continue.\n');
+  expect(await startExport(folder, source).exited).toBe(0);
+  expect(await readFile(join(folder, 'sounds.csv'), 'utf8')).toContain('By hand');
 });
 
 test('a sound that was deleted since the last export into a folder does not come back with the next import', async ({

@@ -118,9 +118,13 @@ describe('the next import', () => {
     const { category, folder } = await importedFolder(sql);
     await edit(sql, category, 'A', { title: 'Renamed' });
     await addFiles(folder, { 'sounds.csv': `file,title\n${category}/a.wav,Renamed\n` });
-    const { stdout } = await importFolder(folder);
-    expect(stdout).toContain(`1/1  ${category}/a.wav: unchanged\n`);
-    expect(stdout).toContain('0 made, 0 updated, 3 unchanged, 0 left alone, 0 refused.');
+    const { code, stdout } = await importFolder(folder);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/\n0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused; [^\n]+\n$/),
+    ]);
+    await edit(sql, category, 'Renamed', { title: 'Again' });
+    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
   });
 
   test('does not bring back a sound that was deleted in the dashboard, unless it is told to overwrite', async ({

@@ -1,4 +1,13 @@
-import type { ErrorCode } from './errors.ts';
+/** Code to status: the closed set of answers that the contract names. */
+export const statusOfCode = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  rate_limited: 429,
+  server_error: 500,
+} as const;
+
+export type ErrorCode = keyof typeof statusOfCode;
 
 /**
  * Why a request was refused, in words for programs: the values of X-Error-Reason for each code that has any, and what they

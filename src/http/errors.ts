@@ -1,16 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
-import { type ErrorReason, usualReason } from './error-reasons.ts';
+import { type ErrorCode, type ErrorReason, statusOfCode, usualReason } from './error-reasons.ts';
 
-/** Code to status: the closed set of answers that the contract names. */
-export const statusOfCode = {
-  invalid_request: 400,
-  unauthorized: 401,
-  not_found: 404,
-  rate_limited: 429,
-  server_error: 500,
-} as const;
-
-export type ErrorCode = keyof typeof statusOfCode;
+export { type ErrorCode, statusOfCode };
 
 type ApiErrorOptions = {
   /** Logged, never sent. */

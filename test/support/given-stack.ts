@@ -1,7 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { PUBLIC_SIGNING_KEY } from '../../dev/keys.ts';
-import type { TestStack } from './stack.ts';
+
+/** The Supabase that the tests run against. */
+export type TestStack = {
+  apiUrl: string;
+  /** Where mails can be looked up; empty when that was not said. */
+  mailUrl: string;
+  /** Auth of the same project, but one that has new addresses confirmed; empty when that was not said. */
+  confirmingUrl: string;
+  databaseUrl: string;
+  publishableKey: string;
+  secretKey: string;
+  /** Empty unless it is known, and the gateway needs it. */
+  jwtSecret: string;
+  /** What the tests can sign access tokens with that the project takes; null: with nothing. */
+  forging: 'ES256' | 'HS256' | null;
+  /** False when the tests were pointed at a stack that somebody else runs. */
+  embedded: boolean;
+};
 
 /** A project that somebody else runs, as the environment describes it. */
 export type GivenStack = Omit<TestStack, 'forging' | 'embedded'>;

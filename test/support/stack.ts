@@ -5,25 +5,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startStack } from '../../dev/stack.ts';
-import { forgingAt, type GivenStack, requireSuitable } from './given-stack.ts';
-
-/** The Supabase that the tests run against. */
-export type TestStack = {
-  apiUrl: string;
-  /** Where mails can be looked up; empty when that was not said. */
-  mailUrl: string;
-  /** Auth of the same project, but one that has new addresses confirmed; empty when that was not said. */
-  confirmingUrl: string;
-  databaseUrl: string;
-  publishableKey: string;
-  secretKey: string;
-  /** Empty unless it is known, and the gateway needs it. */
-  jwtSecret: string;
-  /** What the tests can sign access tokens with that the project takes; null: with nothing. */
-  forging: 'ES256' | 'HS256' | null;
-  /** False when the tests were pointed at a stack that somebody else runs. */
-  embedded: boolean;
-};
+import { forgingAt, type GivenStack, requireSuitable, type TestStack } from './given-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import mime from 'mime';
 import postgres from 'postgres';
+import { listStored, put } from '../import/storage.ts';
+import { connect } from '../import/supabase.ts';
+import { walk } from '../import/walk.ts';
 import type { Stack } from './stack.ts';
 
 const SEED = 'supabase/seed.sql';
@@ -17,7 +19,7 @@ export async function seed(stack: Stack, log: (line: string) => void): Promise<v
   try {
     log('Seeding the catalogue');
     await seedRows(sql);
-    await uploadSamples(sql, stack);
+    await uploadSamples(stack);
     await createDemoUser(stack);
   } finally {
     await sql.end();
@@ -40,18 +42,15 @@ async function seedRows(sql: postgres.Sql): Promise<void> {
 }
 
 /** Uploads what supabase/config.toml names as the objects of the buckets. What is there already stays as somebody left it. */
-async function uploadSamples(sql: postgres.Sql, { apiUrl, secretKey }: Stack): Promise<void> {
-  const samples = fileURLToPath(new URL('../supabase/samples/', import.meta.url));
-  const rows = await sql<{ path: string }[]>`select bucket_id || '/' || name as path from storage.objects`;
-  const stored = new Set(rows.map(({ path }) => path));
-  const files = globSync('{audio,covers}/**/*.*', { cwd: samples }).filter((path) => !stored.has(path));
-  for (const path of files) {
-    const response = await fetch(`${apiUrl}/storage/v1/object/${path}`, {
-      method: 'POST',
-      headers: { apikey: secretKey, 'content-type': mime.getType(path) ?? '' },
-      body: await readFile(`${samples}${path}`),
-    });
-    if (!response.ok) throw new Error(`${path} could not be uploaded: ${await response.text()}`);
+async function uploadSamples({ apiUrl: url, secretKey }: Stack): Promise<void> {
+  const { client } = connect({ url, urlSetBy: 'SUPABASE_PORT', secretKey }, new AbortController().signal);
+  for (const bucket of ['audio', 'covers'] as const) {
+    const folder = fileURLToPath(new URL(`../supabase/samples/${bucket}`, import.meta.url));
+    const { recordings, pictures } = await walk(folder, new Map());
+    const files = [...recordings, ...pictures].map(([path, file]) => ({ ...file, bucket, path }));
+    const stored = await listStored(client, files);
+    for (const file of files)
+      if (!stored.has(`${bucket}/${file.path}`)) await put(client, file, await readFile(file.source));
   }
 }
 

@@ -108,12 +108,25 @@ export async function upload(
   await requireUnchanged(file);
   if (file.size > PART_BYTES && !file.extract) return uploadInParts(connection, file, onProgress);
   const body = file.extract ? await file.extract() : await readFile(file.source);
-  const { bucket, path, type: contentType } = file;
-  // Replacing is allowed: the answer to a request that did its work may have been lost.
-  const options = { contentType, cacheControl: CACHE_SECONDS, upsert: true };
-  const { error } = await connection.client.storage.from(bucket).upload(path, body, options);
-  if (error) throw meaningOf(error) ?? error;
+  await put(connection.client, file, body, CACHE_SECONDS);
   onProgress(file.size);
+}
+
+/**
+ * Sends a file to its bucket in one request.
+ * @param cacheSeconds how long caches may keep it; an hour, as Storage has it, unless said otherwise
+ * @throws Refused, ImportError
+ */
+export async function put(
+  client: SupabaseClient,
+  { bucket, path, type: contentType }: Pick<LocalFile, 'bucket' | 'path' | 'type'>,
+  body: Uint8Array | string,
+  cacheSeconds = '3600',
+): Promise<void> {
+  // Replacing is allowed: the answer to a request that did its work may have been lost.
+  const options = { contentType, cacheControl: cacheSeconds, upsert: true };
+  const { error } = await client.storage.from(bucket).upload(path, body, options);
+  if (error) throw meaningOf(error) ?? error;
 }
 
 /** What an error of Storage means for the import, if that can be said. */

@@ -1,23 +1,13 @@
 import { describe, expect, inject } from 'vitest';
 import { addCategory, addSection, addSound, newSlug, type SoundRow } from './support/catalogue.ts';
+import { storeFile } from './support/files.ts';
 import { type Sql, test } from './support/test.ts';
-
-/** Uploads a file as the dashboard does. */
-async function upload(path: string, contentType: string, body = 'file'): Promise<void> {
-  const { apiUrl, secretKey } = inject('stack');
-  const { status } = await fetch(`${apiUrl}/storage/v1/object/${path}`, {
-    method: 'POST',
-    headers: { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Content-Type': contentType },
-    body,
-  });
-  expect(status).toBe(200);
-}
 
 /** Adds a sound with stored files and no problems but those that the row causes; returns its id. */
 async function addSoundWithFiles(sql: Sql, row: SoundRow = {}): Promise<string> {
   const name = newSlug('file');
-  await upload(`audio/${name}.mp3`, 'audio/mpeg');
-  await upload(`covers/${name}.jpg`, 'image/jpeg');
+  await storeFile('audio', `${name}.mp3`, 'audio/mpeg');
+  await storeFile('covers', `${name}.jpg`, 'image/jpeg');
   return addSound(sql, {
     audio_path: `${name}.mp3`,
     cover_image_path: `${name}.jpg`,
@@ -37,9 +27,9 @@ describe('admin.catalogue_problems', () => {
     const name = newSlug('mended');
     const change = (id: string, fields: object) =>
       sql`update public.sounds set ${sql(fields)} where id = ${id}`;
-    await upload(`audio/${name}.txt`, 'audio/mpeg');
-    await upload(`audio/${name}.mp3`, 'audio/mpeg');
-    await upload(`covers/${name}.bmp`, 'image/png');
+    await storeFile('audio', `${name}.txt`, 'audio/mpeg');
+    await storeFile('audio', `${name}.mp3`, 'audio/mpeg');
+    await storeFile('covers', `${name}.bmp`, 'image/png');
     for (const [problem, wrong, mend] of [
       [
         'sound_without_audio',
@@ -47,11 +37,15 @@ describe('admin.catalogue_problems', () => {
         (id: string) => change(id, { audio_path: `${name}.mp3` }),
       ],
       ['sound_without_audio', { audio_path: null }, (id: string) => change(id, { is_active: false })],
-      ['audio_file_missing', { audio_path: `${name}.wav` }, () => upload(`audio/${name}.wav`, 'audio/wav')],
+      [
+        'audio_file_missing',
+        { audio_path: `${name}.wav` },
+        () => storeFile('audio', `${name}.wav`, 'audio/wav'),
+      ],
       [
         'cover_file_missing',
         { cover_image_path: `${name}.png` },
-        () => upload(`covers/${name}.png`, 'image/png'),
+        () => storeFile('covers', `${name}.png`, 'image/png'),
       ],
       [
         'audio_file_has_wrong_type',
@@ -87,10 +81,10 @@ describe('admin.catalogue_problems', () => {
     sql,
   }) => {
     const folder = newSlug('folder');
-    await upload(`audio/${folder}/My Song.mp3`, 'audio/mpeg');
-    await upload(`audio/${folder}/song`, 'audio/mpeg');
+    await storeFile('audio', `${folder}/My Song.mp3`, 'audio/mpeg');
+    await storeFile('audio', `${folder}/song`, 'audio/mpeg');
     // Storage takes it only when it is empty.
-    await upload(`audio/${folder}/.emptyFolderPlaceholder`, 'audio/mpeg', '');
+    await storeFile('audio', `${folder}/.emptyFolderPlaceholder`, 'audio/mpeg', '');
     const problems = () => sql`
       select concerns from admin.catalogue_problems
       where problem = 'file_name_cannot_be_entered' and concerns like ${`%${folder}%`}`;

@@ -3,24 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, inject } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addSound } from './support/catalogue.ts';
+import { storeFile } from './support/files.ts';
 import { test } from './support/test.ts';
 
 const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
-
-async function store(bucket: string, path: string, contentType: string, content: Buffer) {
-  const { apiUrl, secretKey } = inject('stack');
-  const response = await fetch(`${apiUrl}/storage/v1/object/${bucket}/${path}`, {
-    method: 'POST',
-    headers: {
-      apikey: secretKey,
-      Authorization: `Bearer ${secretKey}`,
-      'Content-Type': contentType,
-      'x-upsert': 'true',
-    },
-    body: new Uint8Array(content),
-  });
-  expect(response.status).toBe(200);
-}
 
 /** Decodes audio as a player does; returns how long it plays, in seconds. Fails on the first decoding error. */
 function playedSeconds(bytes: Uint8Array, sampleRate = 8000): number {
@@ -46,8 +32,9 @@ describe('a new listener', () => {
   const coverPath = 'bowls/c4-singing-bowl.jpg';
 
   beforeAll(async () => {
-    for (const [path, type] of recordings) await store('audio', path, type, await sample(`audio/${path}`));
-    await store('covers', coverPath, 'image/jpeg', await sample(`covers/${coverPath}`));
+    for (const [path, type] of recordings)
+      await storeFile('audio', path, type, await sample(`audio/${path}`));
+    await storeFile('covers', coverPath, 'image/jpeg', await sample(`covers/${coverPath}`));
   });
 
   test('gets the cover as an image that a browser shows, signed and public', async ({ api, sql, user }) => {

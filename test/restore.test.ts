@@ -7,6 +7,7 @@ import { createClient } from '@supabase/supabase-js';
 import { expect } from 'vitest';
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
+import { put } from '../import/storage.ts';
 import { makeFolder, picture, startExport, startImport, tone } from './import/folder.ts';
 import { bearer } from './support/api.ts';
 import { catalogueOf } from './support/catalogue-of.ts';
@@ -34,8 +35,8 @@ test('a project that is restored from its backups has its accounts, keys, favori
     'bowls/cover.jpg': await picture(),
   });
   expect(await startImport([recordings, '--yes', '--make-categories'], old).exited).toBe(0);
-  const byHand = { contentType: 'audio/wav' };
-  await createClient(old.apiUrl, old.secretKey).storage.from('audio').upload('hand.wav', tone(), byHand);
+  const byHand = { bucket: 'audio', path: 'hand.wav', type: 'audio/wav' } as const;
+  await put(createClient(old.apiUrl, old.secretKey), byHand, tone());
   const [sound] = await old.sql`
     insert into public.sounds (title, audio_path) values ('By hand', 'hand.wav') returning id`;
   const email = newEmail();

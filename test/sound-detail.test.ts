@@ -3,26 +3,15 @@ import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addCategory, addSound } from './support/catalogue.ts';
+import { storeFile } from './support/files.ts';
 import { test } from './support/test.ts';
-
-/** Puts a file into Storage as an admin would; returns its path in the bucket. */
-async function upload(bucket: string, path: string, type: string, content: string) {
-  const { apiUrl, secretKey } = inject('stack');
-  const response = await fetch(`${apiUrl}/storage/v1/object/${bucket}/${path}`, {
-    method: 'POST',
-    headers: { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Content-Type': type },
-    body: content,
-  });
-  expect(response.status).toBe(200);
-  return path;
-}
 
 describe('GET /sounds/{id}', () => {
   test('is the Sound of the list with audio and cover signed for 300 seconds', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const name = randomUUID();
-    const audio_path = await upload('audio', `${name}/take-1.wav`, 'audio/wav', 'the audio');
-    const cover_image_path = await upload('covers', `${name}.jpg`, 'image/jpeg', 'the cover');
+    const audio_path = await storeFile('audio', `${name}/take-1.wav`, 'audio/wav', 'the audio');
+    const cover_image_path = await storeFile('covers', `${name}.jpg`, 'image/jpeg', 'the cover');
     const id = await addSound(sql, { category, audio_path, cover_image_path });
 
     const { body } = await api
@@ -86,7 +75,7 @@ describe('GET /sounds/{id}', () => {
 
 describe('an audio address', () => {
   test('serves parts of the file to players that seek', async ({ api, sql, user }) => {
-    const audio_path = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', '0123456789');
+    const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', '0123456789');
     const id = await addSound(sql, { audio_path });
     const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     const part = async (range: string) => {
@@ -102,7 +91,7 @@ describe('an audio address', () => {
   test('stops working when it expires', async () => {
     // The service signs for 300 seconds; a shorter address of the same kind shows what happens at the end of them.
     const { apiUrl, secretKey } = inject('stack');
-    const path = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
+    const path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
     const signing = await fetch(`${apiUrl}/storage/v1/object/sign/audio/${path}`, {
       method: 'POST',
       headers: {
@@ -123,8 +112,8 @@ describe('an audio address', () => {
     sql,
     user,
   }) => {
-    const audio_path = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
-    const other = await upload('audio', `${randomUUID()}.wav`, 'audio/wav', 'other audio');
+    const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
+    const other = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'other audio');
     const id = await addSound(sql, { audio_path });
     const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
     const url: string = body.data.audio_url;

@@ -1,5 +1,6 @@
 import { describe, expect, inject } from 'vitest';
 import { addCategory, addSection, addSound, addSounds } from '../support/catalogue.ts';
+import { storeFile } from '../support/files.ts';
 import { newEmail, password, test } from '../support/test.ts';
 import { faultsOf, refusal, startDevice } from './device.ts';
 
@@ -52,11 +53,7 @@ describe('audio', () => {
     expect(seconds).toBeLessThanOrEqual(300);
     expect(seconds).toBeGreaterThan(100);
 
-    const { apiUrl, secretKey } = inject('stack');
-    const path = `client/${silent}.wav`;
-    const headers = { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Content-Type': 'audio/wav' };
-    const upload = `${apiUrl}/storage/v1/object/audio/${path}`;
-    expect((await fetch(upload, { method: 'POST', headers, body: 'RIFF' })).status).toBe(200);
+    const path = await storeFile('audio', `client/${silent}.wav`, 'audio/wav', 'RIFF');
     await sql`update public.sounds set audio_path = ${path} where id = ${silent}`;
     const renewed = await audio.renew();
     expect(await (await fetch(renewed.url ?? '')).text()).toBe('RIFF');

@@ -23,7 +23,9 @@ export async function startEmptyProject(release: Release = 17) {
   await prepareDatabase(databaseUrl);
   await migrate(databaseUrl);
   const { url, stop } = await startApi({ databaseUrl, storageDir: join(dataDir, 'storage'), port: 0 });
-  const gateway = await startGateway({ SUPABASE_URL: url });
+  const { publishableKey, secretKey } = LOCAL_KEYS;
+  const keys = { SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey };
+  const gateway = await startGateway({ SUPABASE_URL: url, ...keys, SUPABASE_JWT_SECRET: '' });
   const sql = postgres(databaseUrl, { max: 2, onnotice() {} });
   return {
     apiUrl: url,

@@ -7,7 +7,7 @@ import { canRunBrowser, inBrowser, type View } from './support/browser.ts';
 import { startGateway } from './support/gateway.ts';
 import { test } from './support/test.ts';
 
-const addresses = ['/openapi.json', '/docs', '/docs/scalar.js', '/docs/start.js'];
+const addresses = ['/openapi.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
 
 describe('GET /openapi.json', () => {
   test('is the document generated from the endpoints, for anyone', async ({ api }) => {
@@ -112,4 +112,50 @@ describe('GET /docs', () => {
       });
     },
   );
+
+  const phone: View = { width: 390, colorScheme: 'light' };
+
+  test('on a phone, shows the tabs of all answers apart from what stands beside them, and keeps no frame around where a key led', async ({
+    gateway,
+    skip,
+  }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
+      await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
+      await page.getByRole('link', { name: 'List sounds HTTP Method' }).press('Enter');
+      const section = page.getByRole('region', { name: 'List sounds', exact: true });
+      const tabs = section.getByRole('tablist').filter({ hasText: '500' });
+      const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
+      const last = await tabs.getByRole('tab', { name: '500' }).boundingBox();
+      if (copy === null || last === null) throw new Error('They are not shown.');
+      expect(last.x + last.width).toBeLessThan(phone.width);
+      expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
+
+      await page.locator('section:focus-visible').waitFor();
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+    });
+  });
+
+  test('has the languages of apps first among the examples, and leads to the guide', async ({
+    gateway,
+    skip,
+  }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints }) => {
+      await page.getByRole('button', { name: 'Open Menu' }).click();
+      await page.getByRole('link', { name: 'List sounds HTTP Method' }).click();
+      const section = page.getByRole('region', { name: 'List sounds', exact: true });
+      await section.getByRole('button', { name: /Shell Curl/ }).click();
+      const options = page.getByRole('option');
+      await options.first().waitFor();
+      expect((await options.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
+
+      await page.goto(`${gateway.url}/docs`);
+      await page.getByRole('link', { name: 'guide for app developers' }).first().click();
+      await page.getByRole('heading', { name: 'Building an app on the Sounds Service' }).waitFor();
+      await page.goto(`${gateway.url}/docs/guide#confirm-an-address`);
+      expect(await page.locator(':target').textContent()).toBe('Confirm an address');
+      expect(complaints).toEqual([]);
+    });
+  });
 });

@@ -44,6 +44,7 @@ describe('the image', () => {
     const app = join(image.root, image.workdir);
     expect(readdirSync(app).toSorted()).toEqual([
       '.cache',
+      'docs',
       'node_modules',
       'package.json',
       'src',
@@ -102,7 +103,7 @@ describe('the image', () => {
 
     const url = `http://127.0.0.1:${port}/api/v1`;
     // Read from files when they are asked for.
-    for (const path of ['/docs', '/docs/start.js', '/docs/scalar.js'])
+    for (const path of ['/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
       expect((await fetch(url + path)).status, path).toBe(200);
     const account = { email: newEmail(), password };
     const api = apiAt(url);

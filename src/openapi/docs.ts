@@ -3,6 +3,7 @@ import { refuseOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import type { OpenApiDocument } from './document.ts';
+import { guidePage } from './guide.ts';
 
 /** A file of this folder. */
 const file =
@@ -12,7 +13,7 @@ const file =
   };
 
 /**
- * The document at /openapi.json and the interactive reference at /docs. They are no endpoints of the contract, so the
+ * The document at /openapi.json, the interactive reference at /docs, and the guide at /docs/guide. They are no endpoints of the contract, so the
  * document does not describe them; like every address they are counted and answer other methods with 405.
  */
 export function docsRouter(document: OpenApiDocument): Router {
@@ -30,6 +31,11 @@ export function docsRouter(document: OpenApiDocument): Router {
     answer.send(req, res);
   });
   router.get('/docs', file('page.html'));
+  let guide: string | undefined;
+  router.get('/docs/guide', (_req, res) => {
+    guide ??= guidePage();
+    res.type('html').send(guide);
+  });
   router.get('/docs/start.js', file('start.js'));
   // Compressed once and for all: 4 MB are too much to compress for everybody anew. There is no browser without gzip.
   router.get(
@@ -40,7 +46,7 @@ export function docsRouter(document: OpenApiDocument): Router {
     },
     file('scalar.js.gz'),
   );
-  for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/scalar.js'])
+  for (const path of ['/openapi.json', '/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
     refuseOtherMethods(router.route(path), ['GET', 'HEAD']);
   return router;
 }

@@ -126,6 +126,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         contact: { name: 'The operator of this service' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
+      externalDocs: { description: 'The guide for app developers', url: `${apiBase}/docs/guide` },
       servers: [{ url: apiBase, description: 'The service that served this document.' }],
       tags,
       paths,

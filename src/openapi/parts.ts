@@ -5,6 +5,7 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
+import { apiBase } from '../api-base.ts';
 import { reasonsOfCode } from '../http/error-reasons.ts';
 import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
 
@@ -13,6 +14,7 @@ import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
 export const descriptionOfService = `
 A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
+The [guide for app developers](${apiBase}/docs/guide) says what an app must do that a reference cannot express.
 
 **Transport.** HTTPS only; plain HTTP is answered with 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A
 successful response has its payload in \`data\` (the home page in \`sections\`), a failed one has

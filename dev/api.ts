@@ -10,6 +10,7 @@ import { requireApiKey, resolveKey } from './api/access.ts';
 import { authRoutes, publishedSettings } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
+import { CODE_DIGITS } from './api/auth-confirmation.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { filesAlone, type Listener, listen } from './api/listen.ts';
@@ -118,6 +119,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
         enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,
         max_frequency: '1s',
+        otp_length: CODE_DIGITS,
         template: { confirmation: template('confirmation'), recovery: template('recovery') },
       },
     },

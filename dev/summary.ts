@@ -75,7 +75,7 @@ function accountCalls({
   const email = 'eve@example.com';
   const post = (path: string, body: string, token = '') =>
     `${CURL} ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
-  const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{6}' | head -n 1)`;
+  const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{8}' | head -n 1)`;
   const verify = (type: string, more = '') =>
     `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"${more}}"`)} | ${member('access_token')})`;
   const bearer = '-H "Authorization: Bearer $TOKEN" ';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './http/errors.ts';
-import type { ExtraLimit } from './http/rate-limit.ts';
+import type { ExtraLimit } from './http/extra-limits.ts';
 
 /**
  * Who may call: anyone (a credential is ignored), anyone with or without a valid credential, only with one, or only
@@ -25,6 +25,8 @@ type Call<P, Q, H, B, G extends Guard> = {
   ip: string;
   /** Names the request in each line. */
   log: Logger;
+  /** Keeps a limit from counting the request, which turned out not to be what it is about. */
+  forgive: (limit: ExtraLimit) => void;
 };
 
 type Declaration<

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { exactText, text } from './fields.ts';
 import type { Tokens } from './supabase/sessions.ts';
@@ -54,7 +55,7 @@ export const SignedUp = RefreshedSession.partial()
   .meta({
     id: 'SignedUp',
     description:
-      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.',
+      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent, and whose id is a placeholder.',
     examples: [
       { ...exampleTokens, user: exampleUser },
       { needs_email_confirmation: true, user: exampleUser },
@@ -70,8 +71,19 @@ export function toTokens({ access_token, refresh_token, token_type, expires_at, 
   return { access_token, refresh_token, token_type, expires_at, expires_in };
 }
 
-export function toUser({ id, email }: Tokens['user']) {
-  return { id, email: email || null };
+const toUser = ({ id, email }: Tokens['user']) => ({ id, email: email || null });
+
+/**
+ * Whom a sign-up is answered with while the address is not confirmed. Auth's own id would tell who has an account: it makes up
+ * another one each time for an address that does.
+ * @param secret nobody else must be able to make these ids
+ */
+export function placeholderUser(address: string, secret: string) {
+  const email = address.toLowerCase();
+  const bytes = createHmac('sha256', secret).update(`sign-up of ${email}`).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6); // version 8: made as its maker likes (RFC 9562)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return { id: bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'), email };
 }
 
 export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUser(tokens.user) });

@@ -49,11 +49,12 @@ describe('an account whose address must be confirmed belongs to whoever reads th
   ] as const) {
     test(`when ${order}`, async ({ project: { api, mailUrl }, sql }) => {
       const email = newEmail();
-      for (const person of people) {
+      let code = '';
+      for (const [mails, person] of people.entries()) {
         await passMailGap(sql, email);
         await signUp(api, email, person);
+        code = await codeSentTo(mailUrl, email, mails + 1); // it may go on behind the answer
       }
-      const code = await codeSentTo(mailUrl, email, people.length);
       const { body } = await confirm(api, email, code, owner).expect(200);
       expect(await profileOf(api, body.data)).toMatchObject({ email, full_name: owner.full_name });
       expect(await signIn(api, email, stranger)).toBe(401);

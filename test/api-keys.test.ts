@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { isWellFormedApiKey } from '../src/api-key.ts';
 import { apiAt, bearer } from './support/api.ts';
+import { unissuedKey } from './support/api-key.ts';
 import { addSound } from './support/catalogue.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Session, type Sql, signUp, test } from './support/test.ts';
@@ -13,19 +13,6 @@ async function issueKey(sql: Sql, owner: Session): Promise<string> {
 }
 
 const revoke = (sql: Sql, key: string) => sql`select admin.revoke_api_key(${key})`;
-
-/** A key of the right form that was never issued; another one for each number below 1000. */
-function unissuedKey(number = 0): string {
-  const body = `sk_live_${'0123456789'.repeat(4)}${String(number).padStart(3, '0')}`;
-  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  let rest = createHash('sha256').update(body).digest().readUIntBE(0, 6);
-  let checksum = '';
-  for (let place = 0; place < 6; place++) {
-    checksum = alphabet.charAt(rest % 62) + checksum;
-    rest = Math.floor(rest / 62);
-  }
-  return body + checksum;
-}
 
 describe('an API key', () => {
   test('acts as its owner on every endpoint that takes a bearer token', async ({ api, sql }) => {

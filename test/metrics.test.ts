@@ -102,6 +102,8 @@ describe('metrics', () => {
       'address allowed': 3,
       'signUps allowed': 1,
       'failedSignIns allowed': 1,
+      'failedSignInsInTotal allowed': 1,
+      'mailsToAddress allowed': 1,
     });
     await gateway.close();
   });

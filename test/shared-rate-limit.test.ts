@@ -159,7 +159,7 @@ describe('rate limits with Redis', () => {
         await signIn('second@example.com').expect(401);
         const client = new Redis(redis.url);
         const keys = await client.keys('sounds:rate-limit:failedSignIns:*');
-        expect(await client.mget(keys)).toEqual(['1']);
+        expect(await client.mget(keys)).toEqual(['1', '1']); // tried, and refused
         client.disconnect();
         await redis.stop();
       },

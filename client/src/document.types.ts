@@ -30,7 +30,7 @@ export interface paths {
         put?: never;
         /**
          * Create account
-         * @description Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: send the mailed code to `/auth/verify`. Do not retry a 500 blindly: the account may exist. Sign in instead.
+         * @description Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its `user.id` is a placeholder: the id of the account comes with its session. Limited to five mails an hour for one address, including those of `/auth/recover` and `/auth/resend`. Do not retry a 500 blindly: the account may exist. Sign in instead.
          */
         post: operations["signUp"];
         delete?: never;
@@ -50,7 +50,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a minute for one account the response is 429.
+         * @description An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a minute from one client for one account, or two hundred an hour in total, the response is 429.
          */
         post: operations["signIn"];
         delete?: never;
@@ -210,7 +210,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a mailed code for a session
-         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or expired code and a deactivated account get the same 401. After ten failures an hour for one address the response is 429.
+         * @description Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or expired code and a deactivated account get the same 401. After ten failures an hour from one client for one address, or a hundred in total, the response is 429.
          */
         post: operations["verify"];
         delete?: never;
@@ -585,7 +585,7 @@ export interface components {
              * @example ada@example.com
              */
             email: string;
-            /** @example 123456 */
+            /** @example 12345678 */
             code: string;
             /**
              * @description Required with `signup`; otherwise ignored.
@@ -717,7 +717,7 @@ export interface components {
             data: components["schemas"]["SignedUp"];
         };
         /**
-         * @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent.
+         * @description A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent, and whose id is a placeholder.
          * @example {
          *       "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...",
          *       "refresh_token": "v1sQ0o3kPq7m",

@@ -2,6 +2,9 @@ import { createHash, randomInt } from 'node:crypto';
 import { AuthError } from './auth-errors.ts';
 import type { AuthService, User } from './auth-lite.ts';
 
+/** How long mailed codes are; as supabase/config.toml has it. */
+export const CODE_DIGITS = 8;
+
 /**
  * Mails a new code to an account that is not confirmed, instead of the one it had.
  * @throws AuthError when the last one is too young, or the project may send no more mails
@@ -9,7 +12,7 @@ import type { AuthService, User } from './auth-lite.ts';
 export async function sendConfirmation(service: AuthService, user: User): Promise<void> {
   requireGap(service, user.confirmation_sent_at);
   const email = user.email ?? '';
-  const code = String(randomInt(10 ** 6)).padStart(6, '0');
+  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
   // As Lite hashes those that it makes itself.
   const hash = createHash('sha256')
     .update(email + code)

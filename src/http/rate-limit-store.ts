@@ -10,6 +10,16 @@ const pauseMs = 1_000;
 /** Takes one count back where there is one. DECR alone makes a key that is gone anew: at -1, and without an end. */
 const takeBack = `if tonumber(redis.call('GET', KEYS[1]) or 0) > 0 then redis.call('DECR', KEYS[1]) end`;
 
+/** Counts in this process. */
+export class LocalStore extends MemoryStore {
+  /** The library's own gives requests that came in one packet the count of the last of them, all of them. */
+  override async increment(key: string): Promise<ClientRateLimitInfo> {
+    const counted = super.increment(key); // it has been done when this returns
+    const { totalHits, resetTime } = this.current.get(key) ?? (await counted);
+    return { totalHits, resetTime };
+  }
+}
+
 /**
  * Counts in Redis, and in this process while Redis fails: a limiter must not take the service down. express-rate-limit
  * alone would drop limit and headers then (`passOnStoreError`), and rate-limit-redis fails for good when Redis does
@@ -20,7 +30,7 @@ export class FallbackStore implements Store {
   readonly #redis: Redis;
   readonly #log: Logger;
   readonly #shared: RedisStore;
-  readonly #local = new MemoryStore();
+  readonly #local = new LocalStore();
   #options: Options | undefined;
   #isSetUp = false;
   #isFailing = false;
@@ -77,7 +87,10 @@ export class FallbackStore implements Store {
 
   async resetKey(key: string): Promise<void> {
     await this.#local.resetKey(key);
-    if (this.#isSetUp) await this.#shared.resetKey(key);
+    await this.#run(
+      () => this.#shared.resetKey(key),
+      async () => {},
+    );
   }
 
   async #setUp() {

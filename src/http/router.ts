@@ -4,8 +4,9 @@ import type { Endpoint } from '../endpoint.ts';
 import { clientAddress } from './client-address.ts';
 import { createCollapser } from './collapse.ts';
 import { ApiError } from './errors.ts';
+import type { ExtraLimit, Outcome } from './extra-limits.ts';
 import { admit } from './identify.ts';
-import type { Outcome, RateLimits } from './rate-limit.ts';
+import type { RateLimits } from './rate-limit.ts';
 import { startRequestContext } from './request-context.ts';
 import { SharedAnswer } from './shared-answer.ts';
 import { validate } from './validate.ts';
@@ -31,7 +32,8 @@ const named =
  * so whatever it is sent with.
  */
 function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits): ErrorRequestHandler {
-  return async (error, req, { locals: { caller } }, next) => {
+  return async (error, req, res, next) => {
+    const { caller } = res.locals;
     if (caller?.via !== 'api_key') return next(error);
     const refusal = isUnauthorized(error)
       ? error
@@ -39,7 +41,7 @@ function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits)
           () => undefined,
           (thrown: unknown) => thrown,
         );
-    if (isUnauthorized(refusal)) refusedKeys.count(req);
+    refusedKeys.judge(req, res, refusal);
     next(refusal ?? error);
   };
 }
@@ -51,23 +53,25 @@ function answer(
   limits: RateLimits,
   collapse: Collapse,
 ): RequestHandler {
-  const extraLimits = (endpoint.extraLimits ?? []).map((name) => limits.extra[name]);
-
   return async (req, res) => {
     const { caller, input } = res.locals;
-    const call = { ...input, caller, context, ip: clientAddress(req), log: req.log };
+    const forgiven = new Set<ExtraLimit>();
+    const forgive = (name: ExtraLimit) => void forgiven.add(name);
+    const call = { ...input, caller, context, ip: clientAddress(req), log: req.log, forgive };
     const handle = async () => {
+      const end = await limits.begin(endpoint.extraLimits ?? [], req, res);
       let outcome: Outcome = 'failed';
       try {
         const payload = await endpoint.handle(call);
         outcome = 'done';
+        limits.refusedKeys.judge(req, res);
         return payload;
       } catch (error) {
         if (isRefusal(error)) outcome = 'refused';
-        if (caller?.via === 'api_key' && isUnauthorized(error)) limits.refusedKeys.count(req);
+        limits.refusedKeys.judge(req, res, error);
         throw error;
       } finally {
-        for (const { forgive } of extraLimits) forgive(req, outcome);
+        end(outcome, forgiven);
       }
     };
     if (endpoint.cache === 'no-store') {
@@ -125,7 +129,6 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
         startRequestContext,
         validate(endpoint),
         checkKeyOfFaultyRequest(context, limits),
-        ...(endpoint.extraLimits ?? []).map((name) => limits.extra[name].count),
         answer(endpoint, context, limits, collapse),
       );
     const methods = ofPath.map(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));

@@ -10,13 +10,14 @@ import {
   exampleToken,
   fullName,
   newPassword,
+  placeholderUser,
   RefreshedSession,
   SessionResponse,
   SignedUp,
   toSession,
   toTokens,
-  toUser,
 } from '../session.ts';
+import { mailNotSent } from './mails.ts';
 
 /** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
 function providerOf(idToken: string): IdTokenProvider | undefined {
@@ -81,22 +82,29 @@ export const authEndpoints = [
     summary: 'Create account',
     description:
       'Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
-      'send the mailed code to `/auth/verify`. Do not retry a 500 blindly: the account may exist. Sign in instead.',
+      'send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its ' +
+      '`user.id` is a placeholder: the id of the account comes with its session. Limited to five mails an hour for one ' +
+      'address, including those of `/auth/recover` and `/auth/resend`. Do not retry a 500 blindly: the account may ' +
+      'exist. Sign in instead.',
     guard: 'none',
     body: body({
       email,
       password: newPassword,
       full_name: optional(fullName),
     }).meta({ id: 'SignUpRequest' }),
-    extraLimits: ['signUps'],
+    extraLimits: ['signUps', 'mailsToAddress'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignUpResponse' }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, ip }) => {
+    handle: async ({ context, body, ip, log, forgive }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
-      const answer = await context.auth.signUp(account, ip);
-      if ('access_token' in answer) return { data: toSession(answer) };
-      return { data: { needs_email_confirmation: true, user: toUser(answer) } };
+      const tokens = await context.auth.signUp(account, ip, mailNotSent(context, log, 'signup'));
+      if (tokens === null) {
+        const user = placeholderUser(body.email, context.config.secrets.supabaseSecretKey);
+        return { data: { needs_email_confirmation: true, user } };
+      }
+      forgive('mailsToAddress');
+      return { data: toSession(tokens) };
     },
   }),
 
@@ -107,12 +115,12 @@ export const authEndpoints = [
     summary: 'Sign in',
     description:
       'An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a ' +
-      'minute for one account the response is 429.',
+      'minute from one client for one account, or two hundred an hour in total, the response is 429.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',
     }),
-    extraLimits: ['failedSignIns'],
+    extraLimits: ['failedSignIns', 'failedSignInsInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

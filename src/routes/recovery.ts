@@ -1,22 +1,17 @@
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import type { UserCaller } from '../caller.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { body, exactText, optional, text } from '../fields.ts';
 import { email, examplePassword, fullName, newPassword, SessionResponse, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
+import { evenTime } from '../supabase/even-time.ts';
 import type { Tokens } from '../supabase/sessions.ts';
+import { mailNotSent } from './mails.ts';
 
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
-  .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['123456'] });
-
-/**
- * When a request for a mail is answered, in milliseconds. Auth takes longer where it has a mail to send: that must not
- * show, so no answer comes sooner, and what takes longer goes on behind it.
- */
-const answerAfterMs = 500;
+  .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['12345678'] });
 
 /** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
 function mailEndpoint(
@@ -39,11 +34,8 @@ function mailEndpoint(
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
-      const notSent = (why: object) => {
-        context.metrics?.mailNotSent();
-        log.warn({ ...why, type }, 'Supabase Auth sent no mail');
-      };
-      const due = setTimeout(answerAfterMs);
+      const notSent = mailNotSent(context, log, type);
+      const due = evenTime();
       const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
         if (reason !== null) notSent({ reason });
       });
@@ -82,8 +74,8 @@ export const recoveryEndpoints = [
       'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new ' +
       'one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account ' +
       'from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or ' +
-      'expired code and a deactivated account get the same 401. After ten failures an hour for one address the response ' +
-      'is 429.',
+      'expired code and a deactivated account get the same 401. After ten failures an hour from one client for ' +
+      'one address, or a hundred in total, the response is 429.',
     guard: 'none',
     body: body({
       type: z
@@ -100,7 +92,7 @@ export const recoveryEndpoints = [
         error: 'is required',
       })
       .meta({ id: 'VerifyRequest' }),
-    extraLimits: ['failedCodes'],
+    extraLimits: ['failedCodes', 'failedCodesInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

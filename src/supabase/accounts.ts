@@ -7,6 +7,7 @@ import {
   expectAnswer,
   type Fault,
   invalidRequest,
+  refusalIn,
   refused,
 } from './auth-call.ts';
 import type { PasswordQueue } from './password-queue.ts';
@@ -43,8 +44,8 @@ function firstPasswordRefused(thrown: unknown): void {
 
 /** Why Auth sent no mail: its own word, which must not reach the client. Null for what it said nothing about. */
 function reasonForNoMail(thrown: unknown): string | null {
-  const refusal = thrown instanceof ApiError ? thrown.cause : thrown;
-  if (!(refusal instanceof AuthRefusal) || refusal.isForeign) return null;
+  const refusal = refusalIn(thrown);
+  if (refusal === undefined || refusal.isForeign) return null;
   // This one is about the client's address, whatever e-mail address it asks for.
   return refusal.code === 'over_request_rate_limit' ? null : refusal.code;
 }
@@ -107,7 +108,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   }
 
   const putPassword = (accessToken: string, body: object, ip: string) =>
-    inPasswordQueue(() => call('user', { ip, method: 'PUT', body, bearer: accessToken }));
+    inPasswordQueue(ip, () => call('user', { ip, method: 'PUT', body, bearer: accessToken }));
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   async function changePassword(

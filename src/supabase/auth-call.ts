@@ -110,6 +110,12 @@ export type Fault = Readonly<{ message: string; field?: string; reason?: ErrorRe
 export const invalidRequest = ({ message, ...options }: Fault) =>
   new ApiError('invalid_request', message, options);
 
+/** What Auth answered, also where that has become an error for the client. */
+export function refusalIn(thrown: unknown): AuthRefusal | undefined {
+  const refusal = thrown instanceof ApiError ? thrown.cause : thrown;
+  return refusal instanceof AuthRefusal ? refusal : undefined;
+}
+
 /**
  * For `.catch` behind a call: turns a refusal into the error that is chosen for it.
  * @param choose undefined for a refusal that is our failure

@@ -14,10 +14,11 @@ import { createSettings } from './settings.ts';
 export function createAuth(config: Config, fetch: Fetch) {
   const call = createAuthCall(config, fetch);
   const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
+  const { settings } = createSettings(call);
   return {
-    ...createSessions(call, inPasswordQueue),
+    ...createSessions(call, inPasswordQueue, settings),
     ...createAccounts(call, inPasswordQueue),
-    ...createSettings(call),
+    settings,
   };
 }
 

@@ -8,9 +8,12 @@ import {
   expectAnswer,
   type Fault,
   invalidRequest,
+  refusalIn,
   refused,
 } from './auth-call.ts';
+import { callEvenly } from './even-time.ts';
 import type { PasswordQueue } from './password-queue.ts';
+import type { Settings } from './settings.ts';
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });
 export const Tokens = z.object({
@@ -27,51 +30,99 @@ export type Tokens = z.infer<typeof Tokens>;
  * Sessions at Supabase Auth. Each call resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on.
  */
-export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
+export function createSessions(
+  call: AuthCall,
+  inPasswordQueue: PasswordQueue,
+  settings: () => Promise<Settings>,
+) {
   const share = createSharing();
 
-  /** @returns tokens, or only the user when the e-mail address must be confirmed first. */
-  async function signUp(
+  /** Asks Auth for an account. @returns null when its address must be confirmed first */
+  async function askForAccount(
+    body: { email: string; password: string; data: object },
+    ip: string,
+    noMail: (why: object) => void,
+  ): Promise<Tokens | null> {
+    const { answer, due } = callEvenly(inPasswordQueue, ip, () => call('signup', { ip, body }));
+    const made = answer.catch((thrown: unknown) => {
+      if (!mayHaveLostRace(thrown)) throw thrown;
+      const { email, password } = body;
+      const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
+      return inPasswordQueue(ip, signIn).catch(() => {
+        throw thrown;
+      });
+    });
+    const asked = made.then(
+      (account) => {
+        const tokens = expectAnswer(Tokens.or(User), account);
+        return 'access_token' in tokens ? tokens : null;
+      },
+      (thrown: unknown) => {
+        // Only for addresses without a confirmed account is there a mail to send.
+        const { code: reason } = refusalIn(thrown) ?? {};
+        if (reason !== 'over_email_send_rate_limit') throw thrown;
+        noMail({ reason });
+        return null;
+      },
+    );
+    const mustConfirm = () =>
+      settings().then(
+        (known) => !known.mailer_autoconfirm,
+        () => false,
+      );
+    const tokens = await Promise.race([asked, due.then(async () => ((await mustConfirm()) ? null : asked))]);
+    if (tokens === null) {
+      asked.catch((err: unknown) => noMail({ err }));
+      await due;
+    }
+    return tokens;
+  }
+
+  /**
+   * @param noMail told, perhaps later, why no mail was sent: the client must not learn that
+   * @returns tokens, or null when the e-mail address must be confirmed first. That is the same for every address, and at the
+   *   same time, whether it has an account or not
+   */
+  function signUp(
     { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
     ip: string,
-  ) {
+    noMail: (why: object) => void,
+  ): Promise<Tokens | null> {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const ask = () =>
-      inPasswordQueue(() => call('signup', { ip, body })).catch((thrown: unknown) => {
-        if (!mayHaveLostRace(thrown)) throw thrown;
-        const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
-        return inPasswordQueue(signIn).catch(() => {
-          throw thrown;
-        });
-      });
-    const answer = await share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
+    const ask = () => askForAccount(body, ip, noMail);
+    return share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
       refused(({ code }) => {
         const fault = signUpFaults[code];
         return fault && invalidRequest(fault);
       }),
     );
-    return expectAnswer(Tokens.or(User), answer);
   }
 
-  /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account. */
+  /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account, all at the same time. */
   async function signIn(credentials: { email: string; password: string }, ip: string) {
     const ask = () => call('token?grant_type=password', { ip, body: credentials });
-    const answer = await inPasswordQueue(ask).catch(
-      refused(({ code }) => {
-        if (code === 'email_not_confirmed') return emailNotConfirmed();
-        if (code === 'email_provider_disabled')
-          return unauthorized('Signing in with an e-mail address is switched off.', {
-            reason: 'sign_in_disabled',
-          });
-        if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
-          return unauthorized('The e-mail address or the password is wrong.', {
-            reason: 'invalid_credentials',
-          });
-        }
-        return undefined;
-      }),
-    );
-    return expectAnswer(Tokens, answer);
+    const { answer, due } = callEvenly(inPasswordQueue, ip, ask);
+    const tokens = await answer
+      .catch(async (thrown: unknown) => {
+        if (thrown instanceof AuthRefusal) await due;
+        throw thrown;
+      })
+      .catch(
+        refused(({ code }) => {
+          if (code === 'email_not_confirmed') return emailNotConfirmed();
+          if (code === 'email_provider_disabled')
+            return unauthorized('Signing in with an e-mail address is switched off.', {
+              reason: 'sign_in_disabled',
+            });
+          if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
+            return unauthorized('The e-mail address or the password is wrong.', {
+              reason: 'invalid_credentials',
+            });
+          }
+          return undefined;
+        }),
+      );
+    return expectAnswer(Tokens, tokens);
   }
 
   /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */

@@ -11,7 +11,7 @@ const Settings = z.object({
     apple: z.boolean().optional(),
   }),
 });
-type Settings = z.infer<typeof Settings>;
+export type Settings = z.infer<typeof Settings>;
 
 /** How old the settings that are known may be, in milliseconds, while Auth gives new ones. */
 const ageMs = 60_000;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { SupabaseClient } from '@supabase/supabase-js';
 import postgres from 'postgres';
 import { listStored, put } from '../import/storage.ts';
 import { connect } from '../import/supabase.ts';
@@ -14,13 +15,17 @@ const SEED = 'supabase/seed.sql';
 export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
 
 /** Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing. */
-export async function seed(stack: Stack, log: (line: string) => void): Promise<void> {
-  const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
+export async function seed(
+  { apiUrl: url, secretKey, databaseUrl }: Stack,
+  log: (line: string) => void,
+): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  const { client } = connect({ url, urlSetBy: 'SUPABASE_PORT', secretKey }, new AbortController().signal);
   try {
     log('Seeding the catalogue');
     await seedRows(sql);
-    await uploadSamples(stack);
-    await createDemoUser(stack);
+    await uploadSamples(client);
+    await createDemoUser(client);
   } finally {
     await sql.end();
   }
@@ -42,8 +47,7 @@ async function seedRows(sql: postgres.Sql): Promise<void> {
 }
 
 /** Uploads what supabase/config.toml names as the objects of the buckets. What is there already stays as somebody left it. */
-async function uploadSamples({ apiUrl: url, secretKey }: Stack): Promise<void> {
-  const { client } = connect({ url, urlSetBy: 'SUPABASE_PORT', secretKey }, new AbortController().signal);
+async function uploadSamples(client: SupabaseClient): Promise<void> {
   for (const bucket of ['audio', 'covers'] as const) {
     const folder = fileURLToPath(new URL(`../supabase/samples/${bucket}`, import.meta.url));
     const { recordings, pictures } = await walk(folder, new Map());
@@ -55,13 +59,12 @@ async function uploadSamples({ apiUrl: url, secretKey }: Stack): Promise<void> {
 }
 
 /** As an administrator, so that no mail is sent and the address counts as confirmed. */
-async function createDemoUser({ apiUrl, secretKey }: Stack): Promise<void> {
-  const response = await fetch(`${apiUrl}/auth/v1/admin/users`, {
-    method: 'POST',
-    headers: { apikey: secretKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...DEMO, email_confirm: true, user_metadata: { full_name: 'Demo' } }),
+async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
+  const { error } = await auth.admin.createUser({
+    ...DEMO,
+    email_confirm: true,
+    user_metadata: { full_name: 'Demo' },
   });
-  const { code } = (await response.json()) as { code?: string };
-  if (!response.ok && code !== 'email_exists')
-    throw new Error(`The demo account could not be created: ${code}.`);
+  if (error && error.code !== 'email_exists')
+    throw new Error(`The demo account could not be created: ${error.code}.`);
 }

@@ -1,9 +1,15 @@
 import { type HonoContext, requireAuth } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
+import { z } from 'zod';
 import { body, refusal } from './auth.ts';
-import type { AuthService } from './auth-lite.ts';
+import { type AuthService, atomically } from './auth-lite.ts';
 import { Recover, Resend, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
-import { Change, changePassword } from './auth-password.ts';
+import { requireShortPassword } from './auth-service.ts';
+
+const Change = z.object({
+  password: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+});
 
 /** Answers, or leaves the request to Lite by answering nothing. */
 type Route = (service: AuthService, c: Context) => Promise<object | undefined>;
@@ -50,4 +56,20 @@ async function signedIn(
     answer = await run({ userId: c.get('userId'), sessionId: c.get('sessionId') });
   });
   return refused ?? c.json(answer);
+}
+
+/** Sets a new password and ends all sessions but the caller's; returns the user. */
+function changePassword(
+  service: AuthService,
+  { userId, sessionId }: { userId: string; sessionId: string | undefined },
+  { password = '', data }: z.infer<typeof Change>,
+) {
+  requireShortPassword(password);
+  service['assertPasswordStrong'](password);
+  return atomically(service, async (repository) => {
+    const user = await service.updateUser(userId, data ? { password, data } : { password });
+    await repository.deleteRefreshTokensForUser(userId, sessionId);
+    await repository.deleteUserSessions(userId, sessionId);
+    return user;
+  });
 }

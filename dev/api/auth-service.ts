@@ -65,20 +65,14 @@ async function repeatedSignUp(service: AuthService, user: User, data: Record<str
     const identities = await service.repo.findIdentitiesByUserId(user.id);
     return service['mapUserToResponse'](service.repo.parseUserJson(user), identities, 'signup');
   }
-  const now = new Date().toISOString();
   return {
     id: randomUUID(),
     aud: 'authenticated',
     role: '',
     email: user.email,
-    phone: '',
-    confirmation_sent_at: now,
-    app_metadata: { provider: 'email', providers: ['email'] },
+    confirmation_sent_at: new Date().toISOString(),
     user_metadata: data,
     identities: [],
-    created_at: now,
-    updated_at: now,
-    is_anonymous: false,
   };
 }
 

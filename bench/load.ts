@@ -52,6 +52,7 @@ export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}
   await timed(log, `${size.sounds} sounds`, () => loadSounds(sql, size));
   await timed(log, `${size.customers} customers`, () => loadCustomers(sql, size));
   await timed(log, `${size.favorites} favorites`, () => loadFavorites(sql, size));
+  await timed(log, 'histories', () => loadHistories(sql));
   await timed(log, `${SECTIONS} home sections`, () => loadSections(sql));
 }
 
@@ -150,6 +151,15 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
       select count(*)::int as count from added`;
     missing -= row?.['count'];
   }
+}
+
+/** Everybody played what they like, a sound an hour. */
+async function loadHistories(sql: Transaction) {
+  await sql`
+    insert into public.history (user_id, sound_id, plays, last_played_at)
+    select favorite.user_id, sound_id, 1 + (random() * 20)::int,
+      now() - row_number() over (partition by favorite.user_id order by favorite.created_at) * interval '1 hour'
+    from public.favorites as favorite join loaded_customers on id = favorite.user_id`;
 }
 
 /** The two largest parents, the featured, the newest, and single categories from large to small. */

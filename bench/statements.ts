@@ -45,12 +45,19 @@ const search = (term: string) => page({ search: term }, /^sounds_list$|^sounds_t
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
+/** As many plays as one request may carry. */
+const hundredPlays = (sound: string) => `(
+  select jsonb_agg(jsonb_build_object(
+    'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
+  from generate_series(1, 100) as n)`;
+
 /**
  * The statements behind the endpoints.
  * @param cursor created_at of the sound before the page that lies far into the list
  * @param sound id of one
+ * @param player id of the account that plays it
  */
-export const statements = (cursor: string, sound: string): Statement[] => [
+export const statements = (cursor: string, sound: string, player = COLLECTOR): Statement[] => [
   page({}, /^sounds_list$/),
   page({ cursor }, /^sounds_list$/),
   page(withChildren, /^sounds_category$/),
@@ -65,7 +72,22 @@ export const statements = (cursor: string, sound: string): Statement[] => [
   page({ search: 'rain', category }, /^sounds_category$|^sounds_title$/),
   page({ search: 'zz', category }, /^sounds_category$|^sounds_title$/),
   call('GET /sounds/{id}', user, `get_sound('${sound}')`, /^sounds_pkey$/),
-  call('POST /sounds/{id}/play', service, `count_play('${sound}')`, /^sounds_pkey$/),
+  call(
+    'POST /sounds/{id}/play',
+    service,
+    `count_play('${sound}', '${player}', gen_random_uuid()::text)`,
+    /^sounds_pkey$/,
+  ),
+  call('POST /plays', service, `count_plays(${hundredPlays(sound)}, '${player}')`, /^sounds_pkey$/, 15),
+  call('GET /history', user, 'list_history()', /^history_newest_first$/, 2),
+  call(
+    'GET /history?cursor=…',
+    user,
+    `list_history(50, now() - interval '1500 hours', '${sound}')`,
+    /^history_newest_first$/,
+    2,
+  ),
+  call('DELETE /history/{id}', user, `remove_from_history('${sound}')`, /^history_/),
   call('GET /categories', anon, 'list_categories()', /^categories_/, 4),
   call('GET /home', service, 'list_home_sections()', /^sounds_category$/, 8),
   call('GET /favorites', user, 'list_favorites()', /^favorites_/, 18),

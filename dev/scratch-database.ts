@@ -15,11 +15,15 @@ export interface ScratchDatabase {
 
 /**
  * Starts a database that holds the migrations and nothing else.
+ * @param durable whether it waits for the disk, which what is thrown away need not
  * @throws what a failing migration says; nothing is left behind
  */
-export async function startScratchDatabase(release: Release = 17): Promise<ScratchDatabase> {
+export async function startScratchDatabase(
+  release: Release = 17,
+  { durable = false } = {},
+): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-scratch-'));
-  const postgres = await startPostgres({ dataDir, port: 0, durable: false, release });
+  const postgres = await startPostgres({ dataDir, port: 0, durable, release });
   const stop = async () => {
     await postgres.stop();
     await rm(dataDir, { recursive: true });

@@ -100,6 +100,27 @@ test('batches of the same sounds in any order, by many users, never wait for eac
   expect(rows).toEqual(Array(30).fill({ counted: 80, entered: 10, of_today: 80 }));
 });
 
+test('a history can be cleared while plays are entered in it', async ({ api, sql }) => {
+  const [clearing, counting] = (await connect(2)) as [Sql, Sql];
+  const session = await signUp(api);
+  const sounds = await addSounds(sql, Array(60).fill({}));
+  const claims = JSON.stringify({ sub: session.user.id, role: 'authenticated' });
+  const clear = () =>
+    clearing.begin(async (transaction) => {
+      await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
+      await transaction`select public.clear_history()`;
+    });
+  for (let turn = 0; turn < 40; turn++) {
+    const plays = sounds
+      .toSorted(() => Math.random() - 0.5)
+      .map((sound_id) => ({ id: randomUUID(), sound_id }));
+    await countPlays(counting, session, plays.slice(0, 40));
+    await Promise.all([clear(), countPlays(counting, session, plays)]);
+  }
+  await clear();
+  expect(await sql`select from public.history where user_id = ${session.user.id}`).toHaveLength(0);
+});
+
 describe('while a sound is being deleted', () => {
   test('a batch waits, finds it gone, and counts the others', async ({ sql, user }) => {
     const [deleting, counting] = (await connect(2)) as [Sql, Sql];
@@ -173,6 +194,23 @@ describe('while an account is being deleted', () => {
         );
     }
   });
+});
+
+test('a play does not wait for old receipts that somebody else is removing', async ({ api, sql }) => {
+  const [removing, counting] = (await connect(2)) as [Sql, Sql];
+  const [session, other] = [await signUp(api), await signUp(api)];
+  const sound_id = await addSound(sql);
+  await sql`
+    insert into private.play_receipts (user_id, key, sound_id, received_at)
+    select ${other.user.id}, n::text, ${sound_id}, now() - interval '32 days' from generate_series(1, 4) as n`;
+  await counting`set lock_timeout = '1ms'`; // whoever waits, fails
+  await removing.begin(async (transaction) => {
+    await transaction`select from private.play_receipts where received_at < now() - interval '31 days' for update`;
+    expect(await countPlay(counting, session, { id: randomUUID(), sound_id })).toBe(1);
+  });
+  for (let play = 2; play < 4; play++)
+    expect(await countPlay(counting, session, { id: randomUUID(), sound_id })).toBe(play);
+  expect(await sql`select from private.play_receipts where user_id = ${other.user.id}`).toHaveLength(0);
 });
 
 test('a listener is counted once for a day, however many plays arrive together', async ({ api, sql }) => {

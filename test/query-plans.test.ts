@@ -42,7 +42,7 @@ async function withoutStatistics(isOld: boolean): Promise<Loaded> {
 
   const explainer = await openExplainer(databaseUrl);
   if (isOld) {
-    const unknown = statements('2026-06-23T09:30:00.000Z', '2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42');
+    const unknown = statements('2026-06-23T09:30:00.000Z', '2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42', SOMEBODY);
     for (const { caller, sql } of unknown) {
       for (let run = 0; run < 10; run++) await explainer.rows({ ...caller, user: SOMEBODY }, sql);
     }

@@ -41,33 +41,12 @@ grant usage on schema storage to anon, authenticated, service_role, postgres;
 
 set local role supabase_auth_admin;
 
-create function auth.uid() returns uuid language sql stable as $$
-  select coalesce(
-    nullif(current_setting('request.jwt.claim.sub', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'
-  )::uuid
-$$;
-
-create function auth.role() returns text language sql stable as $$
-  select coalesce(
-    nullif(current_setting('request.jwt.claim.role', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'role'
-  )
-$$;
-
-create function auth.email() returns text language sql stable as $$
-  select coalesce(
-    nullif(current_setting('request.jwt.claim.email', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'email'
-  )
-$$;
-
 create function auth.jwt() returns jsonb language sql stable as $$
-  select coalesce(
-    nullif(current_setting('request.jwt.claim', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')
-  )::jsonb
+  select nullif(current_setting('request.jwt.claims', true), '')::jsonb
 $$;
+create function auth.uid() returns uuid language sql stable as $$ select (auth.jwt() ->> 'sub')::uuid $$;
+create function auth.role() returns text language sql stable as $$ select auth.jwt() ->> 'role' $$;
+create function auth.email() returns text language sql stable as $$ select auth.jwt() ->> 'email' $$;
 
 reset role;
 

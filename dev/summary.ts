@@ -41,7 +41,7 @@ DO_NOT_TRACK=1 npx supabase db query --yes --remote=${stack.databaseUrl} 'select
 
 An account of your own, from sign-up through a forgotten password to deletion. Mailed codes are printed here; the lines look them up:
 
-${accountCalls({ api, mailUrl: stack.mailUrl, emailConfirmations }).join('\n')}
+${accountCalls(api, stack.mailUrl, emailConfirmations).join('\n')}
 
 Ctrl-C stops everything. The data is kept until npm run dev -- --fresh.
 `;
@@ -63,15 +63,7 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
 }
 
 /** Lines for any POSIX shell, to be pasted in this order as often as one likes: what they make is gone at the end. */
-function accountCalls({
-  api,
-  mailUrl,
-  emailConfirmations,
-}: {
-  api: string;
-  mailUrl: string;
-  emailConfirmations: boolean;
-}): string[] {
+function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean): string[] {
   const email = 'eve@example.com';
   const post = (path: string, body: string, token = '') =>
     `${CURL} ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;

@@ -36,12 +36,6 @@ export async function resendSignUp(
  * @throws AuthError `otp_expired` for a code that is wrong, used or more than an hour old, and for an unknown address
  */
 export async function verify(service: AuthService, { type, email, token }: z.infer<typeof Verify>) {
-  if (!token || !email) {
-    const missing = token
-      ? 'Only an email address or phone number should be provided on verify'
-      : 'Verify requires either a token or a token hash';
-    throw new AuthError(400, 'validation_failed', missing);
-  }
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   // Whatever the code.
   if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');

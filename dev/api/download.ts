@@ -24,7 +24,6 @@ export async function download(
     ETag: eTag,
     'Last-Modified': lastModified.toUTCString(),
     'Accept-Ranges': 'bytes',
-    'X-Robots-Tag': 'none',
   });
 
   headers.set('Content-Type', row.metadata?.mimetype ?? 'application/octet-stream');

@@ -6,24 +6,18 @@ export interface DatabaseError {
   hint?: string | undefined;
 }
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECT_TIMEOUT',
-]);
+const UNREACHABLE = /^(ECONN(REFUSED|RESET)|CONNECTION_(CLOSED|ENDED)|CONNECT_TIMEOUT)$/;
 
 /** Whether an error comes from the database or the way to it; all others are Lite's own. */
 export function isDatabaseError(error: unknown): error is DatabaseError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || UNREACHABLE.has(code));
+  return typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || UNREACHABLE.test(code));
 }
 
 /** The answer that PostgREST gives to a database error; `anonymous` decides between 401 and 403. */
 export function restErrorResponse(error: DatabaseError, anonymous: boolean): Response {
   const { code, message } = error;
-  if (UNREACHABLE.has(code)) {
+  if (UNREACHABLE.test(code)) {
     const body = { code: 'PGRST000', message: 'Database connection error. Retrying the connection.' };
     return respond(503, { ...body, details: null, hint: null }, { 'Retry-After': '1' });
   }

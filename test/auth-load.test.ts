@@ -76,7 +76,8 @@ describe('equal requests in flight', () => {
     '/auth/signup': [
       { email: 'ada@example.com', password },
       { email: 'ada@example.com', password, full_name: 'Ada' },
-      { email: 'ada@example.com', password: `${password}!` },
+      { email: 'bob@example.com', password },
+      { email: 'bob@example.com', password: `${password}!` },
     ],
     '/auth/oauth/google': [{ id_token: 'a.b.c' }, { id_token: 'a.b.c', nonce: 'n' }, { id_token: 'a.b.d' }],
     '/auth/refresh': [{ refresh_token: 'one-refresh-token' }, { refresh_token: 'another-refresh-token' }],
@@ -94,13 +95,11 @@ describe('equal requests in flight', () => {
           waiting.push(res);
         },
         async (api) => {
-          const answers = Promise.all(
-            bodies.flatMap((body) => [1, 2, 3].map(() => api.post(path).send(body))),
-          );
+          const answers = Promise.all(bodies.flatMap((body) => [1, 2].map(() => api.post(path).send(body))));
           await expect.poll(() => asked.length).toBe(bodies.length);
           expect(new Set(asked).size).toBe(bodies.length);
           for (const res of waiting.splice(0)) sendSession(res);
-          expect((await answers).map(({ status }) => status)).toEqual(Array(3 * bodies.length).fill(200));
+          expect((await answers).map(({ status }) => status)).toEqual(Array(2 * bodies.length).fill(200));
 
           const later = Promise.all([api.post(path).send(bodies[0]).expect(200)]); // nothing is remembered
           await expect.poll(() => waiting.length).toBe(1);

@@ -10,7 +10,7 @@ import { milliseconds, whole } from './report.ts';
 
 const connections = 32;
 const rounds = 5;
-const roundMs = 2_000;
+const roundSeconds = 2;
 const sounds = 1_000;
 const users = 10_000;
 /** Plays that one call of the database counts at most, as POST /plays takes them. */
@@ -25,27 +25,49 @@ function countAlone(): string {
   return declaration.replace('count_play', 'count_alone');
 }
 
-type Play = { user: string; sound: string };
+/** Plays one after the other until the time is over, each in a transaction of its own: no client takes part, nor a processor of it. */
+const playOn = `
+  create procedure public.play_on(everything boolean, sounds uuid[], users uuid[], seconds integer, inout plays integer)
+  language plpgsql as $$
+  declare
+    until constant timestamptz := clock_timestamp() + seconds * interval '1 second';
+    sound uuid;
+  begin
+    while clock_timestamp() < until loop
+      sound := sounds[ceil(random() * cardinality(sounds))];
+      if everything then
+        perform public.count_play(sound, users[ceil(random() * cardinality(users))], gen_random_uuid()::text);
+      else
+        perform public.count_alone(sound);
+      end if;
+      commit;
+      plays := plays + 1;
+    end loop;
+  end
+  $$`;
+
 type Sql = postgres.Sql;
 
-const one = <T>(list: readonly T[]) => list[Math.floor(Math.random() * list.length)] as T;
+const one = (list: readonly string[]) => list[Math.floor(Math.random() * list.length)] as string;
 
-/** A play with receipt, day and history, as the service counts it. */
-const counted = (sql: Sql, { user, sound }: Play) =>
-  sql`select public.count_play(${sound}, ${user}, ${randomUUID()})`;
-const alone = (sql: Sql, { sound }: Play) => sql`select public.count_alone(${sound})`;
-
-/** Plays in a second, over these connections at once. */
-async function perSecond(clients: Sql[], count: typeof counted, next: () => Play): Promise<number> {
-  const end = performance.now() + roundMs;
-  const done = await Promise.all(
+/**
+ * Plays in a second, over these connections at once.
+ * @param everything whether receipt, day and history are written, too
+ */
+async function perSecond(
+  clients: Sql[],
+  everything: boolean,
+  sounds: string[],
+  users: string[],
+): Promise<number> {
+  const plays = await Promise.all(
     clients.map(async (sql) => {
-      let plays = 0;
-      for (; performance.now() < end; plays++) await count(sql, next());
-      return plays;
+      const [row] =
+        await sql`call public.play_on(${everything}, ${sounds}, ${users}, ${roundSeconds}::integer, 0)`;
+      return Number(row?.['plays']);
     }),
   );
-  return done.reduce((sum, plays) => sum + plays) / (roundMs / 1000);
+  return plays.reduce((sum, played) => sum + played) / roundSeconds;
 }
 
 /** What the server needs for a statement, in milliseconds; it is committed. */
@@ -65,6 +87,7 @@ const batchOf = (list: readonly string[]) =>
 
 async function populate(sql: Sql) {
   await sql.unsafe(countAlone());
+  await sql.unsafe(playOn);
   const people = await sql`
     insert into auth.users (id, email)
     select gen_random_uuid(), 'listener-' || n || '@example.com' from generate_series(1, ${users}::int) as n returning id`;
@@ -78,15 +101,13 @@ type Population = Awaited<ReturnType<typeof populate>>;
 
 /** Plays a second of all connections together: medians of the rounds, and of what they are beside each other in a round. */
 async function measureRates(clients: Sql[], { people, catalogue }: Population) {
-  const hot = catalogue[0] as string;
-  const onHot = () => ({ user: one(people), sound: hot });
-  const onAny = () => ({ user: one(people), sound: one(catalogue) });
+  const hot = catalogue.slice(0, 1);
   const measured: { alone: number; hot: number; spread: number }[] = [];
   for (let round = 0; round <= rounds; round++)
     measured.push({
-      alone: await perSecond(clients, alone, onHot),
-      hot: await perSecond(clients, counted, onHot),
-      spread: await perSecond(clients, counted, onAny),
+      alone: await perSecond(clients, false, hot, people),
+      hot: await perSecond(clients, true, hot, people),
+      spread: await perSecond(clients, true, catalogue, people),
     });
   measured.shift(); // connections, plans and the first plays of everybody
   return {

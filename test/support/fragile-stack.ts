@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -43,6 +43,8 @@ async function startApiProcess(options: { databaseUrl: string; storageDir: strin
 /** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
 export async function startFragileStack() {
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
+  // Where we are root, Postgres runs as somebody else, who has to pass through.
+  await chmod(dataDir, 0o711);
   const folder = join(dataDir, 'postgres');
   let postgres = await startPostgres({ dataDir: folder, port: await freePort(), durable: false });
   const { databaseUrl } = postgres;

@@ -20,18 +20,10 @@ export function environment(): Record<string, string> {
   };
 }
 
-// Ends with the pipe that we hold, which closes with this process, also when that is killed.
-const END_AFTER_US = 'read -r _; kill -KILL "$1"';
-
-/** Starts the process that `npm start` runs; a test that fails, or is killed, leaves none behind. */
+/** Starts the process that `npm start` runs; by its TMPDIR it ends with the run, also when that is killed. */
 export function startServer(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['src/server.ts'], { env: { PATH: process.env['PATH'], ...env } });
-  const keeper = spawn('sh', ['-c', END_AFTER_US, 'sh', `${child.pid}`], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  keeper.unref();
-  child.once('exit', () => keeper.kill());
+  const { PATH, TMPDIR } = process.env;
+  const child = spawn(process.execPath, ['src/server.ts'], { env: { PATH, TMPDIR, ...env } });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output.stdout += text;

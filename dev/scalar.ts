@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// `npm run scalar`: brings the newest release of Scalar, which shows the reference, into src/openapi; or the one that is
-// named: `npm run scalar -- 1.72.1`. Only its bundle for browsers is wanted. As a dependency it would bring 280 MB and
-// 180 packages into every installation, all of which the bundle has inside already.
+// `npm run scalar`, or `npm run scalar -- 1.72.1`: brings the newest release of Scalar, or that one, into src/openapi: its bundle for
+// browsers alone. As a dependency it would bring 280 MB into every installation, all of which the bundle has inside already.
 
 /**
  * Moves the languages of apps to the top of the examples, which Scalar orders by name without an option for it.

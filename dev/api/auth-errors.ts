@@ -25,10 +25,6 @@ export class OAuthError extends Error {
   }
 }
 
-export function oauthErrorResponse({ error, message }: OAuthError): Response {
-  return Response.json({ error, error_description: message }, { status: 400 });
-}
-
 export function unexpectedFailure(
   message = 'Unexpected failure, please check server logs for more information',
 ): AuthError {

@@ -5,12 +5,14 @@ import pretty from 'pino-pretty';
 import { prettyOptions } from '../src/http/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { howToApply, MIGRATIONS, migrationDrift } from './migrations.ts';
+import { type Player, startPlayer } from './player.ts';
 import { seed } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { summary } from './summary.ts';
 
-// `npm run dev`: a local Supabase, filled with samples, and the gateway in front of it. Ctrl-C stops all of it.
+// `npm run dev`: a local Supabase, filled with samples, the gateway in front of it, and the example player. Ctrl-C stops all
+// of it.
 
 // As the gateway's log, whose lines come in between.
 const logger = pino(pretty({ ...prettyOptions, sync: true }));
@@ -39,6 +41,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 let stack: Promise<Stack> | undefined;
 let gateway: Gateway | undefined;
+let player: Player | undefined;
 let ending = false;
 
 // A Ctrl-C in the terminal reaches us twice within a moment: npm passes on what we have got already.
@@ -52,6 +55,7 @@ async function end(code: number): Promise<void> {
   setTimeout(() => {
     for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
   }, SAME_PRESS_MS);
+  await player?.stop();
   await gateway?.stop();
   const running = await stack?.catch(() => undefined);
   await running?.stop();
@@ -73,6 +77,8 @@ async function run(): Promise<void> {
   log('Starting the gateway');
   gateway = startGateway(gatewayEnv(running, settings), log);
   await gateway.ready();
+  const { playerPort: port, gatewayPort, dataDir } = settings;
+  player = await startPlayer({ port, gatewayPort, dataDir });
   console.log(await summary(running, settings));
   // Above the summary nobody would see them.
   for (const warning of warnings) logger.warn(warning);

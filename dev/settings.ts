@@ -13,6 +13,7 @@ export interface Settings {
   fresh: boolean;
   emailConfirmations: boolean;
   gatewayPort: number;
+  playerPort: number;
   apiPort: number;
   databasePort: number;
   dataDir: string;
@@ -32,15 +33,17 @@ export async function readSettings(args: string[]): Promise<Settings> {
   }
   readEnvFile();
   const gatewayPort = port('PORT', 3000);
+  const playerPort = port('PLAYER_PORT', 5173);
   const apiPort = port('SUPABASE_PORT', 54321);
   const databasePort = port('SUPABASE_DB_PORT', 54322);
-  if (new Set([gatewayPort, apiPort, databasePort]).size < 3) {
-    throw new Error('PORT, SUPABASE_PORT and SUPABASE_DB_PORT must be three different ports.');
+  if (new Set([gatewayPort, playerPort, apiPort, databasePort]).size < 4) {
+    throw new Error('PORT, PLAYER_PORT, SUPABASE_PORT and SUPABASE_DB_PORT must be four different ports.');
   }
   return {
     fresh,
     emailConfirmations,
     gatewayPort,
+    playerPort,
     apiPort,
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),

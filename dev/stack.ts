@@ -35,8 +35,9 @@ export interface StackOptions {
   /** 0 picks a free one. */
   apiPort: number;
   databasePort: number;
-  /** Must be free as well; nothing here listens on it. */
+  /** Must be free as well; nothing here listens on them. */
   gatewayPort?: number;
+  playerPort?: number;
   /** Forgets what the folder holds. */
   fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
@@ -79,6 +80,7 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
   await requireFreePorts({
     PORT: options.gatewayPort ?? 0,
+    PLAYER_PORT: options.playerPort ?? 0,
     SUPABASE_PORT: options.apiPort,
     SUPABASE_DB_PORT: options.databasePort,
   });

@@ -10,7 +10,12 @@ const CURL = "curl -sw '\\n'";
 /** What somebody needs to know who has just started the stack: addresses, keys, an account, and calls to paste. */
 export async function summary(
   stack: Stack,
-  { gatewayPort, emailConfirmations, host }: Pick<Settings, 'gatewayPort' | 'emailConfirmations' | 'host'>,
+  {
+    gatewayPort,
+    playerPort,
+    emailConfirmations,
+    host,
+  }: Pick<Settings, 'gatewayPort' | 'playerPort' | 'emailConfirmations' | 'host'>,
 ): Promise<string> {
   const gateway = `http://127.0.0.1:${gatewayPort}`;
   const api = `${gateway}/api/v1`;
@@ -19,6 +24,8 @@ export async function summary(
     ? `\n\n  From phones    http://${host}:${gatewayPort}/api/v1  (files: ${stack.publicUrl})`
     : '';
   return `
+  Player         http://127.0.0.1:${playerPort}/  (open it in a browser: one click plays the first sound)
+
   Gateway        ${api}
   Reference      ${api}/docs
   Supabase       ${stack.apiUrl}

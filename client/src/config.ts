@@ -17,17 +17,19 @@ export function createConfig({
   store: Store;
   timeLimitMs: number;
 }) {
-  // What is known from the last start does for a start without a network: no need to wait for one.
-  const guest = guestClient(url, { repeatable: false, timeLimitMs });
+  const repeated = guestClient(url, { repeatable: true, timeLimitMs });
+  const once = guestClient(url, { repeatable: false, timeLimitMs });
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 
   async function ask(options?: CallOptions): Promise<AppConfig> {
+    known ??= await readItem<AppConfig>(store, key);
+    // What is known from the last start does for a start without a network: no need to wait for one.
+    const guest = known ? once : repeated;
     try {
       known = (await answer(guest.GET('/config', signalOf(options)))).data;
       await store.setItem(key, JSON.stringify(known));
     } catch (error) {
-      known ??= await readItem<AppConfig>(store, key);
       if (known === null || options?.signal?.aborted) throw error;
     }
     return known;

@@ -92,7 +92,7 @@ describe('covers', () => {
   test('are missing where their address cannot be had, and lists are not', async ({ gateway, sql }) => {
     const category = await addCategory(sql);
     await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
-    const device = await startDevice(gateway.url);
+    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
     device.network.before = faultsOf('GET /config', refusal(500, 'server_error'));
     await device.sounds.auth.signUp({ email: newEmail(), password });
     const { data } = await device.sounds.sounds.page({ category });

@@ -33,7 +33,7 @@ function statusOf(port: string, method: string, path: string): Promise<number | 
 }
 
 describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', () => {
-  let env: Record<'DEV_DATA_DIR' | 'PORT' | 'SUPABASE_PORT' | 'SUPABASE_DB_PORT', string>;
+  let env: Record<'DEV_DATA_DIR' | 'PORT' | 'PLAYER_PORT' | 'SUPABASE_PORT' | 'SUPABASE_DB_PORT', string>;
   let dev: ReturnType<typeof run>;
   let gateway: string;
 
@@ -43,6 +43,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
       DEV_DATA_DIR: await mkdtemp(join(tmpdir(), 'sounds-service-dev-')),
       PORT: await port(),
       SUPABASE_PORT: await port(),
+      PLAYER_PORT: await port(),
       SUPABASE_DB_PORT: await port(),
     };
     dev = run(['dev/main.ts', '--host', '127.0.0.2'], env);

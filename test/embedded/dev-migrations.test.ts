@@ -9,7 +9,9 @@ import { run } from './processes.ts';
 describe.runIf(inject('stack').embedded)(
   'npm run dev, on a database with other migrations than the folder',
   () => {
-    let env: { [name in 'DEV_DATA_DIR' | 'PORT' | 'SUPABASE_PORT' | 'SUPABASE_DB_PORT']: string };
+    let env: {
+      [name in 'DEV_DATA_DIR' | 'PORT' | 'PLAYER_PORT' | 'SUPABASE_PORT' | 'SUPABASE_DB_PORT']: string;
+    };
 
     beforeAll(async () => {
       const port = async () => String(await freePort());
@@ -17,6 +19,7 @@ describe.runIf(inject('stack').embedded)(
         DEV_DATA_DIR: await mkdtemp(join(tmpdir(), 'sounds-service-dev-')),
         PORT: await port(),
         SUPABASE_PORT: await port(),
+        PLAYER_PORT: await port(),
         SUPABASE_DB_PORT: await port(),
       };
     });

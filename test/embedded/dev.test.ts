@@ -17,7 +17,12 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   async function ports(): Promise<Record<string, string>> {
     const port = async () => String(await freePort());
-    return { PORT: await port(), SUPABASE_PORT: await port(), SUPABASE_DB_PORT: await port() };
+    return {
+      PORT: await port(),
+      PLAYER_PORT: await port(),
+      SUPABASE_PORT: await port(),
+      SUPABASE_DB_PORT: await port(),
+    };
   }
 
   async function start(...args: string[]) {
@@ -47,6 +52,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const dev = await start();
     const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
+    const player = `http://127.0.0.1:${env['PLAYER_PORT']}/`;
+    expect(/http:\S+/.exec(stdout)?.[0], 'the address printed first').toBe(player);
+    expect((await fetch(player)).headers.get('content-type')).toContain('text/html');
+    expect((await fetch(`${player}api/v1/config`)).status).toBe(200);
     for (const text of [
       `http://127.0.0.1:${env['PORT']}/api/v1`,
       `http://127.0.0.1:${env['SUPABASE_PORT']}`,
@@ -169,19 +178,22 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
         ['--fresh'],
         /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/,
       ],
-      ...[['PORT'], ['SUPABASE_DB_PORT'], ['PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT']].map(
-        (names): [Record<string, string>, string[], RegExp] => [
-          {
-            ...other,
-            DEV_DATA_DIR: `${folder}/other`,
-            ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
-          },
-          [],
-          new RegExp(
-            `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
-          ),
-        ],
-      ),
+      ...[
+        ['PORT'],
+        ['PLAYER_PORT'],
+        ['SUPABASE_DB_PORT'],
+        ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'],
+      ].map((names): [Record<string, string>, string[], RegExp] => [
+        {
+          ...other,
+          DEV_DATA_DIR: `${folder}/other`,
+          ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
+        },
+        [],
+        new RegExp(
+          `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
+        ),
+      ]),
     ];
     for (const [given, args, message] of cases) {
       const second = run(['dev/main.ts', ...args], given);
@@ -223,6 +235,6 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     server.close();
     const same = run(['dev/main.ts'], { ...env, SUPABASE_DB_PORT: env['PORT'] as string });
     expect(await same.exited).toBe(1);
-    expect(same.output.stderr).toMatch(/must be three different ports\.\n$/);
+    expect(same.output.stderr).toMatch(/must be four different ports\.\n$/);
   });
 });

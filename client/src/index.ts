@@ -6,6 +6,7 @@ import { createCatalogue } from './catalogue.ts';
 import { type AppConfig, createConfig } from './config.ts';
 import type { components, paths } from './document.types.ts';
 import { createFavorites } from './favorites.ts';
+import { createPlays } from './plays.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
 import type { Store } from './store.ts';
 
@@ -42,9 +43,18 @@ export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 6
   watchOtherTabs(onSession);
   const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
   const { ask, covers, coverUrl } = createConfig({ url, store, timeLimitMs });
-  const { forget, ...favorites } = createFavorites({ api, session, store, covers });
+  const { forget: forgetFavorites, ...favorites } = createFavorites({ api, session, store, covers });
+  const { forget: forgetPlays, ...plays } = createPlays({ api, session, store });
+  const forget = async (userId: string) => {
+    await forgetFavorites(userId);
+    await forgetPlays(userId);
+  };
 
-  const flush = () => void favorites.flush().catch(() => {}); // what cannot be sent goes on waiting
+  const flush = () => {
+    // What cannot be sent goes on waiting.
+    favorites.flush().catch(() => {});
+    plays.flush().catch(() => {});
+  };
   browser.addEventListener?.('online', flush);
   flush();
 
@@ -52,6 +62,7 @@ export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 6
     auth: createAuth({ url, timeLimitMs, session, forget }),
     sounds: createCatalogue(api, covers),
     favorites,
+    plays,
 
     customer: {
       async get(options?: CallOptions): Promise<Customer> {

@@ -18,8 +18,9 @@ export async function play(sound: Preview) {
   bar.replaceChildren(toggle, cover(sound), track, time, heart(sound));
   bar.hidden = false;
   address = await sounds.sounds.audio(sound.id);
-  if (address.url === null) notify(`There is no audio of ${sound.title}.`);
-  else await start(address.url, 0);
+  if (address.url === null) return notify(`There is no audio of ${sound.title}.`);
+  await start(address.url, 0);
+  await sounds.plays.record(sound.id);
 }
 
 export function stop() {

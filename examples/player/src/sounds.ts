@@ -10,7 +10,6 @@ export const sounds = createSounds({
 /** What all lists tell of a sound. */
 export type Preview = NonNullable<Favorite['sounds']>;
 
-/** Whose hearts are full. */
 export const favorites = new Set<string>();
 
 export async function loadFavorites() {

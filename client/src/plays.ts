@@ -1,0 +1,67 @@
+import type { Client } from 'openapi-fetch';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { paths } from './document.types.ts';
+import { sessionOver } from './error.ts';
+import { createOutbox } from './outbox.ts';
+import type { DeviceSession } from './session.ts';
+import type { Store } from './store.ts';
+
+/** What one call of the service takes. */
+const batchSize = 100;
+
+/** Unique on every device: not everywhere is there crypto.randomUUID, as on pages without https. */
+const newId = () =>
+  globalThis.crypto?.randomUUID?.() ??
+  'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
+
+/** What was listened to, which is counted once, also when it could only be sent later. */
+export function createPlays({
+  api,
+  session,
+  store,
+}: {
+  api: Client<paths>;
+  session: DeviceSession;
+  store: Store;
+}) {
+  const waiting = createOutbox<{ sound_id: string; played_at: string }>(store, 'plays');
+
+  async function flush(options?: CallOptions): Promise<void> {
+    const user = (await session.load())?.user.id;
+    if (user === undefined) return;
+    await waiting.sending(user, async () => {
+      for (;;) {
+        const entries = Object.entries(await waiting.read(user)).slice(0, batchSize);
+        if (entries.length === 0) return;
+        const plays = entries.map(([id, play]) => ({ id, ...play }));
+        const fetch = (request: Request) => session.fetch(request, { userId: user });
+        await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
+        await waiting.update(user, (left) => {
+          for (const { id } of plays) delete left[id];
+        });
+      }
+    });
+  }
+
+  return {
+    /**
+     * Counts a play: call it once, when playback starts. Resolves when that is stored; it is sent at once, or when there is
+     * a network.
+     * @param playedAt by the clock of this device, which may be wrong: the service's is used instead
+     */
+    async record(id: string, playedAt = new Date()): Promise<void> {
+      const found = await session.load();
+      if (found === null) throw sessionOver();
+      const played_at = new Date(playedAt.getTime() - found.clock_ahead_ms).toISOString();
+      await waiting.update(found.user.id, (entries) => {
+        entries[newId()] = { sound_id: id, played_at };
+      });
+      flush().catch(() => {}); // it goes on waiting
+    },
+
+    /** Sends what waits; see `favorites.flush`. */
+    flush,
+
+    forget: waiting.forget,
+  };
+}

@@ -82,10 +82,10 @@ describe('an account', () => {
   });
 });
 
-confirming(
-  'an account whose address must be confirmed is signed in with a mailed code, and has the password given with it',
-  async ({ project, skip }) => {
-    skip(!canConfirm(), noConfirmations);
+describe('an account whose address must be confirmed', () => {
+  confirming.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
+
+  confirming('is signed in with a mailed code, and has the password given with it', async ({ project }) => {
     const device = await startDevice(project.gatewayUrl);
     const email = newEmail();
     const { needsEmailConfirmation } = await device.sounds.auth.signUp({ email, password });
@@ -98,5 +98,5 @@ confirming(
     expect(await device.sounds.me()).toMatchObject({ email, full_name: 'Ada' });
     await device.sounds.auth.signOut();
     await device.sounds.auth.signIn(account);
-  },
-);
+  });
+});

@@ -8,7 +8,6 @@ useBuckets();
 describe('an upload', () => {
   test.for([
     ['of an allowed type', 'audio/mpeg', 'a', 200, undefined],
-    ['of an allowed type with parameters', 'audio/wav; rate=44100', 'a', 200, undefined],
     ['of an exactly allowed type', 'image/png', 'a', 200, undefined],
     ['of another type', 'image/jpeg', 'a', 400, '415'],
     ['of 100 bytes', 'audio/mpeg', 'a'.repeat(100), 200, undefined],

@@ -80,6 +80,32 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     expect(await profileOf(api, body.data)).toMatchObject({ full_name: null, avatar_url: null });
   });
 
+  test('whose access tokens a stranger cannot make longer than the service takes, straight at Auth', async ({
+    project: { api, url, mailUrl },
+    sql,
+  }) => {
+    const { publishableKey } = inject('stack');
+    for (const data of [
+      { x: 'a'.repeat(7000) },
+      { x: '<'.repeat(2500) },
+      { full_name: 'é'.repeat(10_000) },
+    ]) {
+      const email = newEmail();
+      const sent = await fetch(`${url}/auth/v1/signup`, {
+        method: 'POST',
+        headers: { apikey: publishableKey, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ email, password: stranger.password, data }),
+      });
+      expect(sent.status).toBe(200);
+      await codeSentTo(mailUrl, email);
+      await passMailGap(sql, email);
+      await signUp(api, email, owner);
+      const code = await codeSentTo(mailUrl, email, 2);
+      const { body } = await confirm(api, email, code, owner).expect(200);
+      expect(await profileOf(api, body.data)).toMatchObject({ email, full_name: owner.full_name });
+    }
+  });
+
   test('also when they recover it instead', async ({ project: { api, mailUrl } }) => {
     const email = newEmail();
     await signUp(api, email, stranger);

@@ -12,14 +12,21 @@ const refuse = (res: ServerResponse, status: number, body: object) =>
 const lost = { code: 'unexpected_failure', message: 'Database error saving new user' };
 
 /** Signs up where Auth answers so to the sign-up, and so to a sign-in. @returns the status, and what Auth was asked for */
-async function signUpWith(answer: (res: ServerResponse) => void, signIn: (res: ServerResponse) => void) {
+async function signUpWith(
+  answer: (res: ServerResponse) => void,
+  signIn: (res: ServerResponse) => void,
+  mailer_autoconfirm = true,
+) {
   const asked: (string | undefined)[] = [];
   let status = 0;
   await withSupabase(
     (req, res) => {
+      const settings = { mailer_autoconfirm, disable_signup: false, external: { email: true } };
+      if (req.url?.endsWith('/settings')) return refuse(res, 200, settings);
       asked.push(req.url);
       if (req.url?.startsWith('/auth/v1/signup')) answer(res);
       else signIn(res);
+      return undefined;
     },
     async (api) => {
       ({ status } = await api.post('/auth/signup').send({ email: newEmail(), password }));
@@ -58,6 +65,15 @@ describe('a sign-up that loses against the same one at another gateway', () => {
       expect(status).toBe(500);
       expect(asked).toHaveLength(2);
     }
+  });
+
+  test('is answered as every sign-up where addresses must be confirmed: only unknown ones can lose', async () => {
+    const { status } = await signUpWith(
+      (res) => refuse(res, 500, lost),
+      (res) => refuse(res, 400, { code: 'email_not_confirmed' }),
+      false,
+    );
+    expect(status).toBe(200);
   });
 
   test('is told from other failures, after which nobody is signed in', async () => {

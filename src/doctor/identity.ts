@@ -71,6 +71,8 @@ const triggers = {
     'after insert on auth.users for each row when (new.email_confirmed_at is null) execute function private.note_new_account()',
   sounds_service_void_what_came_before:
     'before update of email_confirmed_at on auth.users for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.void_what_came_before()',
+  sounds_service_limit_metadata:
+    "before insert or update of raw_user_meta_data on auth.users for each row when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000) execute function private.limit_metadata()",
   sounds_service_set_ban_aside:
     "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
 };

@@ -52,24 +52,26 @@ export function createSessions(
         throw thrown;
       });
     });
-    const asked = made.then(
-      (account) => {
-        const tokens = expectAnswer(Tokens.or(User), account);
-        return 'access_token' in tokens ? tokens : null;
-      },
-      (thrown: unknown) => {
-        // Only for addresses without a confirmed account is there a mail to send.
-        const { code: reason } = refusalIn(thrown) ?? {};
-        if (reason !== 'over_email_send_rate_limit') throw thrown;
-        noMail({ reason });
-        return null;
-      },
-    );
     const mustConfirm = () =>
       settings().then(
         (known) => !known.mailer_autoconfirm,
         () => false,
       );
+    const asked = made.then(
+      (account) => {
+        const tokens = expectAnswer(Tokens.or(User), account);
+        return 'access_token' in tokens ? tokens : null;
+      },
+      async (thrown: unknown) => {
+        // Only for addresses without a confirmed account is there a mail to send, and a race to lose.
+        const { code: reason } = refusalIn(thrown) ?? {};
+        const isHidden =
+          reason === 'over_email_send_rate_limit' || (mayHaveLostRace(thrown) && (await mustConfirm()));
+        if (!isHidden) throw thrown;
+        noMail({ reason });
+        return null;
+      },
+    );
     const tokens = await Promise.race([asked, due.then(async () => ((await mustConfirm()) ? null : asked))]);
     if (tokens === null) {
       asked.catch((err: unknown) => noMail({ err }));

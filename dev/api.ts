@@ -67,7 +67,11 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const running = new Set<Promise<Response>>();
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
-    .get('/api/v1/search', mailbox.search)
+    // A mail is there before what it belongs to is committed; whoever looks it up acts on both.
+    .get('/api/v1/search', async (c, next) => {
+      await Promise.allSettled(running);
+      return mailbox.search(c, next);
+    })
     .all('*', (c) => {
       const app = c.req.path.startsWith('/auth/v1') ? auth.app : data;
       const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });

@@ -1,13 +1,16 @@
 -- What somebody sends along with a sign-up, straight at Auth, stays in the account when its address is confirmed, and is part of
 -- every access token: a stranger could make the tokens of an address longer than the gateway takes, for good. Of metadata that
--- is too long, only what Auth itself writes is kept. Auth writes it several times, so this looks at each of them.
+-- is too long, only what Auth itself writes and the beginning of a name are kept. Auth writes it several times, so this looks at
+-- each of them.
 
 create function private.limit_metadata() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  select jsonb_object_agg(key, value) into new.raw_user_meta_data
-    from jsonb_each(new.raw_user_meta_data)
-    where key in ('sub', 'email', 'email_verified', 'phone_verified');
+  select coalesce(
+      jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
+    into new.raw_user_meta_data
+    from jsonb_each(case jsonb_typeof(new.raw_user_meta_data) when 'object' then new.raw_user_meta_data else '{}' end)
+    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name');
   return new;
 end
 $$;

@@ -87,6 +87,16 @@ function decodeRole(key: string): unknown {
   }
 }
 
+/** ioredis decodes the user name and the password, and throws where it cannot. */
+function isPercentEncoded(value: string): boolean {
+  try {
+    decodeURIComponent(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Of every local stack: with it anybody can make the tokens of any user. */
 const localJwtSecret = 'super-secret-jwt-token-with-at-least-32-characters-long';
 
@@ -107,6 +117,7 @@ const Variables = z.object({
   ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
+    .refine(isPercentEncoded, 'must have "%" in its user name and password written as %25')
     .optional(),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(60),
   API_KEY_RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000).default(60),

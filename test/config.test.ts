@@ -94,6 +94,12 @@ test('the well-known local JWT secret is accepted for a local Supabase only', ()
   expect(() => loadConfig(hosted)).toThrow(/^SUPABASE_JWT_SECRET must be taken out/);
 });
 
+test('a password of Redis that cannot be decoded is reported, and not repeated', () => {
+  const withPassword = (password: string) => ({ ...required, REDIS_URL: `redis://:${password}@localhost` });
+  expect(() => loadConfig(withPassword('hush%zz'))).toThrow(/^REDIS_URL must have "%"(?!.*hush)/);
+  expect(loadConfig(withPassword('hush%25zz')).secrets.redisUrl).toContain('hush%25zz');
+});
+
 test('an origin without a scheme is reported as a problem of CORS_ORIGINS', () => {
   for (const CORS_ORIGINS of ['foo', '*', 'https://a.example,app.example'])
     expect(() => loadConfig({ ...required, CORS_ORIGINS })).toThrow(

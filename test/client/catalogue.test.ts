@@ -77,11 +77,11 @@ describe('covers', () => {
     expect(data.map(device.sounds.coverUrl)).toEqual([address, null]);
     await device.sounds.favorites.add(id);
     await device.sounds.favorites.flush();
-    const [favorite] = await device.again().favorites.list();
+    const [favorite] = await (await device.again()).favorites.list();
     expect(device.sounds.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
 
     device.network.before = () => 'cut';
-    const restarted = device.again();
+    const restarted = await device.again();
     expect(await restarted.config()).toMatchObject({
       sign_up: true,
       id_token_providers: expect.any(Array),

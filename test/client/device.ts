@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, onTestFinished, vi } from 'vitest';
 import { createSounds, type Options, type SessionEvent, type Store } from '../../client/src/index.ts';
+import { canRunBrowser } from '../support/browser.ts';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../support/network.ts';
-import { newEmail, password } from '../support/test.ts';
+import { newEmail, password, test } from '../support/test.ts';
+import { bundleClient } from './bundle.ts';
+import { openPage, startBrowser } from './page.ts';
 
 /** A store as phones have them: asynchronous, and slow on request. Its items can be looked at. */
 export function phoneStore(delayMs = 0): Store & { items: Map<string, string> } {
@@ -34,27 +38,71 @@ export const refusal = (status: number, code: string, headers: Record<string, st
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
   `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
 
-type Setting = Partial<Omit<Options, 'url'>> & { store?: ReturnType<typeof phoneStore> };
+/** Where the client can run, and the module that a page there is given. */
+const runtimes = {
+  Node: null,
+  Chromium: 'client/src/index.ts',
+  'Chromium with what React Native has': 'test/client/react-native.js',
+};
+
+type Runtime = keyof typeof runtimes;
+
+/** The same tests for the client in Node, and in a browser. @param define gets what starts a device there */
+export const inEveryRuntime = (name: string, define: (start: typeof startDevice) => void) =>
+  describe.for(Object.keys(runtimes) as Runtime[])(`${name}, in %s`, (runtime) => {
+    test.beforeEach(({ skip }) =>
+      skip(runtimes[runtime] !== null && !canRunBrowser, 'Install chromium to run the client in a browser.'),
+    );
+    define((gatewayUrl, setting) => startDevice(gatewayUrl, { runtime, ...setting }));
+  });
+
+const realNow = Date.now;
+
+const emptyPage = '<!doctype html><title>An app</title><link rel="icon" href="data:,">';
+const bundles = new Map<string, Promise<string>>();
+
+/** Answers what a page asks for besides the service: itself, and the client. */
+async function pageRequest(module: string, path: string): Promise<Fault> {
+  if (path === '/') return { status: 200, headers: { 'Content-Type': 'text/html' }, body: emptyPage };
+  if (path !== '/client.js') return undefined;
+  const bundle = bundles.get(module) ?? bundleClient(module);
+  bundles.set(module, bundle);
+  return { status: 200, headers: { 'Content-Type': 'text/javascript' }, body: await bundle };
+}
+
+type Setting = Partial<Omit<Options, 'url'>> & { runtime?: Runtime; store?: ReturnType<typeof phoneStore> };
 
 /**
  * A device with the client on it, and a network to the gateway that can be broken.
- * @returns also `sent`, the names of all requests that left the device, and `broken`, which decides about each
+ * @returns also `sent`, the names of all requests that left the device, and `network`, which decides about each
  */
-export async function startDevice(gatewayUrl: string, { store = phoneStore(), ...options }: Setting = {}) {
+export async function startDevice(
+  gatewayUrl: string,
+  { runtime = 'Node', store = phoneStore(), ...options }: Setting = {},
+) {
+  const module = runtimes[runtime];
   const events: SessionEvent[] = [];
+  const onSession = (event: SessionEvent) => void events.push(event);
   const sent: string[] = [];
   const network = { before: (() => undefined) as Decide, after: (() => undefined) as Decide };
   const { url } = await startNetwork(
     new URL(gatewayUrl).origin,
-    (request) => {
+    async (request) => {
+      const answer = module && (await pageRequest(module, request.path));
+      if (answer) return answer;
       sent.push(nameOf(request));
       return network.before(request);
     },
     (request) => network.after(request),
   );
-  const make = () =>
-    createSounds({ url: `${url}/api/v1`, store, onSession: (event) => events.push(event), ...options });
-  const sounds = make();
+  const browser = module === null ? null : await startBrowser({ store, onSession });
+  const make = async () =>
+    browser
+      ? openPage(browser, url, options.timeLimitMs)
+      : createSounds({ url: `${url}/api/v1`, store, onSession, ...options });
+  const sounds = await make();
+  let aheadMs = 0;
+  const now = () => realNow() + aheadMs;
   return {
     sounds,
     /** The same app once more on the same store: after a restart, or in another tab. */
@@ -63,6 +111,15 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
     events,
     sent,
     network,
+    now,
+    /** Puts the clock of the device forward. In Node that is Date.now alone: the gateway, in the same process, uses Date. */
+    async setClock(ms: number) {
+      aheadMs = ms;
+      await browser?.clock.setSystemTime(now());
+      if (browser) return;
+      const spy = vi.spyOn(Date, 'now').mockImplementation(now);
+      onTestFinished(() => void spy.mockRestore());
+    },
     /** What the store holds of the session. */
     stored: () => JSON.parse(store.items.get('sounds.session') ?? 'null'),
     /** Changes what the store holds of the session. */

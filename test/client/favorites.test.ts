@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { nameOf, refusal, startDevice } from './device.ts';
+import { inEveryRuntime, nameOf, refusal, startDevice } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
@@ -21,6 +21,35 @@ const waiting = ({ store }: Device) =>
 
 const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
 
+inEveryRuntime('favorites', (startDevice) => {
+  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const account = await device.signUp();
+    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
+    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
+    await device.sounds.favorites.flush();
+    device.network.before = (request) =>
+      changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
+    const { favorites } = await device.again(); // the app was started again
+    await favorites.remove(removed);
+    await favorites.add(added);
+    await favorites.add(removed);
+    await favorites.remove(removed);
+    await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+    expect(waiting(device)).toEqual([{ [removed]: false, [added]: true }]);
+    expect(await idsOf(device)).toEqual([added, kept]);
+    expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
+
+    device.network.before = () => undefined;
+    await favorites.flush();
+    expect(waiting(device)).toEqual([]);
+    expect(await known(gateway.url, account)).toEqual([added, kept]);
+  });
+});
+
 describe('favorites', () => {
   test('are sent at once, and listed with their sounds', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
@@ -35,33 +64,6 @@ describe('favorites', () => {
     await device.sounds.favorites.remove(id);
     expect(await idsOf(device)).toEqual([]);
     await expect.poll(() => known(gateway.url, account)).toEqual([]);
-  });
-
-  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
-    gateway,
-    sql,
-  }) => {
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
-    const account = await device.signUp();
-    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
-    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
-    await device.sounds.favorites.flush();
-    device.network.before = (request) =>
-      changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
-    const { favorites } = device.again(); // the app was started again
-    await favorites.remove(removed);
-    await favorites.add(added);
-    await favorites.add(removed);
-    await favorites.remove(removed);
-    await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
-    expect(waiting(device)).toEqual([{ [removed]: false, [added]: true }]);
-    expect(await idsOf(device)).toEqual([added, kept]);
-    expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
-
-    device.network.before = () => undefined;
-    await favorites.flush();
-    expect(waiting(device)).toEqual([]);
-    expect(await known(gateway.url, account)).toEqual([added, kept]);
   });
 
   test('that were changed while they were sent are sent again', async ({ gateway, sql }) => {
@@ -111,7 +113,7 @@ describe('favorites', () => {
     expect(await known(gateway.url, first)).toEqual([]);
     await device.sounds.auth.signOut();
     await device.sounds.auth.signIn(first);
-    device.again(); // sends what waits
+    await device.again(); // sends what waits
     await expect.poll(() => known(gateway.url, first)).toEqual([id]);
   });
 

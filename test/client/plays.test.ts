@@ -1,42 +1,39 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { faultsOf, startDevice } from './device.ts';
+import { faultsOf, inEveryRuntime, type startDevice } from './device.ts';
 
 const countOf = async ({ sounds }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
   (await sounds.sounds.get(id)).play_count;
 
-test('plays without a network outlive the program, and are counted once although the answer was lost', async ({
-  gateway,
-  sql,
-}) => {
-  const device = await startDevice(gateway.url, { timeLimitMs: 900 });
-  await device.signUp();
-  const id = await addSound(sql);
-  device.network.before = () => 'cut';
-  await device.sounds.plays.record(id, new Date(Date.now() - 86_400_000));
-  await device.sounds.plays.record(id);
-  await expect(device.sounds.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
-  device.network.before = () => undefined;
-  device.network.after = faultsOf('POST /plays', 'cut');
-  const restarted = device.again();
-  await restarted.plays.flush().catch(() => {});
-  await restarted.plays.flush();
-  expect(await countOf(device, id)).toBe(2);
-  expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
-});
-
-test('plays are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
-  const realNow = Date.now;
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 2 * 3_600_000);
-  try {
-    const device = await startDevice(gateway.url);
+inEveryRuntime('plays', (startDevice) => {
+  test('without a network outlive the program, and are counted once although the answer was lost', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
     await device.signUp();
     const id = await addSound(sql);
-    await device.sounds.plays.record(id, new Date(Date.now()));
+    device.network.before = () => 'cut';
+    await device.sounds.plays.record(id, new Date(Date.now() - 86_400_000));
+    await device.sounds.plays.record(id);
+    await expect(device.sounds.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
+    device.network.before = () => undefined;
+    device.network.after = faultsOf('POST /plays', 'cut');
+    const restarted = await device.again();
+    await restarted.plays.flush().catch(() => {});
+    await restarted.plays.flush();
+    expect(await countOf(device, id)).toBe(2);
+    expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
+  });
+
+  test('are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    await device.setClock(2 * 3_600_000);
+    await device.signUp();
+    const id = await addSound(sql);
+    await device.sounds.plays.record(id, new Date(device.now()));
     await device.sounds.plays.flush();
     expect(await countOf(device, id)).toBe(1);
-  } finally {
-    clock.mockRestore();
-  }
+  });
 });

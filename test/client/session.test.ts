@@ -1,49 +1,40 @@
 import { describe, expect, vi } from 'vitest';
 import { latch } from '../import/proxy.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { faultsOf, nameOf, phoneStore, refusal, startDevice } from './device.ts';
+import { faultsOf, inEveryRuntime, nameOf, phoneStore, refusal, startDevice } from './device.ts';
 
 const refresh = 'POST /auth/refresh';
 const expired = { access_token: 'a token that the service does not take' };
 
-describe('the session of a device', () => {
+inEveryRuntime('the session of a device', (startDevice) => {
   test('is stored, outlives the program, and is gone after signing out', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const account = { email: newEmail(), password };
     const { needsEmailConfirmation, user } = await device.sounds.auth.signUp({ ...account, fullName: 'Ada' });
     expect([needsEmailConfirmation, user.email]).toEqual([false, account.email]);
-    const restarted = device.again();
+    const restarted = await device.again();
     expect(await restarted.auth.user()).toEqual(user);
     expect(await restarted.me()).toMatchObject({ id: user.id, full_name: 'Ada' });
     await restarted.auth.signOut();
     expect(await device.sounds.auth.user()).toBeNull();
     expect(await device.sounds.auth.signIn(account)).toEqual(user);
-    expect(device.events).toEqual([
-      { type: 'signedIn', user },
-      { type: 'signedOut', user, reason: 'asked' },
-      { type: 'signedIn', user },
-    ]);
+    await expect
+      .poll(() => device.events)
+      .toEqual([
+        { type: 'signedIn', user },
+        { type: 'signedOut', user, reason: 'asked' },
+        { type: 'signedIn', user },
+      ]);
   });
 
-  const locks = { 'with Web Locks': navigator.locks, 'without them': undefined };
-  test.for(Object.entries(locks))(
-    'is refreshed once for all calls whose token was refused, %s',
-    async ([, available], { gateway, onTestFinished }) => {
-      const spy = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(available as never);
-      onTestFinished(() => spy.mockRestore());
-      const device = await startDevice(gateway.url);
-      const { user } = await device.signUp();
-      device.change(expired);
-      const other = device.again(); // as another tab
-      await Promise.all([
-        ...Array.from({ length: 5 }, () => device.sounds.me()),
-        ...Array.from({ length: 5 }, () => other.me()),
-      ]);
-      expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
-      expect(device.sent.filter((name) => name === 'GET /me')).toHaveLength(20);
-      expect(device.events).toEqual([{ type: 'refreshed', user }]);
-    },
-  );
+  test('is refreshed once for all calls whose token was refused', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.change(expired);
+    await Promise.all(Array.from({ length: 5 }, () => device.sounds.me()));
+    expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
+    await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
+  });
 
   test('is stored before it is used, however slow the store is', async ({ gateway }) => {
     const device = await startDevice(gateway.url, { store: phoneStore(50) });
@@ -63,23 +54,17 @@ describe('the session of a device', () => {
     gateway,
   }) => {
     const device = await startDevice(gateway.url);
-    const realNow = Date.now;
-    let aheadMs = 2 * 3_600_000;
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs);
-    try {
-      for (const hours of [2, -2]) {
-        aheadMs = hours * 3_600_000;
-        await device.signUp();
-        await device.sounds.me();
-        aheadMs += 3_500_000;
-        await device.sounds.me();
-        expect(device.sent).toEqual(['GET /me', 'GET /me']);
-        aheadMs += 80_000;
-        await device.sounds.me();
-        expect(device.sent.slice(2)).toEqual([refresh, 'GET /me']);
-      }
-    } finally {
-      clock.mockRestore();
+    for (const hours of [2, -2]) {
+      const aheadMs = hours * 3_600_000;
+      await device.setClock(aheadMs);
+      await device.signUp();
+      await device.sounds.me();
+      await device.setClock(aheadMs + 3_500_000);
+      await device.sounds.me();
+      expect(device.sent).toEqual(['GET /me', 'GET /me']);
+      await device.setClock(aheadMs + 3_580_000);
+      await device.sounds.me();
+      expect(device.sent.slice(2)).toEqual([refresh, 'GET /me']);
     }
   });
 
@@ -118,12 +103,12 @@ describe('the session of a device', () => {
       await expect(device.sounds.me(), name).rejects.toThrow();
       expect(device.stored(), name).toEqual(before);
     }
-    expect(device.events).toEqual([]);
+    await expect.poll(() => device.events).toEqual([]);
     device.change({ refresh_token: 'none of the service' });
     device.network.before = () => undefined;
     await expect(device.sounds.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
-    expect(device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
+    await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
   });
 
   test('does not come back when the answer to a refresh arrives after signing out', async ({ gateway }) => {
@@ -145,21 +130,7 @@ describe('the session of a device', () => {
     answered.open();
     await Promise.all([call, signedOut]);
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
-    expect(device.events.map(({ type }) => type)).toEqual(['signedOut']);
-  });
-
-  test('is refreshed to the end when the call that began it is aborted', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
-    device.change(expired);
-    const caller = new AbortController();
-    device.network.after = (request) => {
-      if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
-      return undefined;
-    };
-    await expect(device.sounds.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
-    await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['refreshed']);
-    expect(device.stored().access_token).not.toBe(expired.access_token);
+    await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['signedOut']);
   });
 
   test('is signed out at once without a network, and of the service when it can be told', async ({
@@ -188,5 +159,41 @@ describe('the session of a device', () => {
     expect(await device.sounds.auth.user()).toBeNull();
     await expect(device.sounds.me()).rejects.toMatchObject({ status: 401 });
     expect(await device.sounds.categories()).toBeInstanceOf(Array);
+  });
+});
+
+describe('the session of a device', () => {
+  const locks = { 'with Web Locks': navigator.locks, 'without them': undefined };
+  test.for(Object.entries(locks))(
+    'is refreshed once for two clients on one store, %s',
+    async ([, available], { gateway, onTestFinished }) => {
+      const spy = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(available as never);
+      onTestFinished(() => spy.mockRestore());
+      const device = await startDevice(gateway.url);
+      const { user } = await device.signUp();
+      device.change(expired);
+      const other = await device.again(); // as another tab
+      await Promise.all([
+        ...Array.from({ length: 5 }, () => device.sounds.me()),
+        ...Array.from({ length: 5 }, () => other.me()),
+      ]);
+      expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
+      expect(device.sent.filter((name) => name === 'GET /me')).toHaveLength(20);
+      await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
+    },
+  );
+
+  test('is refreshed to the end when the call that began it is aborted', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    device.change(expired);
+    const caller = new AbortController();
+    device.network.after = (request) => {
+      if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
+      return undefined;
+    };
+    await expect(device.sounds.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
+    await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['refreshed']);
+    expect(device.stored().access_token).not.toBe(expired.access_token);
   });
 });

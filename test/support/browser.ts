@@ -19,13 +19,15 @@ export type View = { width: number; colorScheme: 'light' | 'dark' };
 /** The errors and warnings on the console, and every address that was requested. */
 export type Record = { complaints: string[]; requests: URL[] };
 
+export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '', timeout: patienceMs });
+
 /** Opens a page in a browser of its own, and closes that afterwards. */
 export async function inBrowser(
   url: string,
   { width, colorScheme }: View,
   visit: (page: Page, record: Record) => Promise<void>,
 ) {
-  const browser = await chromium.launch({ executablePath: binary ?? '', timeout: patienceMs });
+  const browser = await launchBrowser();
   try {
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
     page.setDefaultTimeout(patienceMs);

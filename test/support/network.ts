@@ -49,7 +49,8 @@ export async function startNetwork(target: string, decide: Decide, after: Decide
         end(afterwards);
         return;
       }
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      // On a connection that was used before, a browser would send again by itself what is cut.
+      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       answer.pipe(outgoing);
     });
     forwarded.on('error', () => end('cut')).end(request.body);

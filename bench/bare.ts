@@ -11,15 +11,15 @@ const { user, service } = createClients(config, createFetch(null).fetch);
 const app = express();
 
 app.get('/api/v1/home', async (_req, res) => {
-  res.json({ sections: (await service.rpc('list_home_sections').throwOnError()).data });
+  res.json({ sections: (await service.rpc('list_home_sections', {}, { get: true }).throwOnError()).data });
 });
 
 app.get('/api/v1/sounds', async (_req, res) => {
-  res.json((await service.rpc('list_sounds').throwOnError()).data);
+  res.json((await service.rpc('list_filtered_sounds', { filters: '{}' }, { get: true }).throwOnError()).data);
 });
 
 app.get('/api/v1/categories', async (_req, res) => {
-  res.json({ data: (await service.rpc('list_categories').throwOnError()).data });
+  res.json({ data: (await service.rpc('list_categories', {}, { get: true }).throwOnError()).data });
 });
 
 app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {
@@ -33,7 +33,9 @@ app.get('/api/v1/favorites', async ({ headers: { authorization = '' } }, res) =>
 });
 
 app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: { id } }, res) => {
-  const call = user.rpc('get_sound', { wanted_sound: id }).setHeader('Authorization', authorization);
+  const call = user
+    .rpc('get_sound', { wanted_sound: id }, { get: true })
+    .setHeader('Authorization', authorization);
   const { audio_path, cover_image_path, ...sound } = Object((await call.throwOnError()).data);
   const [audio, cover] = await Promise.all([
     service.storage.from('audio').createSignedUrl(audio_path, 300),

@@ -24,21 +24,13 @@ const call = (name: string, caller: Caller, sql: string, index: RegExp, msMax = 
   msMax,
 });
 
-/** The parameters of `list_sounds` by those of `GET /sounds`. */
-const parameters = {
-  search: 'title_search',
-  category: 'category_slug',
-  include_children: 'include_children',
-  featured: 'featured',
-  cursor: 'after',
-};
+type Query = Partial<Record<'search' | 'category' | 'include_children' | 'featured' | 'cursor', string>>;
 
-function page(query: Partial<typeof parameters>, index: RegExp): Statement {
-  const entries = Object.entries(query) as [keyof typeof parameters, string][];
-  const shown = entries.map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`).join('&');
-  const args = entries.map(([name, value]) => `${parameters[name]} => '${value}'`).join(', ');
-  const msMax = query.search ? 12 : 2;
-  return call(`GET /sounds${shown && `?${shown}`}`, service, `list_sounds(${args})`, index, msMax);
+function page(query: Query, index: RegExp): Statement {
+  const shown = Object.entries(query).map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`);
+  const filters = JSON.stringify(query);
+  const name = ['GET /sounds', ...(shown.length > 0 ? [shown.join('&')] : [])].join('?');
+  return call(name, service, `list_filtered_sounds('${filters}')`, index, query.search ? 12 : 2);
 }
 
 const search = (term: string) => page({ search: term }, /^sounds_list$|^sounds_title$/);
@@ -110,7 +102,7 @@ export const isSearch = ({ name }: Statement) => name.includes('search=');
  */
 export async function plainRead(statement: Statement, explainer: Explainer): Promise<string | null> {
   const { caller, sql } = statement;
-  if (!sql.includes('list_sounds') || isSearch(statement)) return null;
+  if (!sql.includes('list_filtered_sounds') || isSearch(statement)) return null;
   const [page] = await explainer.rows(
     caller,
     `select array(select item ->> 'id' from json_array_elements((${sql}) -> 'data') as item) as ids`,

@@ -21,9 +21,11 @@ function exampleOf({ $ref, properties, items, examples, enum: values }: Schema):
 }
 
 const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };
+const page = { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' };
 const answers = {
   '/rest/v1/rpc/list_home_sections': list(4, 'HomeSection'),
-  '/rest/v1/rpc/list_sounds': { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' },
+  '/rest/v1/rpc/list_filtered_sounds': page,
+  '/rest/v1/rpc/list_sounds': page, // as the usual way calls it
   '/rest/v1/rpc/list_categories': list(3, 'Category'),
   '/rest/v1/rpc/get_customer': example('Customer'),
   '/rest/v1/rpc/list_favorites': list(12, 'Favorite'),
@@ -45,7 +47,7 @@ createServer({ keepAliveTimeout: 75_000 }, (req, res) => {
     // A timer keeps to whole milliseconds, which would hide what a lone request has waited for: sleep exactly.
     if (inFlight === 1) Atomics.wait(sleeper, 0, 0, due - performance.now());
     inFlight--;
-    const body = bodies.get(req.url ?? '');
+    const body = bodies.get((req.url ?? '').replace(/\?.*/, ''));
     if (body === undefined)
       res.writeHead(204).end(); // a function that returns nothing
     else res.writeHead(200, { 'Content-Type': 'application/json' }).end(body);

@@ -94,6 +94,8 @@ describe('users and guests', () => {
     for (const [name, args, expected] of [
       ['list_sounds', { title_search: megabytes }, 200],
       ['list_sounds', { category_slug: megabytes, include_children: true }, 200],
+      ['list_filtered_sounds', { filters: JSON.stringify({ search: megabytes }) }, 200],
+      ['list_filtered_sounds', { filters: megabytes }, 400],
       ['update_customer', { changes: { full_name: megabytes } }, 400],
       ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
       ['update_customer', { changes: { phone: `+${'1'.repeat(5_000_000)}` } }, 400],
@@ -121,6 +123,7 @@ describe('users and guests', () => {
     }
     for (const [name, args] of [
       ['list_sounds', {}],
+      ['list_filtered_sounds', {}],
       ['get_sound', { wanted_sound: randomUUID() }],
       ['list_home_sections', {}],
       ['list_favorites', {}],

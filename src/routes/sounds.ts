@@ -57,13 +57,8 @@ export const soundEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, query }) =>
-      (await context.data.service.call(caller, 'list_sounds', {
-        ...(query.category !== undefined && { category_slug: query.category }),
-        ...(query.include_children !== undefined && { include_children: query.include_children }),
-        ...(query.featured !== undefined && { featured: query.featured }),
-        ...(query.search !== undefined && { title_search: query.search.normalize() }),
-        ...(query.limit !== undefined && { page_size: query.limit }),
-        ...(query.cursor !== undefined && { after: query.cursor }),
+      (await context.data.service.call(caller, 'list_filtered_sounds', {
+        filters: JSON.stringify({ ...query, search: query.search?.normalize() }),
       })) as SoundPage,
   }),
 

@@ -229,6 +229,9 @@ isOneToOne: false
 "list_favorites":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_filtered_sounds":
+{ Args: { "filters"?: Json }; Returns: Json
+                           },
 "list_history":
 { Args: { "before_moment"?: string,"before_sound"?: string,"page_size"?: number }; Returns: Json
                            },

@@ -34,6 +34,9 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
+/** Errors of anything before it may repeat the address, and with it what a user searched for, and would reach the log. */
+const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
+
 /**
  * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline and the id of the current
  * request, metrics. It runs on undici's `request`, because Node's own fetch takes three times as much processor time.
@@ -63,6 +66,8 @@ export function createFetch(metrics: Metrics | null) {
     });
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');
+    if (service === 'data' && answer.statusCode >= 400 && url.includes('?') && !isFromPostgrest.test(text))
+      throw new Error(`Answered ${answer.statusCode} with what is not PostgREST's`);
     return toResponse(answer.statusCode, answer.headers, text);
   }
 

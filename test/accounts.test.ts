@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { Response } from 'supertest';
 import { describe, expect, inject } from 'vitest';
@@ -13,6 +11,7 @@ import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { codeSentTo } from './support/mail.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
+import { preparedFolder } from './support/prepared.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 import { newEmail, password, type Session, signUp, test } from './support/test.ts';
 
@@ -460,7 +459,7 @@ describe('the limits of passwords, codes and mails', () => {
 test.runIf(inject('stack').embedded)(
   'a new account is confirmed with the code of its mail where the project asks for that',
   async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-confirm-'));
+    const dataDir = await preparedFolder();
     const stack = await startStack({
       dataDir,
       apiPort: 0,

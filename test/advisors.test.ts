@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { supabase } from '../dev/database.ts';
-import { startScratchDatabase } from '../dev/scratch-database.ts';
+import { startDatabase } from './support/prepared.ts';
 
 type Finding = { name: string; detail: string };
 
@@ -15,7 +15,7 @@ async function advise(databaseUrl: string): Promise<Finding[]> {
 
 test('the Supabase advisors report nothing, and would report problems in each of our schemas', async () => {
   // Other tests make tables in the database of all tests.
-  const database = await startScratchDatabase();
+  const database = await startDatabase();
   onTestFinished(database.stop);
   expect((await advise(database.databaseUrl)).map(({ detail }) => detail)).toEqual([]);
 

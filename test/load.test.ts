@@ -1,7 +1,8 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { load, type Size } from '../bench/load.ts';
-import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
+import type { ScratchDatabase } from '../dev/scratch-database.ts';
+import { startDatabase } from './support/prepared.ts';
 
 // `npm run bench:load` goes into a development database, which holds what somebody works with.
 
@@ -10,7 +11,7 @@ const SIZE: Size = { sounds: 100, categories: 20, customers: 10, favorites: 50 }
 let database: ScratchDatabase;
 let sql: postgres.Sql;
 beforeAll(async () => {
-  database = await startScratchDatabase();
+  database = await startDatabase();
   sql = postgres(database.databaseUrl, { max: 1 });
 });
 afterAll(async () => {
@@ -47,7 +48,7 @@ test('loads beside a sound that was played, and leaves it as it is; a second tim
 });
 
 test('writes nothing at all where the last of what it loads is in the way', async () => {
-  const other = await startScratchDatabase();
+  const other = await startDatabase();
   const admin = postgres(other.databaseUrl, { max: 1 });
   await admin`insert into public.home_sections (slug, title) values ('section-1', 'A section of mine')`;
   await expect(load(other.databaseUrl, SIZE)).rejects.toMatchObject({ code: '23505' });

@@ -2,8 +2,8 @@ import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startScratchDatabase } from '../dev/scratch-database.ts';
 import { installPgtap, runPgtap } from './support/pgtap.ts';
+import { startDatabase } from './support/prepared.ts';
 
 // Runs the files of `supabase test db`, with a test for each assertion, in databases of their own: pgTAP does not belong
 // into the one of the other tests.
@@ -28,7 +28,7 @@ async function runFile(databaseUrl: string, file: string): Promise<void> {
 
 // Hosted projects have either release.
 describe.each([17, 15] as const)('PostgreSQL %i', async (release) => {
-  const { databaseUrl, stop } = await startScratchDatabase(release);
+  const { databaseUrl, stop } = await startDatabase(release);
   afterAll(stop);
   await installPgtap(databaseUrl);
   const runs: [name: string, run: Awaited<ReturnType<typeof runPgtap>> | { error: Error }][] = [];

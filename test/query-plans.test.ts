@@ -6,7 +6,8 @@ import { isSearch, SMALL_TABLES, type Statement, statements } from '../bench/sta
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
 import type { Release } from '../dev/postgres-files.ts';
-import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
+import type { ScratchDatabase } from '../dev/scratch-database.ts';
+import { startDatabase } from './support/prepared.ts';
 
 // The queries of `npm run bench:scale`, here in a catalogue just large enough for the planner to prefer indexes. A plan depends
 // on what the planner knows, so each query is tried with statistics, without them, and on plans cached from an empty database.
@@ -22,7 +23,7 @@ type Loaded = { database: ScratchDatabase; explainer: Explainer };
 
 /** Fresh statistics, as autovacuum would make them. */
 async function withStatistics(size: Size, release?: Release): Promise<Loaded> {
-  const database = await startScratchDatabase(release);
+  const database = await startDatabase(release);
   await load(database.databaseUrl, size);
   return { database, explainer: await openExplainer(database.databaseUrl) };
 }
@@ -32,7 +33,7 @@ async function withStatistics(size: Size, release?: Release): Promise<Loaded> {
  * @param isOld whether the connection has planned everything several times while the database was empty
  */
 async function withoutStatistics(isOld: boolean): Promise<Loaded> {
-  const database = await startScratchDatabase();
+  const database = await startDatabase();
   const { databaseUrl } = database;
   const admin = postgres(as(SUPERUSER, databaseUrl), { max: 1 });
   await admin`alter system set autovacuum = off`;

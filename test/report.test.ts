@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
+import type { ScratchDatabase } from '../dev/scratch-database.ts';
 import { canRunBrowser, inBrowser, type View } from './support/browser.ts';
+import { startDatabase } from './support/prepared.ts';
 
 type Run = { code: number; out: string; error: string };
 
@@ -23,7 +24,7 @@ let database: ScratchDatabase;
 let folder: string;
 
 beforeAll(async () => {
-  database = await startScratchDatabase();
+  database = await startDatabase();
   folder = await mkdtemp(join(tmpdir(), 'sounds-service-report-'));
 });
 afterAll(() => database?.stop());

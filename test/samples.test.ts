@@ -5,7 +5,8 @@ import { fileTypeFromFile } from 'file-type';
 import { parseFile } from 'music-metadata';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ScratchDatabase, startScratchDatabase } from '../dev/scratch-database.ts';
+import type { ScratchDatabase } from '../dev/scratch-database.ts';
+import { startDatabase } from './support/prepared.ts';
 
 const samples = 'supabase/samples';
 const paths = async (folder: string) =>
@@ -18,7 +19,7 @@ describe('the sample catalogue', () => {
   let sounds: postgres.Row[];
 
   beforeAll(async () => {
-    database = await startScratchDatabase();
+    database = await startDatabase();
     sql = postgres(database.databaseUrl, { onnotice() {} });
     await sql.file('supabase/seed.sql').simple();
     sounds = await sql`select * from public.sounds`;

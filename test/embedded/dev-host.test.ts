@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { DEMO } from '../../dev/seed.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { canRunBrowser, inBrowser } from '../support/browser.ts';
-import { freePort } from '../support/ports.ts';
-import { run } from './processes.ts';
+import { preparedFolder } from '../support/prepared.ts';
+import { devEnvironment, run, startDev } from './processes.ts';
 
 // Linux takes every address of 127.0.0.0/8 for its own: one that is not 127.0.0.1 stands for that of the network.
 const canListen = process.platform === 'linux';
@@ -33,21 +31,13 @@ function statusOf(port: string, method: string, path: string): Promise<number | 
 }
 
 describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', () => {
-  let env: Record<'DEV_DATA_DIR' | 'PORT' | 'PLAYER_PORT' | 'SUPABASE_PORT' | 'SUPABASE_DB_PORT', string>;
+  let env: Awaited<ReturnType<typeof devEnvironment>>;
   let dev: ReturnType<typeof run>;
   let gateway: string;
 
   beforeAll(async () => {
-    const port = async () => String(await freePort());
-    env = {
-      DEV_DATA_DIR: await mkdtemp(join(tmpdir(), 'sounds-service-dev-')),
-      PORT: await port(),
-      SUPABASE_PORT: await port(),
-      PLAYER_PORT: await port(),
-      SUPABASE_DB_PORT: await port(),
-    };
-    dev = run(['dev/main.ts', '--host', '127.0.0.2'], env);
-    await dev.until('Ctrl-C stops everything.');
+    env = await devEnvironment(await preparedFolder());
+    dev = await startDev(env, '--host', '127.0.0.2');
     gateway = `http://127.0.0.2:${env.PORT}/api/v1`;
   });
 

@@ -6,30 +6,12 @@ import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO } from '../../dev/seed.ts';
-import { freePort } from '../support/ports.ts';
-import { childrenOf, occupy, run, serverPid, untilGone } from './processes.ts';
-
-const READY = 'Ctrl-C stops everything.';
+import { preparedFolder } from '../support/prepared.ts';
+import { childrenOf, devEnvironment, occupy, run, serverPid, startDev, untilGone } from './processes.ts';
 
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
   let env: Record<string, string>;
-
-  async function ports(): Promise<Record<string, string>> {
-    const port = async () => String(await freePort());
-    return {
-      PORT: await port(),
-      PLAYER_PORT: await port(),
-      SUPABASE_PORT: await port(),
-      SUPABASE_DB_PORT: await port(),
-    };
-  }
-
-  async function start(...args: string[]) {
-    const dev = run(['dev/main.ts', ...args], env);
-    await dev.until(READY);
-    return dev;
-  }
 
   function query(text: string) {
     const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
@@ -43,15 +25,16 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
     // What `.env` may say of a deployment must not reach the local one.
     const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
-    env = { ...(await ports()), ...elsewhere, DEV_DATA_DIR: folder, LOG_LEVEL: 'warn' };
+    env = { ...(await devEnvironment(folder)), ...elsewhere, LOG_LEVEL: 'warn' };
   });
 
   afterAll(() => rm(folder, { recursive: true }));
 
   test('tells what it does, then all that is needed, in lines that work when pasted or print the error', async () => {
-    const dev = await start();
+    const dev = await startDev(env);
     const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
+    expect(stdout).not.toContain('is not what was applied');
     const player = `http://127.0.0.1:${env['PLAYER_PORT']}/`;
     expect(/http:\S+/.exec(stdout)?.[0], 'the address printed first').toBe(player);
     expect((await fetch(player)).headers.get('content-type')).toContain('text/html');
@@ -99,9 +82,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   });
 
   test('--confirm-email asks new accounts, but not the demo account, for the code that it prints', async () => {
-    const dev = await start('--fresh', '--confirm-email');
+    const own = await devEnvironment(await preparedFolder());
+    const dev = await startDev({ ...env, ...own }, '--confirm-email');
     const post = async (path: string, body: object) => {
-      const response = await fetch(`http://127.0.0.1:${env['PORT']}/api/v1${path}`, {
+      const response = await fetch(`http://127.0.0.1:${own.PORT}/api/v1${path}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
@@ -124,14 +108,15 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect((await post('/auth/signin', DEMO)).status).toBe(200);
     dev.kill('SIGINT');
     await dev.exited;
+    await rm(own.DEV_DATA_DIR, { recursive: true });
   });
 
   test('keeps its data and survives the loss of any part', async () => {
-    const first = await start();
+    const first = await startDev(env);
     await query('drop table if exists public.kept; create table public.kept as select 7 as n');
     first.kill('SIGINT');
     expect(await first.exited).toBe(0);
-    const dev = await start();
+    const dev = await startDev(env);
     expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
 
     const server = childrenOf(dev.pid)
@@ -149,7 +134,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(dev.output.stderr).toContain('PostgreSQL stopped unexpectedly');
     await untilGone(folder);
 
-    const again = await start();
+    const again = await startDev(env);
     expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
     await query('insert into public.kept values (9)');
     // The keepers of its children along with it: then nobody is left who would end them.
@@ -160,7 +145,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
     // By npm, which alone is told to end, as a supervisor would.
     const last = run(['run', 'dev'], env, 'npm');
-    await last.until(READY);
+    await last.until('Ctrl-C stops everything.');
     expect(await query('select n from public.kept order by n')).toHaveLength(3);
     last.kill('SIGTERM');
     expect(await last.exited).toBe(0);
@@ -169,8 +154,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   });
 
   test('says in one sentence what is in use, and names all ports that are taken at once', async () => {
-    const dev = await start();
-    const other = { ...env, ...(await ports()) };
+    const dev = await startDev(env);
+    const other = { ...env, ...(await devEnvironment(folder)) };
     const cases: [Record<string, string>, string[], RegExp][] = [
       [env, [], /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/],
       [

@@ -1,17 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
 import { codeSentTo } from '../support/mail.ts';
-import { freePort } from '../support/ports.ts';
+import { preparedFolder } from '../support/prepared.ts';
 import { newEmail } from '../support/test.ts';
-import { run } from './processes.ts';
+import { devEnvironment, type run, startDev } from './processes.ts';
 
 const phone: View = { width: 390, colorScheme: 'light' };
 const views: Record<string, View> = {
@@ -80,27 +78,23 @@ test('the player has at most 600 lines, styles included', () => {
 });
 
 describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
-  let folder: string;
-  let env: Record<string, string>;
+  let env: Awaited<ReturnType<typeof devEnvironment>> & Record<string, string>;
   let dev: ReturnType<typeof run>;
   let url: string;
 
   beforeAll(async () => {
     if (!canRunBrowser) return;
-    folder = await mkdtemp(join(tmpdir(), 'sounds-service-player-'));
-    env = { DEV_DATA_DIR: folder, RATE_LIMIT_PER_MINUTE: '100000', LOG_LEVEL: 'warn' };
-    for (const name of ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'])
-      env[name] = String(await freePort());
-    url = `http://127.0.0.1:${env['PLAYER_PORT']}/`;
-    dev = run(['dev/main.ts', '--confirm-email'], env);
-    await dev.until('Ctrl-C stops everything.');
+    const own = await devEnvironment(await preparedFolder());
+    env = { ...own, RATE_LIMIT_PER_MINUTE: '100000', LOG_LEVEL: 'warn' };
+    url = `http://127.0.0.1:${env.PLAYER_PORT}/`;
+    dev = await startDev(env, '--confirm-email');
   });
 
   afterAll(async () => {
     if (!canRunBrowser) return;
     dev.kill('SIGINT');
     await dev.exited;
-    await rm(folder, { recursive: true });
+    await rm(env.DEV_DATA_DIR, { recursive: true });
   });
 
   const visit = (view: View, steps: (page: Page) => Promise<void>) =>
@@ -136,7 +130,7 @@ describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
 
   test('finds sounds as one types, and lists all of them to the end', async ({ skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the player.');
-    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
+    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
     const [row] = await sql`select count(*)::int as count from public.sounds where is_active`;
     await sql.end();
     await visit(phone, async (page) => {
@@ -186,9 +180,9 @@ describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
     skip(!canRunBrowser, 'Install chromium to open the player.');
     const { secretKey } = LOCAL_KEYS;
     const headers = { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Content-Type': 'audio/wav' };
-    const object = `http://127.0.0.1:${env['SUPABASE_PORT']}/storage/v1/object/audio/long.wav`;
+    const object = `http://127.0.0.1:${env.SUPABASE_PORT}/storage/v1/object/audio/long.wav`;
     expect((await fetch(object, { method: 'POST', headers, body: longRecording() })).status).toBe(200);
-    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
+    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
     await sql`insert into public.sounds (title, audio_path, sort_order) values ('A long one', 'long.wav', -1000)`;
     await sql.end();
     await visit(phone, async (page) => {
@@ -213,7 +207,7 @@ describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
     skip,
   }) => {
     skip(!canRunBrowser, 'Install chromium to open the player.');
-    const mailUrl = `http://127.0.0.1:${env['SUPABASE_PORT']}`;
+    const mailUrl = `http://127.0.0.1:${env.SUPABASE_PORT}`;
     const email = newEmail();
     await visit(phone, async (page) => {
       await open(page, 'Create an account');

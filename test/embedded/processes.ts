@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { freePort } from '../support/ports.ts';
 
 type Process = { pid: number; parent: number; command: string };
 
@@ -67,4 +68,19 @@ export function run(args: string[], env: Record<string, string> = {}, program = 
         );
       }),
   };
+}
+
+const PORTS = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'] as const;
+
+/** Tells `npm run dev` to use ports that are free, and this folder. */
+export async function devEnvironment(DEV_DATA_DIR: string) {
+  const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())] as const));
+  return { DEV_DATA_DIR, ...(Object.fromEntries(ports) as Record<(typeof PORTS)[number], string>) };
+}
+
+/** Starts what `npm run dev` runs; resolves when everything is ready. */
+export async function startDev(env: Record<string, string>, ...args: string[]) {
+  const dev = run(['dev/main.ts', ...args], env);
+  await dev.until('Ctrl-C stops everything.');
+  return dev;
 }

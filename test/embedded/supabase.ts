@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
 import { type ApiOptions, startApi } from '../../dev/api.ts';
-import { prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { alone } from '../support/fixture.ts';
+import { preparedFolder } from '../support/prepared.ts';
 
 // These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
 // must hold on the one that TEST_SUPABASE_URL names.
@@ -95,18 +94,16 @@ async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) =>
     await use(clientOf({ ...given, url: given.apiUrl }, sql));
     return sql.end();
   }
-  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-embedded-'));
-  const server = await startPostgres({ dataDir: folder, port: 0, durable: false });
+  const folder = await preparedFolder('bare');
+  const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
   const { databaseUrl } = server;
-  await prepareDatabase(databaseUrl);
-  const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-objects-'));
-  const api = await startApi({ ...settings, databaseUrl, storageDir, port: 0 });
+  const api = await startApi({ ...settings, databaseUrl, storageDir: join(folder, 'storage'), port: 0 });
   const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
   await use(clientOf({ url: api.url, mailUrl: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
   await sql.end();
   await api.stop();
   await server.stop();
-  await Promise.all([folder, storageDir].map((path) => rm(path, { recursive: true })));
+  await rm(folder, { recursive: true });
 }
 
 /** vitest's test with a Supabase of the file's own, whose Auth has settings that one given by the environment need not have. */

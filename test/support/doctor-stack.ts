@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import postgres from 'postgres';
 import { test as base, expect } from 'vitest';
 import type { SigningAlgorithm } from '../../dev/api/user-tokens.ts';
@@ -12,6 +10,7 @@ import type { Result } from '../../src/doctor/check.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { createVisit } from '../../src/doctor/visit.ts';
 import { alone } from './fixture.ts';
+import { preparedFolder } from './prepared.ts';
 
 /** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
 export type DoctorStack = {
@@ -41,7 +40,7 @@ export const problemsIn = (results: Record<string, Result>) =>
     .map(({ check }) => check);
 
 async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorStack) => Promise<void>) {
-  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-doctor-'));
+  const folder = await preparedFolder();
   const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false, signing });
   const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
   const superuser = postgres(as(SUPERUSER, stack.databaseUrl), { max: 1, onnotice() {} });

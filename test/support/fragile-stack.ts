@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { migrate, prepareDatabase } from '../../dev/database.ts';
 import { LOCAL_KEYS } from '../../dev/keys.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import { removeFolder } from '../../dev/postgres-files.ts';
 import { freePort } from './ports.ts';
+import { preparedFolder } from './prepared.ts';
 
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
 const script = `
@@ -42,14 +41,10 @@ async function startApiProcess(options: { databaseUrl: string; storageDir: strin
 
 /** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
 export async function startFragileStack() {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
-  // Where we are root, Postgres runs as somebody else, who has to pass through.
-  await chmod(dataDir, 0o711);
+  const dataDir = await preparedFolder();
   const folder = join(dataDir, 'postgres');
   let postgres = await startPostgres({ dataDir: folder, port: await freePort(), durable: false });
   const { databaseUrl } = postgres;
-  await prepareDatabase(databaseUrl);
-  await migrate(databaseUrl);
   const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: await freePort() };
   let api = await startApiProcess(apiOptions);
 

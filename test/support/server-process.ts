@@ -22,8 +22,10 @@ export function environment(): Record<string, string> {
 
 /** Starts the process that `npm start` runs; by its TMPDIR it ends with the run, also when that is killed. */
 export function startServer(env: Record<string, string>) {
-  const { PATH, TMPDIR } = process.env;
-  const child = spawn(process.execPath, ['src/server.ts'], { env: { PATH, TMPDIR, ...env } });
+  const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env: { PATH, TMPDIR, NODE_COMPILE_CACHE, ...env },
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output.stdout += text;

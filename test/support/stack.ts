@@ -6,6 +6,7 @@ import { format } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startStack } from '../../dev/stack.ts';
 import { forgingAt, type GivenStack, requireSuitable, type TestStack } from './given-stack.ts';
+import { prepareClusters, preparedFolder } from './prepared.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -72,8 +73,11 @@ export default async function setup(project: TestProject) {
   const { env } = process;
   // The workers, and what they start, put theirs there as well.
   env['TMPDIR'] = await makeRunFolder();
+  // The same files are loaded by hundreds of processes.
+  env['NODE_COMPILE_CACHE'] = join(env['TMPDIR'], 'compiled');
   // The contract suite against a deployment needs nothing but HTTP.
   if (env['TEST_BASE_URL']) return undefined;
+  await prepareClusters();
   if (env['TEST_SUPABASE_URL']) {
     const given = givenStack(env);
     await requireSuitable(given);
@@ -83,7 +87,7 @@ export default async function setup(project: TestProject) {
 
   const showErrors = collectErrors();
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
-  const dataDir = join(env['TMPDIR'], 'stack');
+  const dataDir = await preparedFolder();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey } = stack;
   const keys = { publishableKey, secretKey, jwtSecret: '' };

@@ -25,11 +25,14 @@ if (lacking.length > 0 && process.env['CI']) throw new Error(`CI generates clien
 
 const runFile = promisify(execFile);
 
+// Programs in Java end within seconds: what the second compiler and the collector of large heaps would cost, they never earn back.
+const JDK_JAVA_OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+
 /** Runs a program to its end. @throws Error with what it printed, when it fails */
 async function run(cwd: string, program: string, args: string[], env: Record<string, string> = {}) {
   const { stdout } = await runFile(program, args, {
     cwd,
-    env: { ...process.env, ...env },
+    env: { ...process.env, JDK_JAVA_OPTIONS, ...env },
     maxBuffer: 2 ** 26,
   }).catch(({ message, stdout }) => {
     throw new Error(`${message}\n${stdout}`);

@@ -20,7 +20,7 @@ export type Config = Readonly<{
     anonymousPerMinute: number;
     signUpsPerHour: number;
   }>;
-  /** How many calls that hash a password Auth is sent at the same time. */
+  /** How many calls that hash a password Auth is sent at the same time, by all processes that share a Redis. */
   passwordCallsAtOnce: number;
   /** Identity providers whose ID tokens are exchanged. */
   idTokenProviders: readonly IdTokenProvider[];
@@ -35,7 +35,7 @@ export type Config = Readonly<{
   secrets: Readonly<{
     supabaseSecretKey: string;
     supabaseJwtSecret: string | null;
-    /** May hold a password; null keeps rate limits in each process. */
+    /** May hold a password; null keeps rate limits and places for password calls in each process. */
     redisUrl: string | null;
   }>;
 }>;

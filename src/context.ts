@@ -12,6 +12,7 @@ import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
 import { createFetch, type Upstream } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
+import { createPasswordPlaces } from './supabase/password-places.ts';
 
 /** What the app is wired with. */
 export type Context = Readonly<{
@@ -45,7 +46,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     log,
     metrics,
     upstream,
-    auth: createAuth(config, upstream.fetch),
+    auth: createAuth(config, upstream.fetch, createPasswordPlaces(redis, log)),
     data,
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),

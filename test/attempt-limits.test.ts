@@ -142,34 +142,3 @@ describe('the limit of refused API keys', () => {
     );
   });
 });
-
-describe('the queue of password calls', () => {
-  test('serves a client with one call before one with many', async () => {
-    const arrived: { email: string; res: ServerResponse }[] = [];
-    await withSupabase(
-      async (req, res) => void arrived.push({ email: JSON.parse(await text(req)).email, res }),
-      async (api) => {
-        const from = (ip: string, email: string) =>
-          api.post('/auth/signin').set('X-Forwarded-For', ip).send({ email, password }).expect(200).then();
-        const many = times(40, () => from('2001:db8::1', 'many@example.com'));
-        await expect.poll(() => arrived.length).toBe(2);
-        await setTimeout(500); // meanwhile the others come
-        const one = from('2001:db8:1::1', 'one@example.com');
-        await setTimeout(500);
-        while (!arrived.some(({ email }) => email === 'one@example.com')) {
-          const before = arrived.length;
-          const held = arrived.findLast(({ res }) => !res.headersSent);
-          if (held) sendSession(held.res);
-          await expect.poll(() => arrived.length).toBeGreaterThan(before);
-        }
-        expect(arrived.length).toBeLessThan(20);
-        const answering = setInterval(() => {
-          for (const { res } of arrived) if (!res.headersSent) sendSession(res);
-        }, 5);
-        await Promise.all([one, many]);
-        clearInterval(answering);
-      },
-      { PASSWORD_CALLS_AT_ONCE: '2', TRUST_PROXY: '1' },
-    );
-  });
-});

@@ -21,31 +21,39 @@ function slowAuth() {
   return { behave, seen, waiting };
 }
 
+/** Each from an address of its own. */
 const signIn = (api: Api, id: string) =>
-  api.post('/auth/signin').set('X-Request-Id', id).send({ email: newEmail(), password });
+  api
+    .post('/auth/signin')
+    .set({ 'X-Request-Id': id, 'X-Forwarded-For': `10.0.0.${id.replace(/\D/g, '') || 255}` })
+    .send({ email: newEmail(), password });
 
 describe.concurrent('a burst of sign-ins', () => {
   test('reaches Auth with no more calls at once than PASSWORD_CALLS_AT_ONCE, and is served whole', async () => {
     const { behave, seen, waiting } = slowAuth();
-    await withSupabase(behave, async (api) => {
-      const ids = Array.from({ length: 50 }, (_, index) => `sign-in-${index}`);
-      const statuses: number[] = [];
-      const answers = ids.map(async (id) => statuses.push((await signIn(api, id)).status));
-      await expect.poll(() => waiting.length).toBe(16);
+    await withSupabase(
+      behave,
+      async (api) => {
+        const ids = Array.from({ length: 50 }, (_, index) => `sign-in-${index}`);
+        const statuses: number[] = [];
+        const answers = ids.map(async (id) => statuses.push((await signIn(api, id)).status));
+        await expect.poll(() => waiting.length).toBe(16);
 
-      await api.post('/auth/refresh').send({ refresh_token: 'a-refresh-token' }).expect(200);
-      expect(seen.requestIds).toHaveLength(16); // what hashes nothing does not stand in that line
+        await api.post('/auth/refresh').send({ refresh_token: 'a-refresh-token' }).expect(200);
+        expect(seen.requestIds).toHaveLength(16); // what hashes nothing does not stand in that line
 
-      while (statuses.length < ids.length) {
-        for (const res of waiting.splice(0, 1)) sendSession(res);
-        await nextTurn();
-      }
-      await Promise.all(answers);
-      expect(statuses).toEqual(ids.map(() => 200));
-      expect(seen.most).toBe(16);
-      // Each is known at Auth by its own request, however long it stood in line.
-      expect(seen.requestIds.toSorted()).toEqual(ids.toSorted());
-    });
+        while (statuses.length < ids.length) {
+          for (const res of waiting.splice(0, 1)) sendSession(res);
+          await nextTurn();
+        }
+        await Promise.all(answers);
+        expect(statuses).toEqual(ids.map(() => 200));
+        expect(seen.most).toBe(16);
+        // Each is known at Auth by its own request, however long it stood in line.
+        expect(seen.requestIds.toSorted()).toEqual(ids.toSorted());
+      },
+      { TRUST_PROXY: '1' },
+    );
   });
 
   test('that Auth does not answer in time is refused without having reached it', async () => {
@@ -66,7 +74,7 @@ describe.concurrent('a burst of sign-ins', () => {
         // The first, one round, and perhaps one more of some that came three seconds later.
         expect(seen.requestIds.length).toBeLessThanOrEqual(9);
       },
-      { PASSWORD_CALLS_AT_ONCE: '4' },
+      { PASSWORD_CALLS_AT_ONCE: '4', TRUST_PROXY: '1' },
     );
   });
 });
@@ -113,6 +121,7 @@ describe('equal requests in flight', () => {
 
 describe('sign-ins whose client goes away', () => {
   const account = { email: newEmail(), password };
+  const placesForAll = { PASSWORD_CALLS_AT_ONCE: '32' };
 
   test('do not count as failures when Auth accepted them', async () => {
     const waiting: ServerResponse[] = [];
@@ -144,6 +153,7 @@ describe('sign-ins whose client goes away', () => {
         for (const res of waiting) sendSession(res);
         expect(await answer).toBe(200);
       },
+      placesForAll,
     );
   });
 
@@ -175,6 +185,7 @@ describe('sign-ins whose client goes away', () => {
         }
         await api.post('/auth/signin').send(account).expect(429);
       },
+      placesForAll,
     );
   });
 });

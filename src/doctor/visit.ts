@@ -6,6 +6,7 @@ import { createClients } from '../supabase/clients.ts';
 import { createData } from '../supabase/data.ts';
 import { createFetch } from '../supabase/fetch.ts';
 import { createFiles } from '../supabase/files.ts';
+import { createPasswordPlaces } from '../supabase/password-places.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
 
 /** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
@@ -57,7 +58,7 @@ export function createVisit(config: Config, gateway: URL | null) {
   return {
     config,
     gateway,
-    auth: createAuth(config, upstream.fetch),
+    auth: createAuth(config, upstream.fetch, createPasswordPlaces(null)),
     data: createData(clients),
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuthCall } from './auth-call.ts';
 import type { Fetch } from './fetch.ts';
+import type { PasswordPlaces } from './password-places.ts';
 import { createPasswordQueue } from './password-queue.ts';
 import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
@@ -11,9 +12,9 @@ import { createSettings } from './settings.ts';
 // passes for a sign-out, and the status or code of an error is lost wherever its body is not what the SDK expects.
 
 /** The calls to Supabase Auth. */
-export function createAuth(config: Config, fetch: Fetch) {
+export function createAuth(config: Config, fetch: Fetch, places: PasswordPlaces) {
   const call = createAuthCall(config, fetch);
-  const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
+  const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce, places);
   const { settings } = createSettings(call);
   return {
     ...createSessions(call, inPasswordQueue, settings),

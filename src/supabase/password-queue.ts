@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { ipKeyGenerator } from 'express-rate-limit';
 import PQueue from 'p-queue';
 import { serverError } from '../http/errors.ts';
 import { timeLeftMs } from './fetch.ts';
+import type { PasswordPlaces } from './password-places.ts';
 
 /** A call that got an answer took less than this, or it says nothing about the next one, in milliseconds. */
 const longestToBelieveMs = 5_000;
@@ -10,12 +10,17 @@ const longestToBelieveMs = 5_000;
 /**
  * The queue of calls that hash a password. Auth hashes with bcrypt and gives up on a request after 10 s: a burst that is let
  * through together fails together. So few are under way at a time. The others wait under their own deadline, and
- * one that has less time left than the last call took fails without having burdened Auth. A call goes before those of
- * clients that had more of them in the queue already, so that nobody's many calls hold up others.
+ * one that has less time left than the last call took fails without having burdened Auth.
+ *
+ * One client's many calls hold up nobody else: half of the places are kept for clients that had no other call in the queue when
+ * theirs came, because calls under way share Auth's processors. They wait in a line of their own. In the other line a
+ * call goes before those of clients that had more of them in the queue.
  * @param atOnce how many calls may be under way
  */
-export function createPasswordQueue(atOnce: number) {
-  const queue = new PQueue({ concurrency: atOnce });
+export function createPasswordQueue(atOnce: number, places: PasswordPlaces) {
+  // In each line one at a time waits for a place.
+  const onlyCalls = { line: new PQueue({ concurrency: 1 }), bound: atOnce };
+  const furtherCalls = { line: new PQueue({ concurrency: 1 }), bound: Math.ceil(atOnce / 2) };
   const callsOf = new Map<string, number>();
   let lastTookMs = 0;
 
@@ -26,18 +31,18 @@ export function createPasswordQueue(atOnce: number) {
     const others = callsOf.get(client) ?? 0;
     callsOf.set(client, others + 1);
     try {
-      return await queue.add(
-        // Bound to the request that waits: the queue goes on in the context of the one that has just been served.
-        AsyncLocalStorage.bind(async () => {
-          if (timeLeftMs('auth') < Math.min(lastTookMs, longestToBelieveMs))
-            throw serverError(new Error('Too many calls that hash a password are waiting'));
-          const started = performance.now();
-          const answer = await call();
-          lastTookMs = performance.now() - started;
-          return answer;
-        }),
-        { signal, priority: -others },
-      );
+      const { line, bound } = others === 0 ? onlyCalls : furtherCalls;
+      const giveBack = await line.add(() => places.take(bound, signal), { signal, priority: -others });
+      try {
+        if (timeLeftMs('auth') < Math.min(lastTookMs, longestToBelieveMs))
+          throw serverError(new Error('Too many calls that hash a password are waiting'));
+        const started = performance.now();
+        const answer = await call();
+        lastTookMs = performance.now() - started;
+        return answer;
+      } finally {
+        giveBack();
+      }
     } finally {
       const left = (callsOf.get(client) ?? 1) - 1;
       if (left === 0) callsOf.delete(client);

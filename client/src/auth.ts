@@ -36,6 +36,16 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
 
   const passingSession = () => createSession({ url, store: memoryStore(), timeLimitMs, onSession: () => {} });
 
+  /** Sends with a session, and tells whether it may have been done by an attempt whose answer was lost. */
+  function repeating(sender: DeviceSession, userId?: string) {
+    let mayBeDone = false;
+    const onRepeat = ({ code }: SoundsError) => {
+      mayBeDone ||= code !== 'rate_limited';
+    };
+    const fetch = (request: Request) => sender.fetch(request, { userId, onRepeat });
+    return { fetch, mayBeDone: () => mayBeDone };
+  }
+
   /** The session of a mailed code, until the new password is set. */
   let recovery: DeviceSession | null = null;
 
@@ -110,8 +120,14 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
     ): Promise<void> {
       const recovering = recovery;
       const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-      const { fetch } = recovering ?? session;
-      await clientOf(fetch).POST('/auth/password', { body, ...signalOf(options) });
+      const sending = repeating(recovering ?? session);
+      try {
+        await clientOf(sending.fetch).POST('/auth/password', { body, ...signalOf(options) });
+      } catch (error) {
+        // It is this one already: it was the answer that had been lost.
+        if (!(sending.mayBeDone() && error instanceof SoundsError && error.reason === 'same_password'))
+          throw error;
+      }
       const recovered = await recovering?.load();
       if (!recovered) return;
       recovery = null;
@@ -136,17 +152,13 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
     /** Deletes the account for good. The service asks for a sign-in within the last 15 minutes. */
     async deleteAccount(options?: CallOptions): Promise<void> {
       const user = (await session.load())?.user;
-      let mayBeDone = false;
-      const onRepeat = ({ code }: SoundsError) => {
-        mayBeDone ||= code !== 'rate_limited';
-      };
-      const fetch = (request: Request) => session.fetch(request, { userId: user?.id, onRepeat });
+      const sending = repeating(session, user?.id);
       try {
-        await clientOf(fetch).DELETE('/me', signalOf(options));
+        await clientOf(sending.fetch).DELETE('/me', signalOf(options));
       } catch (error) {
         // Refused now, and the session over, too: it was the answer that had been lost.
         const isOver = (await session.load()) === null;
-        if (!(mayBeDone && isOver && error instanceof SoundsError && error.code === 'unauthorized'))
+        if (!(sending.mayBeDone() && isOver && error instanceof SoundsError && error.code === 'unauthorized'))
           throw error;
       }
       await session.end('deleted');

@@ -16,10 +16,15 @@ type Options = {
   covers: () => Promise<void>;
 };
 
+const isNotFound = (error: unknown) => error instanceof SoundsError && error.code === 'not_found';
+
 /** The user's favorites, which can be changed without a network. */
 export function createFavorites({ api, session, store, covers }: Options) {
   /** Whether each sound is wanted as a favorite; what the service knows is taken out. */
   const wanted = createOutbox<boolean>(store, 'favorites');
+
+  /** Why the service did not take a wish; `flush` tells. */
+  let refusal: SoundsError | undefined;
 
   async function userId(): Promise<string> {
     const found = await session.load();
@@ -32,47 +37,47 @@ export function createFavorites({ api, session, store, covers }: Options) {
     await wanted.update(user, (entries) => {
       entries[id] = isFavorite;
     });
-    flush().catch(() => {}); // it stays wanted
+    send().catch(() => {}); // it stays wanted
   }
 
-  async function flush(options?: CallOptions): Promise<void> {
+  async function send(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
     await wanted.sending(user, async () => {
-      let refusal: SoundsError | undefined;
       for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
-        const error = await sendOne(user, id, isFavorite, options);
-        refusal ??= error;
-        if (error) continue;
+        await sendOne(user, id, isFavorite, options);
         await wanted.update(user, (entries) => {
           if (entries[id] === isFavorite) delete entries[id]; // or they changed their mind meanwhile
         });
       }
-      if (refusal) throw refusal;
     });
   }
 
-  /** @returns why the service refuses this one; a sound that is gone is none @throws what holds for all others, too */
+  /** Resolves, too, where the service will never take it. @throws SoundsError what holds for all others, too */
   async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
     const fetch = (request: Request) => session.fetch(request, { userId: user });
     const init = { fetch, ...signalOf(options) };
     try {
       if (isFavorite) await api.POST('/favorites', { body: { sound_id: id }, ...init });
       else await api.DELETE('/favorites/{soundId}', { params: { path: { soundId: id } }, ...init });
-      return undefined;
     } catch (error) {
-      if (error instanceof SoundsError && error.code === 'not_found') return undefined;
-      if (error instanceof SoundsError && error.code === 'invalid_request') return error;
-      throw error;
+      if (isNotFound(error)) return;
+      if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
+      refusal ??= error;
     }
   }
 
-  /** A favorite that the service does not know of yet. */
-  async function newFavorite(id: string, options?: CallOptions): Promise<Favorite> {
+  /** A favorite that the service does not know of yet; none where the sound is gone. */
+  async function newFavorite(id: string, options?: CallOptions): Promise<Favorite[]> {
     const init = { params: { path: { id } }, ...signalOf(options) };
-    const { data } = await answer(api.GET('/sounds/{id}', init));
-    const { title, category, cover_image_url, duration_sec, created_at } = data;
-    return { sound_id: id, created_at, sounds: { id, title, category, cover_image_url, duration_sec } };
+    try {
+      const { data } = await answer(api.GET('/sounds/{id}', init));
+      const { title, category, cover_image_url, duration_sec, created_at } = data;
+      return [{ sound_id: id, created_at, sounds: { id, title, category, cover_image_url, duration_sec } }];
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
   }
 
   return {
@@ -95,16 +100,22 @@ export function createFavorites({ api, session, store, covers }: Options) {
       const known = new Set(data.map(({ sound_id }) => sound_id));
       const added = Object.keys(wishes).filter((id) => wishes[id] && !known.has(id));
       return [
-        ...(await Promise.all(added.map((id) => newFavorite(id, options)))),
+        ...(await Promise.all(added.map((id) => newFavorite(id, options)))).flat(),
         ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
       ];
     },
 
     /**
      * Sends what waits. The client does so by itself after each change, when it is made, and when a browser is back on the
-     * network; elsewhere, call it then. @throws SoundsError what kept something waiting
+     * network; elsewhere, call it then. @throws SoundsError what kept something waiting, or why the service refused something
+     * since the last time, such as `too_many_favorites`: that is dropped
      */
-    flush,
+    async flush(options?: CallOptions): Promise<void> {
+      await send(options);
+      const refused = refusal;
+      refusal = undefined;
+      if (refused) throw refused;
+    },
 
     forget: wanted.forget,
   };

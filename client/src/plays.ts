@@ -1,7 +1,7 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
-import { sessionOver } from './error.ts';
+import { SoundsError, sessionOver } from './error.ts';
 import { createOutbox } from './outbox.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
@@ -29,13 +29,23 @@ export function createPlays({
   async function flush(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
+    const fetch = (request: Request) => session.fetch(request, { userId: user });
     await waiting.sending(user, async () => {
-      for (;;) {
-        const entries = Object.entries(await waiting.read(user)).slice(0, batchSize);
+      for (let size = batchSize; ; ) {
+        const entries = Object.entries(await waiting.read(user)).slice(0, size);
         if (entries.length === 0) return;
         const plays = entries.map(([id, play]) => ({ id, ...play }));
-        const fetch = (request: Request) => session.fetch(request, { userId: user });
-        await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
+        try {
+          await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
+        } catch (error) {
+          if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
+          // One of them is broken, and none was counted: the one that is refused alone is dropped.
+          if (plays.length > 1) {
+            size = Math.ceil(plays.length / 2);
+            continue;
+          }
+          size = batchSize;
+        }
         await waiting.update(user, (left) => {
           for (const { id } of plays) delete left[id];
         });

@@ -46,8 +46,9 @@ export function toSession(
 const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
   Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Whether a refresh may help. */
-const isTokenRefused = (error: unknown) => error instanceof SoundsError && error.reason === 'token_invalid';
+/** Whether a refresh may help, as it does not where the user has to sign in. A reason that is not known may be `token_invalid`. */
+const isTokenRefused = (error: unknown) =>
+  error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
 function withToken(request: Request, { access_token }: Session): Request {
   const copy = request.clone();

@@ -45,6 +45,18 @@ describe('an account', () => {
     await other.sounds.auth.signIn({ email, password: 'a new password' });
   });
 
+  test('changes its password although the answer to that was lost', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email } = await device.signUp();
+    device.network.after = faultsOf('POST /auth/password', 'cut');
+    await device.sounds.auth.setPassword({ password: 'a new password' });
+    await device.sounds.auth.signOut();
+    await device.sounds.auth.signIn({ email, password: 'a new password' });
+    await expect(device.sounds.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
+      reason: 'same_password',
+    });
+  });
+
   test('is deleted with all that the device keeps of it', async ({ gateway }) => {
     const device = await startDevice(gateway.url, { timeLimitMs: 900 });
     const { email, user } = await device.signUp();

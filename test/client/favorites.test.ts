@@ -82,7 +82,7 @@ describe('favorites', () => {
     expect(await known(gateway.url, account)).toEqual([]);
   });
 
-  test('of a sound that is gone are dropped, and what the service refuses keeps no other from being sent', async ({
+  test('of a sound that is gone are dropped, and what the service refuses is, too, and told once', async ({
     gateway,
     sql,
   }) => {
@@ -93,8 +93,19 @@ describe('favorites', () => {
       body.includes(refused) ? refusal(400, 'invalid_request') : undefined;
     for (const each of [gone, refused, id]) await device.sounds.favorites.add(each);
     await expect(device.sounds.favorites.flush()).rejects.toMatchObject({ status: 400 });
-    expect(waiting(device)).toEqual([{ [refused]: true }]);
+    expect(waiting(device)).toEqual([]);
+    await device.sounds.favorites.flush();
     expect(await known(gateway.url, account)).toEqual([id]);
+  });
+
+  test('are listed without a sound that is gone before it was sent', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    await device.signUp();
+    const id = await addSound(sql);
+    device.network.before = ({ method }) => (method === 'POST' ? 'cut' : undefined);
+    await device.sounds.favorites.add(crypto.randomUUID());
+    await device.sounds.favorites.add(id);
+    expect(await idsOf(device)).toEqual([id]);
   });
 
   test('of one user are never sent as those of another', async ({ gateway, sql }) => {

@@ -50,17 +50,14 @@ describe('the package of the client', () => {
     await writeFile(join(folder, 'package.json'), '{"type": "module", "private": true}');
     await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);
     await writeFile(join(folder, 'app.ts'), script(gateway.url, { email: newEmail(), password }));
-    const strict = [
-      '--strict',
-      '--noEmit',
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--lib',
-      'es2022,dom',
-    ];
-    await run(resolve('node_modules/.bin/tsc'), [...strict, 'app.ts']);
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
+    for (const [module, resolution] of [
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler'],
+    ] as const) {
+      const kind = ['--module', module, '--moduleResolution', resolution];
+      await run(resolve('node_modules/.bin/tsc'), [...options, ...kind, 'app.ts']);
+    }
     expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
   });
 

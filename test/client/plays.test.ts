@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { faultsOf, inEveryRuntime, type startDevice } from './device.ts';
+import { faultsOf, inEveryRuntime, startDevice } from './device.ts';
 
 const countOf = async ({ sounds }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
   (await sounds.sounds.get(id)).play_count;
@@ -36,4 +36,22 @@ inEveryRuntime('plays', (startDevice) => {
     await device.sounds.plays.flush();
     expect(await countOf(device, id)).toBe(1);
   });
+});
+
+test('a play that the service does not take is dropped, and keeps no other from being counted', async ({
+  gateway,
+  sql,
+}) => {
+  const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+  await device.signUp();
+  const id = await addSound(sql);
+  device.network.before = () => 'cut';
+  const year = new Date(Date.now() + 365 * 86_400_000);
+  for (const play of [[id], ['no id'], [id], [id, year], [id]] as [string, Date?][])
+    await device.sounds.plays.record(...play);
+  await expect(device.sounds.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  device.network.before = () => undefined;
+  await device.sounds.plays.flush();
+  expect(await countOf(device, id)).toBe(3);
+  expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
 });

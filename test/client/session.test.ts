@@ -86,6 +86,16 @@ inEveryRuntime('the session of a device', (startDevice) => {
     expect(device.stored().refresh_token).not.toBe(refresh_token);
   });
 
+  test('survives a program that ends before the answer to a refresh', async ({ gateway }) => {
+    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const { user } = await device.signUp();
+    device.change(expired);
+    device.network.after = faultsOf(refresh, 'cut');
+    await expect(device.sounds.me()).rejects.toMatchObject({ code: 'no_answer' });
+    const restarted = await device.again();
+    expect(await restarted.me()).toMatchObject({ id: user.id });
+  });
+
   test('is ended by nothing but a 401 of the service to a refresh', async ({ gateway }) => {
     const device = await startDevice(gateway.url, { timeLimitMs: 900 });
     const { user } = await device.signUp();
@@ -195,5 +205,15 @@ describe('the session of a device', () => {
     await expect(device.sounds.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
     await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['refreshed']);
     expect(device.stored().access_token).not.toBe(expired.access_token);
+  });
+
+  const reasons = { 'with a reason that is new': 'a_new_word', 'without a reason': undefined };
+  test.for(Object.entries(reasons))('is refreshed on a 401 %s', async ([, reason], { gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
+    device.network.before = faultsOf('GET /me', refusal(401, 'unauthorized', headers));
+    await device.sounds.me();
+    expect(device.sent).toEqual(['GET /me', refresh, 'GET /me']);
   });
 });

@@ -29,6 +29,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,
     SUPABASE_PUBLIC_URL: stack.publicUrl,
+    SUPABASE_READ_URL: undefined,
     DEV_DATABASE_URL: stack.databaseUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,

@@ -33,7 +33,7 @@ export interface PostgresOptions {
 /** Who bootstraps the database; named as on Supabase. Everything else is done by lesser roles. */
 export const SUPERUSER = 'supabase_admin';
 
-const READY = 'database system is ready to accept connections';
+const READY = /database system is ready to accept (read-only )?connections/;
 const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
 const FOLDER_TAKEN = /lock file "postmaster.pid" already exists/;
 // The processes of a server that was killed need a moment to notice and let go of the shared memory.
@@ -97,7 +97,8 @@ function commandLine(pid: number): string {
   return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
 }
 
-function clusterFolder(dataDir: string): string {
+/** Where the database of a data folder is. */
+export function clusterFolder(dataDir: string): string {
   return join(ownFolder(dataDir), 'cluster');
 }
 
@@ -141,7 +142,7 @@ function untilReady(server: Leashed): Promise<string | undefined> {
   return new Promise((resolve) => {
     createInterface({ input: stderr }).on('line', (line) => {
       if (log.push(line) > 50) log.shift();
-      if (line.includes(READY)) resolve(undefined);
+      if (READY.test(line)) resolve(undefined);
     });
     server.process.once('close', () => resolve(log.join('\n')));
     server.process.once('error', (error) => resolve(error.message));

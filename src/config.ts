@@ -30,6 +30,8 @@ export type Config = Readonly<{
     url: string;
     /** The address that phones reach, put into signed URLs. */
     publicUrl: string;
+    /** Where a read replica answers reads of the catalogue; null has the primary answer them. */
+    readUrl: string | null;
     publishableKey: string;
   }>;
   secrets: Readonly<{
@@ -110,6 +112,7 @@ const Variables = z.object({
     .string({ error: 'must be set: a secret key of the project' })
     .refine((key) => keyKind(key) !== 'publishable', 'must be a secret key, and holds the publishable one'),
   SUPABASE_PUBLIC_URL: address.optional(),
+  SUPABASE_READ_URL: address.optional(),
   SUPABASE_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   ID_TOKEN_PROVIDERS: list(
     z.enum(['google', 'apple'], { error: 'must be a comma-separated list of google and apple' }),
@@ -205,6 +208,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     supabase: {
       url: data.SUPABASE_URL,
       publicUrl: data.SUPABASE_PUBLIC_URL ?? data.SUPABASE_URL,
+      readUrl: data.SUPABASE_READ_URL ?? null,
       publishableKey: data.SUPABASE_PUBLISHABLE_KEY,
     },
     secrets: {

@@ -13,6 +13,7 @@ import { createData, type Data } from './supabase/data.ts';
 import { createFetch, type Upstream } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
 import { createPasswordPlaces } from './supabase/password-places.ts';
+import { withReplica } from './supabase/replica.ts';
 
 /** What the app is wired with. */
 export type Context = Readonly<{
@@ -37,7 +38,11 @@ export type Context = Readonly<{
 export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
-  const clients = createClients(config, upstream.fetch);
+  const { url, readUrl } = config.supabase;
+  const clients = createClients(
+    config,
+    readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log),
+  );
   const data = createData(clients);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);

@@ -25,6 +25,7 @@ test('only the address and the keys of the project are required', () => {
     supabase: {
       url: 'https://project.supabase.co',
       publicUrl: 'https://project.supabase.co',
+      readUrl: null,
       publishableKey: 'sb_publishable_x',
     },
     secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null },

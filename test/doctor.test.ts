@@ -17,6 +17,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     expect(problemsIn(results)).toEqual([]);
     const notChecked = Object.values(results).filter(({ status }) => status === 'not checked');
     expect(notChecked.map(({ check }) => check)).toEqual([
+      'Read replica',
       'Redis',
       'Gateway',
       'Gateway clock',

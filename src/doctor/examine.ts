@@ -12,6 +12,7 @@ import {
 import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { address, clock, publishableKey, secretKey, signInSettings } from './project.ts';
 import { redis } from './redis.ts';
+import { readReplica } from './replica.ts';
 import { buckets, signedUrls } from './storage.ts';
 import type { Visit } from './visit.ts';
 
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
   accessToken,
   customerRecord,
   addressForwarding,
+  readReplica,
   redis,
   readiness,
   gatewayClock,

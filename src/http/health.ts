@@ -20,25 +20,41 @@ export const alive: RequestHandler = (_req, res) => {
 };
 
 /**
- * /readyz: this process should be sent requests: Supabase answers, and it is not shutting down. Redis is reported only:
- * without it each process limits by itself.
+ * /readyz: this process should be sent requests: Supabase answers, and it is not shutting down. Redis and a read replica are
+ * reported only: without the one each process limits by itself, without the other the primary answers.
  */
-export function ready({ config, lifecycle, redis, upstream, data }: Context): RequestHandler {
-  const { url, publishableKey } = config.supabase;
+export function ready({ config, lifecycle, redis, upstream }: Context): RequestHandler {
+  const { url, readUrl, publishableKey } = config.supabase;
+  const { supabaseSecretKey } = config.secrets;
 
   async function runChecks() {
-    const [database, auth, shared] = await Promise.all([
-      timed(async () => Array.isArray(await data.service.call(null, 'list_categories'))),
+    const signal = AbortSignal.timeout(patienceMs);
+    const [database, auth, replica, shared] = await Promise.all([
       timed(async () => {
-        const { status } = await upstream.fetch(`${url}/auth/v1/health`, {
-          headers: { apikey: publishableKey },
-          signal: AbortSignal.timeout(patienceMs),
+        // By POST, which only the primary answers.
+        const { status } = await upstream.fetch(`${url}/rest/v1/rpc/list_categories`, {
+          method: 'POST',
+          headers: { apikey: publishableKey, 'Content-Type': 'application/json' },
+          body: '{}',
+          signal,
         });
         return status === 200;
       }),
+      timed(async () => {
+        const headers = { apikey: publishableKey };
+        const { status } = await upstream.fetch(`${url}/auth/v1/health`, { headers, signal });
+        return status === 200;
+      }),
+      readUrl &&
+        timed(async () => {
+          const headers = { apikey: supabaseSecretKey, Authorization: `Bearer ${supabaseSecretKey}` };
+          const address = `${readUrl}/rest/v1/rpc/replica_lag_seconds`;
+          const answer = await upstream.fetch(address, { headers, signal }, 'replica');
+          return typeof (await answer.json()) === 'number'; // null where a load balancer has the primary answer
+        }),
       redis && timed(async () => (await redis.ping()) === 'PONG'),
     ]);
-    return { database, auth, ...(shared && { redis: shared }) };
+    return { database, auth, ...(replica && { replica }), ...(shared && { redis: shared }) };
   }
 
   let latest = { startedAt: Number.NEGATIVE_INFINITY, checks: {} as ReturnType<typeof runChecks> };

@@ -4,8 +4,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { limitNames } from './rate-limit.ts';
 import { statusSeen } from './request-log.ts';
 
-/** Which part of Supabase is called; `keys` are the published ones that access tokens are verified with. */
-export type Service = 'auth' | 'data' | 'storage' | 'keys';
+/** Which part of Supabase is called: `replica` is the data API of one, `keys` are those that access tokens are verified with. */
+export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys';
 
 /** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
@@ -27,7 +27,7 @@ export function createMetrics() {
   });
   const upstreamCalls = new Histogram({
     name: 'sounds_upstream_request_duration_seconds',
-    help: 'Calls to Supabase by service (auth, data, storage, keys) and outcome (ok, refused, limited, failed, unanswered).',
+    help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, refused, limited, failed, unanswered).',
     labelNames: ['service', 'outcome'],
     buckets: durations,
     registers,

@@ -250,6 +250,9 @@ isOneToOne: false
 "remove_from_history":
 { Args: { "forgotten_sound": string }; Returns: undefined
                            },
+"replica_lag_seconds":
+{ Args: Record<PropertyKey, never>; Returns: number
+                           },
 "touch_last_seen":
 { Args: Record<PropertyKey, never>; Returns: undefined
                            },

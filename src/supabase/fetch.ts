@@ -6,7 +6,13 @@ import { requestContext } from '../http/request-context.ts';
  * How long a call may take, in milliseconds, counted from the start of the request's handler. Auth itself gives up after
  * 10 s; cutting it off sooner could lose a sign-up that went through.
  */
-const deadlineMs: Record<Service, number> = { auth: 11_000, data: 5_000, storage: 5_000, keys: 5_000 };
+const deadlineMs: Record<Service, number> = {
+  auth: 11_000,
+  data: 5_000,
+  replica: 5_000,
+  storage: 5_000,
+  keys: 5_000,
+};
 
 /** What is left of the deadline of the current request, in milliseconds; all of it outside of a request. */
 export function timeLeftMs(service: Service): number {
@@ -34,7 +40,9 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
-/** Errors of anything before it may repeat the address, and with it what a user searched for, and would reach the log. */
+const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
+
+/** An error of anything before it may repeat the address, and with it what a user searched for, and would reach the log. */
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /**
@@ -46,6 +54,7 @@ export function createFetch(metrics: Metrics | null) {
   const pools: Record<Service, ReturnType<typeof createPool>> = {
     auth: createPool(),
     data: createPool(),
+    replica: createPool(),
     storage: createPool(),
     keys: createPool(),
   };
@@ -66,15 +75,20 @@ export function createFetch(metrics: Metrics | null) {
     });
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');
-    if (service === 'data' && answer.statusCode >= 400 && url.includes('?') && !isFromPostgrest.test(text))
+    if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(text))
       throw new Error(`Answered ${answer.statusCode} with what is not PostgREST's`);
     return toResponse(answer.statusCode, answer.headers, text);
   }
 
   return {
-    fetch: async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    /** @param given the service that is called, where its path does not tell */
+    fetch: async (
+      input: string | URL | Request,
+      init: RequestInit = {},
+      given?: Service,
+    ): Promise<Response> => {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
-      const service = serviceOf(pathname);
+      const service = given ?? serviceOf(pathname);
       const pool = pools[service];
       if (pool.inFlight >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
       const started = performance.now();

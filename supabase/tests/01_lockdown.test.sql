@@ -115,7 +115,7 @@ select bag_eq(
   $$ values
     ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
     ('public.doctor_revoke_key'), ('public.doctor_session_addresses'),
-    ('public.refused_sounds') $$,
+    ('public.refused_sounds'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
 );
 select is_empty(

@@ -10,17 +10,20 @@ import { freePort } from './ports.ts';
 import { preparedFolder } from './prepared.ts';
 
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
-const script = `
+const script = (start: string) => `
   process.on('uncaughtException', (error) => console.error(error.message));
-  import { startApi } from './dev/api.ts';
-  const { url } = await startApi(JSON.parse(process.argv[1]));
+  import { ${start} } from './dev/api.ts';
+  const { url } = await ${start}(JSON.parse(process.argv[1]));
   console.log(url);`;
 
-/** The Supabase API as a process of its own, which can be frozen and killed. */
-async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
+/** The Supabase API, or the data API of a replica alone, as a process of its own, which can be frozen and killed. */
+export async function startApiProcess(
+  options: { databaseUrl: string; storageDir: string; port: number },
+  start: 'startApi' | 'startReplicaApi' = 'startApi',
+) {
   const child = spawn(
     process.execPath,
-    ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)],
+    ['--input-type=module-typescript', '--eval', script(start), JSON.stringify(options)],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   // Shows with the test that fails.

@@ -17,12 +17,17 @@ export type ProxiedRequest = {
 export type Decide = (request: ProxiedRequest) => Fault | Promise<Fault>;
 
 /**
- * A stretch of network before a server, for one test, that can be slow, break, or be overloaded.
+ * A stretch of network, for one test, that can be slow, break, or be overloaded.
+ * @param target the server behind it, or which of several a request goes to
  * @param decide asked before each request; what it waits for, the request waits for
  * @param after asked before each answer, with the request
  * @returns where it listens, and the requests that it let pass
  */
-export async function startNetwork(target: string, decide: Decide, after: Decide = () => undefined) {
+export async function startNetwork(
+  target: string | ((request: ProxiedRequest) => string),
+  decide: Decide,
+  after: Decide = () => undefined,
+) {
   const passed: ProxiedRequest[] = [];
   const server = http.createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -43,7 +48,8 @@ export async function startNetwork(target: string, decide: Decide, after: Decide
       return;
     }
     passed.push(request);
-    const forwarded = http.request(target + path, { method, headers }, async (answer) => {
+    const origin = typeof target === 'string' ? target : target(request);
+    const forwarded = http.request(origin + path, { method, headers }, async (answer) => {
       const afterwards = await after(request);
       if (afterwards !== undefined) {
         end(afterwards);

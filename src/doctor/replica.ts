@@ -1,0 +1,51 @@
+import type { Check } from './check.ts';
+import { migrations } from './database.ts';
+import { NotChecked, Problem, reasonOf } from './problem.ts';
+import { ask } from './visit.ts';
+
+/** How far behind its primary a replica may be, in seconds: then content that an admin changes seems not to change. */
+const lagMax = 30;
+
+const dashboard = 'Project Settings, Data API, Source: Read Replica';
+
+export const readReplica: Check = {
+  name: 'Read replica',
+  needs: [migrations],
+  async run({ config }) {
+    const { readUrl } = config.supabase;
+    const key = config.secrets.supabaseSecretKey;
+    if (readUrl === null)
+      throw new NotChecked('SUPABASE_READ_URL is not set: the primary answers all reads.');
+    const { status, body } = await ask(`${readUrl}/rest/v1/rpc/replica_lag_seconds`, { key }).catch(
+      (error: unknown) => {
+        throw new Problem(
+          `${readUrl} does not answer: ${reasonOf(error)}. The primary answers all reads meanwhile.`,
+          `Copy SUPABASE_READ_URL from ${dashboard}, or leave it out.`,
+          error,
+        );
+      },
+    );
+    if (status === 404)
+      throw new Problem(
+        'It does not have all migrations yet. The primary answers what it cannot.',
+        'Wait until it has caught up, and run the doctor again. If it stays so, restart the replica.',
+      );
+    if (status !== 200)
+      throw new Problem(
+        `${readUrl} answers ${status}.`,
+        `SUPABASE_READ_URL must be that of a read replica of this project: ${dashboard}. If it is, see the replica's Logs.`,
+      );
+    if (body === null)
+      throw new Problem(
+        'The primary answers reads at SUPABASE_READ_URL, and no replica does.',
+        `A load balancer asks the database that is nearest to the gateway, or the one that is left. Look at the replica in the dashboard; to have it asked wherever it is, take its own address: ${dashboard}.`,
+      );
+    const lag = Number(body);
+    if (lag > lagMax)
+      throw new Problem(
+        `It is ${Math.round(lag)} s behind the primary.`,
+        'Look at Reports, Database, of the replica: it needs a larger compute size, or a long query or transaction holds it up.',
+      );
+    return `A replica answers, ${lag.toFixed(1)} s behind the primary.`;
+  },
+};

@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import type { Fetch } from './fetch.ts';
+
+/** What a replica may take of the 5 s that a read has, in milliseconds; the rest is for the primary. */
+const patienceMs = 2_000;
+
+/** How long a replica that failed is left alone, in milliseconds. Then one read tries whether it is back. */
+const restMs = 10_000;
+
+/**
+ * A fetch that asks a read replica what is asked of the data API by GET, and the primary all else. What the replica does not answer
+ * with success is asked of the primary, too: it may be down, lack a new migration, or have cancelled a query that was in the
+ * way of what it replays.
+ * @param url of the project
+ * @param readUrl of a replica, or of a load balancer for several
+ */
+export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Logger): Fetch {
+  let failedAt: number | null = null;
+
+  async function askReplica(path: string, init: RequestInit): Promise<Response | null> {
+    const isTrial = failedAt !== null;
+    if (isTrial) failedAt = performance.now(); // meanwhile others do not try
+    try {
+      const limited = { ...init, signal: AbortSignal.timeout(patienceMs) };
+      const answer = await fetch(readUrl + path, limited, 'replica');
+      if (answer.status >= 500) throw new Error(`Answered ${answer.status}`);
+      if (isTrial) log.info('The read replica answers again');
+      failedAt = null;
+      return answer.ok ? answer : null;
+    } catch (error) {
+      if (failedAt === null) log.warn({ err: error }, 'The read replica fails: the primary is asked instead');
+      failedAt = performance.now();
+      return null;
+    }
+  }
+
+  return async (input, init = {}) => {
+    const address = String(input);
+    const isRead = init.method === 'GET' && address.startsWith(`${url}/rest/v1/`);
+    const rests = failedAt !== null && performance.now() < failedAt + restMs;
+    const answer = isRead && !rests ? await askReplica(address.slice(url.length), init) : null;
+    return answer ?? fetch(input, init);
+  };
+}

@@ -1,0 +1,60 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { as } from '../../dev/database.ts';
+import { LOCAL_KEYS } from '../../dev/keys.ts';
+import { SUPERUSER, startPostgres } from '../../dev/postgres.ts';
+import { removeFolder } from '../../dev/postgres-files.ts';
+import { makeStandby } from '../../dev/standby.ts';
+import { startApiProcess } from './fragile-stack.ts';
+import { freePort } from './ports.ts';
+import { preparedFolder } from './prepared.ts';
+
+/** A Supabase with one read replica: a hot standby that follows the primary, with a data API of its own. */
+export async function startReplicatedStack() {
+  const dataDir = await preparedFolder();
+  const durable = false;
+  const folders = { primary: join(dataDir, 'postgres'), standby: join(dataDir, 'standby') };
+  const ports = { primary: await freePort(), standby: await freePort() };
+  makeStandby(folders.primary, folders.standby, ports.primary);
+  const start = (name: keyof typeof folders) =>
+    startPostgres({ dataDir: folders[name], port: ports[name], durable });
+  const servers = { primary: await start('primary'), standby: await start('standby') };
+
+  const api = await startApiProcess({
+    databaseUrl: servers.primary.databaseUrl,
+    storageDir: join(dataDir, 'storage'),
+    port: 0,
+  });
+  const replicaApi = await startApiProcess(
+    { databaseUrl: servers.standby.databaseUrl, storageDir: join(dataDir, 'none'), port: 0 },
+    'startReplicaApi',
+  );
+  const sql = postgres(servers.primary.databaseUrl, { max: 1, onnotice() {} });
+  const standbySql = postgres(as(SUPERUSER, servers.standby.databaseUrl), { max: 1, onnotice() {} });
+
+  return {
+    apiUrl: api.url,
+    replicaUrl: replicaApi.url,
+    ...LOCAL_KEYS,
+    sql,
+    /** As the superuser, who may pause it. */
+    standbySql,
+    /** Ends the Postgres of one; resolves to what gives it back. */
+    async stopPostgres(name: keyof typeof servers) {
+      await servers[name].stop();
+      return async () => {
+        servers[name] = await start(name);
+      };
+    },
+    async stop() {
+      await Promise.all([sql.end(), standbySql.end(), api.kill(), replicaApi.kill()]);
+      await servers.standby.stop();
+      await servers.primary.stop();
+      for (const folder of Object.values(folders)) removeFolder(folder);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type ReplicatedStack = Awaited<ReturnType<typeof startReplicatedStack>>;

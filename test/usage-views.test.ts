@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { bearer } from './support/api.ts';
 import { addSection, addSound, addSounds } from './support/catalogue.ts';
 import { rest } from './support/rest.ts';
@@ -129,6 +129,9 @@ describe('admin.fill_section', () => {
       { title: 'Earlier' },
       { title: 'Hidden', is_active: false },
     ]);
+    onTestFinished(async () => {
+      await sql`delete from public.sounds where id in ${sql([first, second, third, earlier, hidden])}`;
+    });
     await addPlays(sql, first, { 0: many * 3, 6: many });
     await addPlays(sql, second, { 1: many * 3 });
     await addPlays(sql, third, { 1: many * 2 });

@@ -2,7 +2,7 @@ import { describe, expect, inject } from 'vitest';
 import { addCategory, addSection, addSound, addSounds } from '../support/catalogue.ts';
 import { storeFile } from '../support/files.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { faultsOf, refusal, startDevice } from './device.ts';
+import { faultsOf, refusal, startDevice, withoutRepeats } from './device.ts';
 
 describe('sounds', () => {
   test('are read to the last page, each page when it is needed', async ({ gateway, sql }) => {
@@ -71,7 +71,7 @@ describe('covers', () => {
     const category = await addCategory(sql);
     const [id = ''] = await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
     await addSounds(sql, [{ category, sort_order: 1 }]);
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const device = await startDevice(gateway.url);
     await device.signUp();
     const { data } = await device.sounds.sounds.page({ category });
     expect(data.map(device.sounds.coverUrl)).toEqual([address, null]);
@@ -81,7 +81,7 @@ describe('covers', () => {
     expect(device.sounds.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
 
     device.network.before = () => 'cut';
-    const restarted = await device.again();
+    const restarted = await device.again(withoutRepeats);
     expect(await restarted.config()).toMatchObject({
       sign_up: true,
       id_token_providers: expect.any(Array),
@@ -92,8 +92,8 @@ describe('covers', () => {
   test('are missing where their address cannot be had, and lists are not', async ({ gateway, sql }) => {
     const category = await addCategory(sql);
     await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
-    device.network.before = faultsOf('GET /config', refusal(500, 'server_error'));
+    const device = await startDevice(gateway.url);
+    device.network.before = faultsOf('GET /config', refusal(404, 'not_found')); // a service of before
     await device.sounds.auth.signUp({ email: newEmail(), password });
     const { data } = await device.sounds.sounds.page({ category });
     expect(data.map(device.sounds.coverUrl)).toEqual([null]);

@@ -70,6 +70,9 @@ async function pageRequest(module: string, path: string): Promise<Fault> {
   return { status: 200, headers: { 'Content-Type': 'text/javascript' }, body: await bundle };
 }
 
+/** Less than the pause before the first repeat: what fails at once fails for good. Not for calls that are to succeed. */
+export const withoutRepeats = { timeLimitMs: 900 };
+
 type Setting = Partial<Omit<Options, 'url'>> & { runtime?: Runtime; store?: ReturnType<typeof phoneStore> };
 
 /**
@@ -96,10 +99,10 @@ export async function startDevice(
     (request) => network.after(request),
   );
   const browser = module === null ? null : await startBrowser({ store, onSession });
-  const make = async () =>
+  const make = async (limit: { timeLimitMs?: number } = options) =>
     browser
-      ? openPage(browser, url, options.timeLimitMs)
-      : createSounds({ url: `${url}/api/v1`, store, onSession, ...options });
+      ? openPage(browser, url, limit.timeLimitMs)
+      : createSounds({ url: `${url}/api/v1`, store, onSession, ...limit });
   const sounds = await make();
   let aheadMs = 0;
   const now = () => realNow() + aheadMs;

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { inEveryRuntime, nameOf, refusal, startDevice } from './device.ts';
+import { inEveryRuntime, nameOf, refusal, startDevice, withoutRepeats } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
@@ -26,14 +26,14 @@ inEveryRuntime('favorites', (startDevice) => {
     gateway,
     sql,
   }) => {
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const device = await startDevice(gateway.url);
     const account = await device.signUp();
     const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
     for (const id of [kept, removed]) await device.sounds.favorites.add(id);
     await device.sounds.favorites.flush();
     device.network.before = (request) =>
       changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
-    const { favorites } = await device.again(); // the app was started again
+    const { favorites } = await device.again(withoutRepeats); // the app was started again
     await favorites.remove(removed);
     await favorites.add(added);
     await favorites.add(removed);
@@ -44,7 +44,7 @@ inEveryRuntime('favorites', (startDevice) => {
     expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
 
     device.network.before = () => undefined;
-    await favorites.flush();
+    await device.sounds.favorites.flush();
     expect(waiting(device)).toEqual([]);
     expect(await known(gateway.url, account)).toEqual([added, kept]);
   });
@@ -109,12 +109,13 @@ describe('favorites', () => {
   });
 
   test('of one user are never sent as those of another', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const device = await startDevice(gateway.url);
     const first = await device.signUp();
     const id = await addSound(sql);
     device.network.before = () => 'cut';
-    await device.sounds.favorites.add(id);
-    await device.sounds.auth.signOut();
+    const offline = await device.again(withoutRepeats);
+    await offline.favorites.add(id);
+    await offline.auth.signOut();
     device.network.before = () => undefined;
 
     const second = await device.signUp();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
@@ -68,7 +69,12 @@ describe('pictures', () => {
 
   test.for([
     ['a PNG called JPEG', () => picture('png'), /\.png$/, ''],
-    ['a text', async () => Buffer.from(text), null, 'No picture: The one in the recording is not an image.'],
+    [
+      'a text',
+      async () => Buffer.from(text + randomUUID()),
+      null,
+      'No picture: The one in the recording is not an image.',
+    ],
   ] as const)('inside a recording: one that is actually %s', async ([, content, cover, note], { sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({

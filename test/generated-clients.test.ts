@@ -142,7 +142,15 @@ describe('the client that is generated for', () => {
     moshi: { folder: 'sounds-moshi', start: '' },
   };
 
-  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi', async ({
+  /** The program that uses the Kotlin of the guide: all but what plays, which needs a phone. */
+  async function programOfGuide(): Promise<string> {
+    const samples = [...guide.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(([sample]) => sample);
+    const [session = '', ...rest] = samples.filter((sample) => !sample.includes('player.'));
+    const frame = await readFile('test/clients/Guide.kt', 'utf8');
+    return frame.replace('// THE SESSION', () => session).replace('// THE REST', () => rest.join('\n\n'));
+  }
+
+  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does the code of the guide', async ({
     service,
     skip,
   }) => {
@@ -158,6 +166,7 @@ describe('the client that is generated for', () => {
         await writeFile(join(sources, 'UseClient.kt'), main);
       }),
     );
+    await writeFile(join(work, 'kotlin/Guide.kt'), await programOfGuide());
     await run(work, 'mvn', [
       '--batch-mode',
       '--quiet',
@@ -175,5 +184,7 @@ describe('the client that is generated for', () => {
       ]);
       expect(printed, name).toBe(expected(index + 1));
     }
+    const ofGuide = await run(work, 'java', ['-cp', 'target/classes:lib/*', 'sounds.guide.GuideKt', ...args]);
+    expect(ofGuide).toBe('refreshed after a 401 true\nrefreshed before the end true\nwaiting 0 0\n');
   });
 });

@@ -12,6 +12,7 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
 import { endpointRouter, refuseOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { joinTrace } from './http/trace-context.ts';
 import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
@@ -53,6 +54,7 @@ export function createApp(context: Context): Express {
     .set('trust proxy', config.trustProxy)
     .set('query parser', parseQuery);
 
+  app.use(joinTrace);
   app.use(requestLog(log)); // the request's id, and its line in the log
   app.use(securityHeaders);
   app.get('/healthz', alive); // probes come over plain HTTP, and are not limited

@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestHandler } from 'express';
+import type { Trace } from './trace-context.ts';
 
 /** The request that the code at hand works for: what its calls to Supabase need to know of it. */
 type RequestContext = Readonly<{
   /** Sent along, so that a request can be found in the logs of Supabase. */
   id: string;
+  trace: Trace;
   /** When its handler started, on the clock of performance.now(): deadlines count from here. */
   startedAt: number;
 }>;
@@ -12,6 +14,7 @@ type RequestContext = Readonly<{
 export const requestContext = new AsyncLocalStorage<RequestContext>();
 
 /** Deadlines start here, behind the body parser: the client sets the pace of its body. */
-export const startRequestContext: RequestHandler = (req, _res, next) => {
-  requestContext.run({ id: String(req.id), startedAt: performance.now() }, next);
+export const startRequestContext: RequestHandler = (req, res, next) => {
+  const { trace } = res.locals;
+  requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
 };

@@ -54,9 +54,10 @@ const messageOf = (req: Request, res: Response) =>
   `${res.locals.operation ?? `${req.method} ${withoutSecrets(req.originalUrl)}`} ${statusSeen(res) ?? 'aborted'}`;
 
 function lineOf(req: Request, res: Response, durationMs: number) {
-  const { operation, caller } = res.locals;
+  const { operation, caller, trace } = res.locals;
   const { generalLimit } = req;
   return {
+    traceId: trace.id,
     operation: operation ?? 'none',
     method: req.method,
     ...(operation === undefined && { path: withoutSecrets(req.originalUrl) }),

@@ -46,8 +46,8 @@ const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /**
- * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline and the id of the current
- * request, metrics. It runs on undici's `request`, because Node's own fetch takes three times as much processor time.
+ * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline, the id and the trace of
+ * the current request, metrics. It runs on undici's `request`, because Node's own fetch takes three times as much processor time.
  * It rejects when there is no whole answer in time, and for a 200 without a body, which postgrest-js takes for null.
  */
 export function createFetch(metrics: Metrics | null) {
@@ -60,10 +60,12 @@ export function createFetch(metrics: Metrics | null) {
   };
 
   async function call(url: string, service: Service, init: RequestInit): Promise<Response> {
-    const { id } = requestContext.getStore() ?? {};
+    const { id, trace } = requestContext.getStore() ?? {};
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
     headers.set('User-Agent', 'sounds-service');
     if (id !== undefined) headers.set('X-Request-Id', id);
+    if (trace) headers.set('traceparent', trace.traceparent);
+    if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
     if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
     const deadline = AbortSignal.timeout(timeLeftMs(service));
     const answer = await request(url, {

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestHandler } from 'express';
+
+/** Where a request stands in a trace (https://www.w3.org/TR/trace-context/). */
+export type Trace = Readonly<{
+  id: string;
+  /** What is sent on to Supabase: this request as the parent of the calls that it causes. */
+  traceparent: string;
+  tracestate: string | undefined;
+}>;
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    trace: Trace;
+  }
+}
+
+/** Version, trace, parent, flags. Versions to come may add more behind them; 00 has nothing more. Ids of zeros are none. */
+const wellFormed =
+  /^(?!ff)(?!00.{53}.)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-([\da-f]{2})(-|$)/;
+
+const listMember = /^[\da-z][\d_a-z*/@-]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+
+/** What other vendors want to be sent on, at most 32 entries; a list that is malformed is dropped. */
+function stateOf(header: string | undefined): string | undefined {
+  const members = (header ?? '')
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '');
+  if (members.length === 0 || members.length > 32) return undefined;
+  return members.every((member) => listMember.test(member)) ? members.join(',') : undefined;
+}
+
+/** Continues the trace of these headers, or starts one where there is none or it is malformed. */
+export function traceOf(traceparent: string | undefined, tracestate: string | undefined): Trace {
+  const [, given, flags = '00'] = wellFormed.exec(traceparent ?? '') ?? [];
+  const id = given ?? randomBytes(16).toString('hex');
+  const span = randomBytes(8).toString('hex');
+  const sampled = Number.parseInt(flags, 16) & 1; // the one flag of version 00; nothing is recorded here
+  return {
+    id,
+    traceparent: `00-${id}-${span}-0${sampled}`,
+    tracestate: given === undefined ? undefined : stateOf(tracestate),
+  };
+}
+
+/** Notes the trace of a request, for its line in the log and for its calls to Supabase. */
+export const joinTrace: RequestHandler = ({ headers }, res, next) => {
+  const only = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
+  res.locals.trace = traceOf(only(headers['traceparent']), only(headers['tracestate']));
+  next();
+};

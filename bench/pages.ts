@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { median } from 'simple-statistics';
 import { as } from '../dev/database.ts';
+import { knowsProcessorTime, processorSeconds } from './processor.ts';
 
 /** Connections that a data API may hold to its database. */
 const connectionCounts = [1, 8, 32];
@@ -15,7 +15,7 @@ const roundMs = 2_000;
  * @returns for each number of connections the median of the rounds; nothing where there is no /proc
  */
 export async function pagesPerCore(databaseUrl: string) {
-  if (!existsSync('/proc/self/stat')) return [];
+  if (!knowsProcessorTime) return [];
   const clients = Array.from({ length: Math.max(...connectionCounts) }, () =>
     postgres(as('authenticator', databaseUrl), { max: 1 }),
   );
@@ -25,7 +25,7 @@ export async function pagesPerCore(databaseUrl: string) {
   const figures = connectionCounts.map((connections) => ({ connections, perSecond: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
     for (const { connections, perSecond } of figures) {
-      const used = () => pids.slice(0, connections).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+      const used = () => pids.slice(0, connections).reduce((sum, pid) => sum + processorSeconds(pid), 0);
       const before = used();
       const pages = await Promise.all(clients.slice(0, connections).map((sql) => readPages(sql, roundMs)));
       perSecond.push(pages.reduce((sum, read) => sum + read) / (used() - before));
@@ -33,13 +33,6 @@ export async function pagesPerCore(databaseUrl: string) {
   }
   await Promise.all(clients.map((sql) => sql.end()));
   return figures.map(({ connections, perSecond }) => ({ connections, perSecond: median(perSecond) }));
-}
-
-/** Processor time that a process of this machine has taken, in seconds. */
-function cpuSeconds(pid: number): number {
-  const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
-  const [user, system] = afterName.split(' ').slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
 }
 
 async function pidOf(sql: postgres.Sql): Promise<number> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { markdownTable } from 'markdown-table';
 import {
   functionsTable,
@@ -10,6 +10,7 @@ import {
 import { indexesRead, rowsRead, tablesScanned } from './explain.ts';
 import { COLLECTOR_FAVORITES, LARGE } from './load.ts';
 import { measurePlays, type PlayFigures, playTargets } from './plays.ts';
+import { measureReplicas, replicasTitle } from './replicas.ts';
 import { header, verdict, whole } from './report.ts';
 import { isSearch, SMALL_TABLES } from './statements.ts';
 
@@ -94,32 +95,49 @@ function planBook(rows: Measured[]): string {
   return `# Plans\n\n${note}\n\n${chapters.join('\n')}`;
 }
 
-const usage = `Usage: npm run bench:scale
+const usage = `Usage: npm run bench:scale [-- replicas]
 
-Measures everything, and writes bench/scale.md and bench/plans.md. There are no options.`;
+Measures everything, and writes bench/scale.md and bench/plans.md; or only what a read replica brings, and writes that section of
+bench/scale.md anew.`;
 const [argument] = process.argv.slice(2);
 if (argument === '--help') {
   console.log(usage);
   process.exit(0);
 }
-if (argument !== undefined) {
+if (argument !== undefined && argument !== 'replicas') {
   console.error(`"${argument}" is not understood.\n\n${usage}`);
   process.exit(1);
+}
+
+const scaleFile = new URL('scale.md', import.meta.url);
+
+/** Ends the run, with what is wrong. */
+function end(problems: string[]): never {
+  for (const problem of problems) console.error(problem);
+  process.exit(problems.length > 0 ? 1 : 0);
+}
+
+if (argument === 'replicas') {
+  const { section, problems } = await measureReplicas(console.log);
+  const [others = ''] = readFileSync(scaleFile, 'utf8').split(replicasTitle); // the last section
+  writeFileSync(scaleFile, `${others.trimEnd()}\n\n${section}`);
+  console.log(section);
+  end(problems);
 }
 
 const before = header(); // the load of the machine without ours
 const measurement = await measureDatabase(console.log);
 const plays = await measurePlays();
 const { rows, ratio, loadSeconds } = measurement;
-const text = report(before, measurement, plays);
-writeFileSync(new URL('scale.md', import.meta.url), text);
+const replicas = await measureReplicas(console.log);
+const text = `${report(before, measurement, plays)}\n${replicas.section}`;
+writeFileSync(scaleFile, text);
 writeFileSync(new URL('plans.md', import.meta.url), planBook(rows));
 console.log(text);
-const problems = rows.flatMap(problemsOf);
+const problems = [...rows.flatMap(problemsOf), ...replicas.problems];
 if (ratio > pageRatioMax)
   problems.push(`Page 1,000 of GET /sounds costs ${ratio.toFixed(2)} times what page 1 costs.`);
 for (const { name, measured, limit, kept } of playTargets(plays))
   if (!kept) problems.push(`${name}: ${measured} instead of ${limit}.`);
 if (loadSeconds > loadSecondsMax) problems.push(`Loading took more than ${loadSecondsMax} s.`);
-for (const problem of problems) console.error(problem);
-process.exitCode = problems.length > 0 ? 1 : 0;
+end(problems);

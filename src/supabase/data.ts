@@ -19,7 +19,7 @@ type Arguments<Name extends FunctionName> =
  * read-only transaction, so that a read replica may answer. Text that a client chose must begin with "{" in their arguments:
  * PostgREST takes "in" or "fts(x" for a filter of the result.
  */
-const catalogueReads: ReadonlySet<FunctionName> = new Set([
+export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',
   'list_categories',
   'list_filtered_sounds',

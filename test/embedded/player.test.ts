@@ -171,6 +171,15 @@ describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
       await open(page, 'Favorites');
       await page.getByRole('button', { name }).waitFor();
       expect(await page.locator('.rows li').count()).toBe(1);
+
+      // The bar of the player knows it, too, when it is played right after signing in.
+      const title = (await page.locator('.rows strong').textContent()) ?? '';
+      await open(page, 'Account', 'Demo');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await listen(page);
+      await open(page, 'Browse');
+      expect(await page.locator('footer strong').textContent()).toBe(title);
+      expect(await page.locator('footer .heart').getAttribute('aria-pressed')).toBe('true');
     });
   });
 

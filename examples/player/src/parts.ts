@@ -14,12 +14,16 @@ export const cover = (sound: Preview) =>
 const look = (id: string) =>
   favorites.has(id) ? { ariaPressed: 'true', textContent: '♥' } : { ariaPressed: 'false', textContent: '♡' };
 
+addEventListener('favorites', () => {
+  for (const one of document.querySelectorAll<HTMLButtonElement>('.heart'))
+    Object.assign(one, look(one.value));
+});
+
 /** Tells whether a sound is a favorite, and changes that; all hearts of a sound follow at once. */
 export function heart({ id, title }: Preview) {
   const change = async () => {
     const isFavorite = favorites.delete(id) ? false : favorites.add(id).has(id);
-    for (const each of document.querySelectorAll<HTMLElement>(`.heart[value="${id}"]`))
-      Object.assign(each, look(id));
+    dispatchEvent(new Event('favorites'));
     await (isFavorite ? sounds.favorites.add(id) : sounds.favorites.remove(id));
   };
   return button('', change, { className: 'heart', value: id, ariaLabel: `Favorite: ${title}`, ...look(id) });

@@ -16,5 +16,6 @@ export async function loadFavorites() {
   const list = await sounds.favorites.list();
   favorites.clear();
   for (const { sound_id } of list) favorites.add(sound_id);
+  dispatchEvent(new Event('favorites'));
   return list;
 }

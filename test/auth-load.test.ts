@@ -121,7 +121,7 @@ describe('equal requests in flight', () => {
 
 describe('sign-ins whose client goes away', () => {
   const account = { email: newEmail(), password };
-  const placesForAll = { PASSWORD_CALLS_AT_ONCE: '32' };
+  const placesForAll = { PASSWORD_CALLS_AT_ONCE: '64' };
 
   test('do not count as failures when Auth accepted them', async () => {
     const waiting: ServerResponse[] = [];

@@ -12,15 +12,15 @@ const longestToBelieveMs = 5_000;
  * through together fails together. So few are under way at a time. The others wait under their own deadline, and
  * one that has less time left than the last call took fails without having burdened Auth.
  *
- * One client's many calls hold up nobody else: half of the places are kept for clients that had no other call in the queue when
- * theirs came, because calls under way share Auth's processors. They wait in a line of their own. In the other line a
- * call goes before those of clients that had more of them in the queue.
+ * One client's many calls hold up nobody else. Calls under way share Auth's processors, so only a quarter of the places is for
+ * clients that had another call in the queue when theirs came: enough to keep the processors busy. Others do not wait behind
+ * them, but in a line of their own. Of further calls those go first whose client had fewer in the queue.
  * @param atOnce how many calls may be under way
  */
 export function createPasswordQueue(atOnce: number, places: PasswordPlaces) {
   // In each line one at a time waits for a place.
   const onlyCalls = { line: new PQueue({ concurrency: 1 }), bound: atOnce };
-  const furtherCalls = { line: new PQueue({ concurrency: 1 }), bound: Math.ceil(atOnce / 2) };
+  const furtherCalls = { line: new PQueue({ concurrency: 1 }), bound: Math.ceil(atOnce / 4) };
   const callsOf = new Map<string, number>();
   let lastTookMs = 0;
 

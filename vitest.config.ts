@@ -1,5 +1,26 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { patienceMs } from './test/support/patience.ts';
+
+// At the end of a run, the others would wait for them.
+const LONGEST = [
+  'generated-clients',
+  'dev',
+  'account-secrecy',
+  'player',
+  'interrupted',
+  'accounts',
+  'project',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONGEST.some((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -15,7 +36,8 @@ export default defineConfig({
     hookTimeout: 2 * patienceMs,
     expect: { poll: { timeout: patienceMs } },
     // More than the cores: many tests wait, for a process to start or for a deadline to pass.
-    maxWorkers: 4,
+    maxWorkers: 6,
+    sequence: { sequencer: LongestFirst },
     // Loading the gateway anew for every file is a third of the time; no test changes what a module holds.
     isolate: false,
   },

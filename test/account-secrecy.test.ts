@@ -88,8 +88,8 @@ describe('whether an address has an account', () => {
     ) as Map<string, Record<Kind, number[]>>;
     const seen = new Map(names.map((call) => [call, new Set<string>()]));
     for (let round = 0; round < 40; round++) {
-      const known = new Map<Kind, string>();
-      for (const kind of kinds) known.set(kind, await makeAddress(url, sql, kind));
+      const made = kinds.map(async (kind) => [kind, await makeAddress(url, sql, kind)] as const);
+      const known = new Map<Kind, string>(await Promise.all(made));
       const asked = names.flatMap((call) =>
         inTurn(kinds, round).map(async (kind) => {
           const email = kind === 'unknown' ? newEmail() : (known.get(kind) ?? '');
@@ -131,11 +131,13 @@ describe('whether an address has an account', () => {
           ['sign-in', ['unknown', 'known']],
         ] as const) {
           const times: Record<string, number[]> = { unknown: [], known: [], mailed: [] };
-          for (let round = 0; round < 40; round++) {
-            const asked = inTurn(kinds, round).map(async (kind) => {
-              const { took } = await see(api, call, `${kind}-${round}@example.com`, `198.51.100.${round}`);
-              times[kind]?.push(took);
-            });
+          for (let batch = 0; batch < 4; batch++) {
+            const asked = Array.from({ length: 10 }, (_, index) => 10 * batch + index).flatMap((round) =>
+              inTurn(kinds, round).map(async (kind) => {
+                const { took } = await see(api, call, `${kind}-${round}@example.com`, `198.51.100.${round}`);
+                times[kind]?.push(took);
+              }),
+            );
             await Promise.all(asked);
           }
           expectSameTime(
@@ -152,8 +154,7 @@ describe('whether an address has an account', () => {
     project: { api, url },
     sql,
   }) => {
-    const ids = new Set<string>();
-    for (const kind of kinds) {
+    const ids = kinds.map(async (kind) => {
       const email = await makeAddress(url, sql, kind);
       const signUp = (address: string) =>
         api
@@ -167,11 +168,13 @@ describe('whether an address has an account', () => {
         expect(body).toEqual({
           data: { needs_email_confirmation: true, user: { id: expect.any(String), email } },
         });
-        ids.add(body.data.user.id);
       }
-      expect(await sql`select from auth.users where id::text in ${sql([...ids])}`).toHaveLength(0);
-    }
-    expect(ids.size).toBe(kinds.length);
+      const [id, ...others] = answers.map(({ body }) => body.data.user.id as string);
+      expect(others).toEqual([id, id]);
+      expect(await sql`select from auth.users where id::text = ${id ?? null}`).toHaveLength(0);
+      return id;
+    });
+    expect(new Set(await Promise.all(ids)).size).toBe(kinds.length);
   });
 
   test('is mailed to nobody more than five times an hour, whoever signs up with the address', async ({

@@ -30,7 +30,7 @@ async function startService({ onTestFinished }: TestContext) {
 
 type Ended = { status: number; startedMs: number; seconds: number; what: string };
 
-const pauseMs = 20;
+const pauseMs = 100;
 
 /** Starts clients that send requests until they are stopped. Every answer is checked as in all other tests. */
 function startTraffic(

@@ -5,8 +5,7 @@ import { makeIdToken, PROVIDERS, type Provider } from './identity-provider.ts';
 // stdout. Other projects trust the keys of Google and Apple alone.
 
 const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
-    [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>]
-    [--audience …] [--expires-in=<seconds>] [--unverified]
+    [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>] [--unverified]
 
 Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
 
@@ -22,15 +21,12 @@ function answer(args: string[]): string | Promise<string> {
       picture: text,
       sub: text,
       nonce: text,
-      audience: text,
-      'expires-in': { ...text, default: '3600' },
       unverified: { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
   });
-  const { provider, unverified, 'expires-in': seconds, help, ...rest } = values;
+  const { provider, unverified, help, ...rest } = values;
   if (help) return USAGE;
-  const expiresIn = Number(seconds);
   if (!rest.email) throw new Error('Specify --email.');
   if (!isProvider(provider)) throw new Error('--provider must be google or apple.');
   if (provider === 'apple' && (rest.name || rest.picture)) {
@@ -38,8 +34,7 @@ function answer(args: string[]): string | Promise<string> {
       'Apple gives the name only to the app: its ID tokens contain neither --name nor --picture.',
     );
   }
-  if (!Number.isInteger(expiresIn)) throw new Error('--expires-in must be a whole number of seconds.');
-  return makeIdToken({ ...rest, provider, expiresIn, emailVerified: !unverified });
+  return makeIdToken({ ...rest, provider, emailVerified: !unverified });
 }
 
 function isProvider(name: string): name is Provider {

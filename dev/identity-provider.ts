@@ -3,15 +3,12 @@ import { type CryptoKey, type JWK, SignJWT } from 'jose';
 
 /**
  * The identity providers whose ID tokens Auth takes here, under the names and issuers that they have everywhere; their
- * client ids, which are the audience of the tokens, are those of an app that exists only on this machine.
+ * client id, which is the audience of the tokens, is that of an app that exists only on this machine.
  */
 export const PROVIDERS = {
-  google: { issuers: ['https://accounts.google.com'], clientIds: ['sounds-service-local'] },
-  apple: {
-    issuers: ['https://appleid.apple.com', 'https://account.apple.com'],
-    clientIds: ['sounds-service-local'],
-  },
-} as const satisfies Record<string, { issuers: readonly string[]; clientIds: readonly string[] }>;
+  google: { issuer: 'https://accounts.google.com', clientId: 'sounds-service-local' },
+  apple: { issuer: 'https://appleid.apple.com', clientId: 'sounds-service-local' },
+} as const;
 
 export type Provider = keyof typeof PROVIDERS;
 
@@ -42,10 +39,6 @@ export interface IdTokenOptions {
   sub?: string | undefined;
   /** As the app passes it to Auth; the token holds its hash. */
   nonce?: string | undefined;
-  audience?: string | string[] | undefined;
-  issuer?: string | undefined;
-  /** Seconds from now, an hour unless given; negative for a token that has expired. */
-  expiresIn?: number | undefined;
   /** Put over all the others; undefined takes a claim away. */
   claims?: Record<string, unknown>;
   /** An ES256 key that is not the provider's. */
@@ -55,11 +48,11 @@ export interface IdTokenOptions {
 /** An ID token as the native sign-in of a provider gives it to an app; valid on local stacks unless asked otherwise. */
 export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const { provider = 'google', email, nonce } = options;
-  const { issuers, clientIds } = PROVIDERS[provider];
+  const { issuer, clientId } = PROVIDERS[provider];
   const now = Math.floor(Date.now() / 1000);
   const claims = {
-    iss: options.issuer ?? issuers[0],
-    aud: options.audience ?? clientIds[0],
+    iss: issuer,
+    aud: clientId,
     sub: options.sub ?? subjectOf(provider, email ?? ''),
     email,
     email_verified: email === undefined ? undefined : (options.emailVerified ?? true),
@@ -67,7 +60,7 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
     picture: options.picture,
     nonce: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex'),
     iat: now,
-    exp: now + (options.expiresIn ?? 3600),
+    exp: now + 3600,
     ...options.claims,
   };
   return new SignJWT(claims)

@@ -6,7 +6,6 @@ import { createServer } from 'vite';
 
 /** The example app at an address of its own, which passes /api on to the gateway. */
 export interface Player {
-  readonly url: string;
   stop(): Promise<void>;
 }
 
@@ -15,7 +14,6 @@ export async function startPlayer({
   gatewayPort,
   dataDir,
 }: {
-  /** 0 picks a free one. */
   port: number;
   gatewayPort: number;
   dataDir: string;
@@ -34,9 +32,7 @@ export async function startPlayer({
   });
   http.on('request', vite.middlewares).listen(port, '127.0.0.1');
   await once(http, 'listening');
-  const address = http.address();
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}/`,
     async stop() {
       await vite.close();
       http.closeAllConnections();

@@ -15,8 +15,6 @@ export interface Stack {
   readonly apiUrl: string;
   /** Where files are fetched from: `apiUrl`, or the same at the address that others in the network reach. */
   readonly publicUrl: string;
-  /** Where mails are looked up: `/api/v1/search?query=to:<address>`. */
-  readonly mailUrl: string;
   /** As the role `postgres`. */
   readonly databaseUrl: string;
   readonly publishableKey: string;
@@ -119,7 +117,6 @@ async function startServices(
   return {
     apiUrl: api.url,
     publicUrl: api.publicUrl,
-    mailUrl: api.url,
     databaseUrl,
     ...LOCAL_KEYS,
     exited,

@@ -48,7 +48,7 @@ DO_NOT_TRACK=1 npx supabase db query --yes --remote=${stack.databaseUrl} 'select
 
 An account of your own, from sign-up through a forgotten password to deletion. Mailed codes are printed here; the lines look them up:
 
-${accountCalls(api, stack.mailUrl, emailConfirmations).join('\n')}
+${accountCalls(api, stack.apiUrl, emailConfirmations).join('\n')}
 
 Ctrl-C stops everything. The data is kept until npm run dev -- --fresh.
 `;

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Response } from 'supertest';
 import { describe, expect, inject } from 'vitest';
-import { startStack } from '../dev/stack.ts';
 import { token } from './support/access-token.ts';
 import { type Api, apiAt, bearer } from './support/api.ts';
 import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { startGateway } from './support/gateway.ts';
 import { codeSentTo } from './support/mail.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
-import { preparedFolder } from './support/prepared.ts';
+import { canConfirm, noConfirmations, testWithConfirmations } from './support/project.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 import { newEmail, password, type Session, signUp, test } from './support/test.ts';
 
 const { mailUrl } = inject('stack');
 const noMail = 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.';
+
+const confirming = testWithConfirmations();
 
 const newPassword = 'another correct horse';
 
@@ -456,39 +456,28 @@ describe('the limits of passwords, codes and mails', () => {
   });
 });
 
-test.runIf(inject('stack').embedded)(
+confirming(
   'a new account is confirmed with the code of its mail where the project asks for that',
-  async () => {
-    const dataDir = await preparedFolder();
-    const stack = await startStack({
-      dataDir,
-      apiPort: 0,
-      databasePort: 0,
-      durable: false,
-      emailConfirmations: true,
-    });
-    const gateway = await startGateway({ SUPABASE_URL: stack.apiUrl });
-    const api = apiAt(gateway.url);
+  async ({ project: { api, mailUrl }, skip }) => {
+    skip(!canConfirm(), noConfirmations);
     const email = newEmail();
     const signedUp = await api.post('/auth/signup').send({ email, password }).expect(200);
     expect(signedUp.body.data).toMatchObject({ needs_email_confirmation: true, user: { email } });
     await api.post('/auth/signin').send({ email, password }).expect(401);
-    const first = await codeSentTo(stack.mailUrl, email);
+    const first = await codeSentTo(mailUrl, email);
     await verify(api, email, other(first), 'signup').expect(401);
+    // Once a second at most, as in `supabase start`.
     await expect
       .poll(
         async () => {
           await api.post('/auth/resend').send({ email }).expect(200);
-          return codeSentTo(stack.mailUrl, email);
+          return codeSentTo(mailUrl, email);
         },
         { interval: 1_100 },
-      ) // once a second at most, as in `supabase start`
+      )
       .not.toBe(first);
-    const { body } = await verify(api, email, await codeSentTo(stack.mailUrl, email), 'signup').expect(200);
+    const { body } = await verify(api, email, await codeSentTo(mailUrl, email), 'signup').expect(200);
     await api.get('/me').auth(body.data.access_token, bearer).expect(200);
     await api.post('/auth/signin').send({ email, password }).expect(200);
-    await gateway.close();
-    await stack.stop();
-    await rm(dataDir, { recursive: true, force: true });
   },
 );

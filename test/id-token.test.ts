@@ -69,11 +69,11 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     const email = newEmail();
     const { privateKey } = await generateKeyPair('ES256');
     const wrong: Record<string, IdTokenOptions> = {
-      'another audience': { audience: 'another-app' },
-      'another issuer': { issuer: 'https://accounts.example.com' },
-      'the issuer of the other provider': { issuer: 'https://appleid.apple.com', claims: { sub: '' } },
+      'another audience': { claims: { aud: 'another-app' } },
+      'another issuer': { claims: { iss: 'https://accounts.example.com' } },
+      'the issuer of the other provider': { claims: { iss: 'https://appleid.apple.com', sub: '' } },
       'another signature': { key: privateKey },
-      'an expiry in the past': { expiresIn: -1 },
+      'an expiry in the past': { claims: { exp: 1 } },
       'no subject': { claims: { sub: undefined } },
     };
     for (const [what, options] of Object.entries(wrong)) {

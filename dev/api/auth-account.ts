@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { body, refusal } from './auth.ts';
 import { type AuthService, atomically } from './auth-lite.ts';
-import { Recover, Resend, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
+import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { requireShortPassword } from './auth-service.ts';
 
 const Change = z.object({
@@ -11,23 +11,12 @@ const Change = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Answers, or leaves the request to Lite by answering nothing. */
-type Route = (service: AuthService, c: Context) => Promise<object | undefined>;
-
-const MAILED = ['signup', 'recovery'];
+type Route = (service: AuthService, c: Context) => Promise<object>;
 
 const routes: Record<string, Route> = {
   'POST /auth/v1/recover': async (service, c) => recover(service, await body(c, Recover)),
-
-  async 'POST /auth/v1/resend'(service, c) {
-    const request = await body(c, Resend);
-    return request.type === 'signup' ? resendSignUp(service, request) : undefined;
-  },
-
-  async 'POST /auth/v1/verify'(service, c) {
-    const request = await body(c, Verify);
-    return MAILED.includes(request.type) ? verify(service, request) : undefined;
-  },
+  'POST /auth/v1/resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
+  'POST /auth/v1/verify': async (service, c) => verify(service, await body(c, Verify)),
 };
 
 /** Forgotten passwords, codes from mails and new passwords, answered as Supabase Auth does. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
@@ -103,26 +102,16 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
  */
 function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
   return sql.begin(async (transaction) => {
-    const [user] =
-      await transaction`select email, deleted_at from auth.users where id::text = ${id} for update`;
+    const [user] = await transaction`select deleted_at from auth.users where id::text = ${id} for update`;
     if (user === undefined || user['deleted_at'] !== null) return user !== undefined;
-    const hash = (value: string) =>
-      createHash('sha256')
-        .update(id + value)
-        .digest('base64url');
     await transaction`
-      update auth.users set email = ${user['email'] && hash(user['email'])}, encrypted_password = null,
+      update auth.users set email = md5(id || email), encrypted_password = null,
         confirmation_token = '', recovery_token = '', deleted_at = now() where id = ${id}`;
     // Auth does this in several statements, too; triggers see each of them.
     await transaction`update auth.users set raw_user_meta_data = '{}' where id = ${id}`;
     await transaction`update auth.users set raw_app_meta_data = '{}' where id = ${id}`;
-    for (const {
-      provider_id,
-    } of await transaction`select provider_id from auth.identities where user_id = ${id}`) {
-      await transaction`
-        update auth.identities set provider_id = ${hash(provider_id)}, identity_data = '{}'
-          where user_id = ${id} and provider_id = ${provider_id}`;
-    }
+    await transaction`
+      update auth.identities set provider_id = md5(user_id || provider_id), identity_data = '{}' where user_id = ${id}`;
     await transaction`delete from auth.sessions where user_id = ${id}`;
     return true;
   });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
-import { rememberMethod } from './auth-session.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
 /** What Lite makes of an identity: whose it is, and the address that a new account would get. */
@@ -46,14 +45,9 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
   }
   const confirmed = (await repository.findUserById(user.id)) ?? user;
   const identities = await repository.findIdentitiesByUserId(user.id);
-  const session = await service['createSessionForUser'](
-    repository.parseUserJson(confirmed),
-    identities,
-    'user',
-    { provider },
-  );
-  await rememberMethod(repository, session.session_id, 'oauth');
-  return session;
+  return service['createSessionForUser'](repository.parseUserJson(confirmed), identities, 'user', {
+    provider,
+  });
 }
 
 async function accountOf(

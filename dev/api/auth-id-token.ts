@@ -4,10 +4,7 @@ import { z } from 'zod';
 import { ALGORITHM, PROVIDERS, type Provider, PUBLIC_KEY } from '../identity-provider.ts';
 import { AuthError, OAuthError } from './auth-errors.ts';
 
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? '');
+const text = z.string().default('');
 
 /** The body of the `id_token` grant. */
 export const IdTokenGrant = z.object({ provider: text, id_token: text, nonce: text });
@@ -15,10 +12,6 @@ export const IdTokenGrant = z.object({ provider: text, id_token: text, nonce: te
 const Claims = z.object({
   iss: z.string(),
   sub: z.string().default(''),
-  aud: z
-    .union([z.string(), z.array(z.string())])
-    .default([])
-    .transform((audience) => [audience].flat()),
   nonce: z.string().default(''),
   email: z.string().default(''),
   email_verified: z.unknown().optional(),
@@ -51,10 +44,9 @@ const badToken = () => new OAuthError('invalid request', 'Bad ID token');
 export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Promise<ExternalIdentity> {
   const provider = providerOf(request.provider);
   const claims = await claimsOf(provider, request.id_token);
-  const { sub, aud, nonce } = claims;
-  const clientIds: readonly string[] = PROVIDERS[provider].clientIds;
+  const { sub, nonce } = claims;
   const expectedNonce = request.nonce && createHash('sha256').update(request.nonce).digest('hex');
-  if (!sub || !aud.some((client) => clientIds.includes(client)) || nonce !== expectedNonce) throw badToken();
+  if (!sub || nonce !== expectedNonce) throw badToken();
   return identityOf(provider, claims);
 }
 
@@ -67,7 +59,8 @@ async function claimsOf(provider: Provider, token: string): Promise<Claims> {
   try {
     const { payload } = await jwtVerify(token, PUBLIC_KEY, {
       algorithms: [ALGORITHM],
-      issuer: [...PROVIDERS[provider].issuers],
+      issuer: PROVIDERS[provider].issuer,
+      audience: PROVIDERS[provider].clientId,
       requiredClaims: ['exp'],
     });
     return Claims.parse(payload);

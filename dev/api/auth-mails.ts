@@ -1,13 +1,10 @@
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { requireGap, sendConfirmation } from './auth-confirmation.ts';
 import { AuthError, isAuthError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
-import { rememberMethod } from './auth-session.ts';
 
 const text = z.string().default('');
 export const Recover = z.object({ email: text });
-export const Resend = z.object({ type: text, email: text });
 export const Verify = z.object({ type: text, email: text, token: text });
 
 /** Mails a code for setting a new password; whether there is such an account does not show. */
@@ -22,7 +19,7 @@ export async function recover(service: AuthService, { email }: z.infer<typeof Re
 /** Mails the code that confirms a new account anew, where it is not confirmed yet. */
 export async function resendSignUp(
   service: AuthService,
-  { email }: Pick<z.infer<typeof Resend>, 'email'>,
+  { email }: z.infer<typeof Recover>,
 ): Promise<object> {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   if (user && !user.email_confirmed_at) await sendConfirmation(service, user);
@@ -42,8 +39,6 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
   confirmFirst(service);
   try {
     const session = await service.verifyOtp({ type, email, token });
-    const { session_id } = decodeJwt<{ session_id: string }>(session.access_token);
-    await rememberMethod(service.repo, session_id, 'otp');
     // The code of a mail confirms the address, also that of a recovery: none is needed for it any more.
     await service.repo.updateUser(session.user.id, { confirmation_token: null });
     return session;

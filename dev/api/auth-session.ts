@@ -1,9 +1,8 @@
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
-import { resolveKey } from './access.ts';
 import { AuthError, errorResponse, readBody } from './auth-errors.ts';
-import { type AuthService, isBanned, type Repository } from './auth-lite.ts';
+import { type AuthService, isBanned } from './auth-lite.ts';
 import { forLite, keySet, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
@@ -14,20 +13,6 @@ export function publishedKeys(algorithm: SigningAlgorithm): MiddlewareHandler<Ho
     if (c.req.path !== '/auth/v1/.well-known/jwks.json') return next();
     return Promise.resolve(c.json(keySet(algorithm), 200, { 'Cache-Control': 'public, max-age=600' }));
   };
-}
-
-/** How a session began, other than by password; Auth remembers it in a table of its own, which Lite has not. */
-export async function rememberMethod(
-  repository: Repository,
-  sessionId: string,
-  tag: 'oauth' | 'otp',
-): Promise<void> {
-  await repository['db']
-    .withSchema('auth')
-    .updateTable('sessions')
-    .set({ tag })
-    .where('id', '=', sessionId)
-    .execute();
 }
 
 /** Gives the access tokens that Lite hands out the claims and the signature of those of Supabase Auth. */
@@ -59,7 +44,7 @@ export function fullTokens(
       user_metadata: user.user_metadata,
       aal: 'aal1',
       // Of the sign-in, however often the session was refreshed since.
-      amr: [{ method: stored?.tag ?? 'password', timestamp: secondsOf(stored?.created_at) }],
+      amr: [{ method: 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
     };
     session.access_token = await signToken(full, algorithm);
@@ -79,8 +64,6 @@ const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (!USER_ROUTES.test(c.req.path)) return next();
   const token = bearer(c);
-  // The edge puts the token of a guest in the place of a new API key.
-  if (token === undefined && (await hasNewKey(c))) return badToken('missing sub claim');
   if (token === undefined) return next();
   const claims = await verifyToken(token).then(
     ({ payload }) => payload,
@@ -111,10 +94,4 @@ function badToken(reason: string): Response {
 function bearer(c: Context): string | undefined {
   const token = c.req.header('authorization')?.match(/^Bearer\s+(\S+)$/)?.[1];
   return token?.startsWith('sb_') ? undefined : token;
-}
-
-/** Whether the call came with an API key of the kind that is no token. */
-async function hasNewKey(c: Context): Promise<boolean> {
-  const key = c.req.header('apikey') ?? '';
-  return key.startsWith('sb_') && (await resolveKey(key)) !== null;
 }

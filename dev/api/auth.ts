@@ -8,7 +8,7 @@ import type { AuthService } from './auth-lite.ts';
 import { refresh, signIn, signUp } from './auth-service.ts';
 
 const SignUp = z.object({
-  email: z.string().max(255, 'Unable to validate email address: invalid format').default(''),
+  email: z.string().default(''),
   password: z.string().default(''),
   data: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -79,7 +79,6 @@ export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const parsed = schema.safeParse(parseJson(await c.req.text()));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  if (issue?.code === 'too_big') throw new AuthError(400, 'validation_failed', issue.message);
   throw new AuthError(400, 'bad_json', `Could not parse request body as JSON: ${issue?.message}`);
 }
 

@@ -65,10 +65,8 @@ export function describe(size: number) {
   return {
     eTag: `"${randomUUID().replaceAll('-', '')}"`,
     size,
-    contentLength: size,
     mimetype: 'application/octet-stream',
     cacheControl: 'no-cache',
     lastModified: new Date(),
-    httpStatusCode: 200,
   };
 }

@@ -25,34 +25,24 @@ export function restErrorResponse(error: DatabaseError, anonymous: boolean): Res
   return respond(status, { code, details: error.detail ?? null, hint: error.hint ?? null, message });
 }
 
-// By class (the first two characters of the SQLSTATE), as PostgREST's source lists them. Everything else is a 400.
-const STATUS_BY_CLASS: Record<string, number> = {
-  ...Object.fromEntries(['0L', '0P', '28'].map((name) => [name, 403])),
-  ...Object.fromEntries(['08', '53'].map((name) => [name, 503])),
-  ...Object.fromEntries(
-    ['09', '25', '2D', '38', '39', '3B', '40', '54', '55', '57', '58', 'F0', 'HV', 'P0', 'XX'].map((name) => [
-      name,
-      500,
-    ]),
-  ),
-};
-
-const STATUS_BY_CODE: Record<string, number> = {
+// Of those that PostgREST's source lists, by SQLSTATE or its class (the first two characters), what the service can meet.
+// Everything else is a 400.
+const STATUS: Record<string, number> = {
   '23503': 409,
   '23505': 409,
   '25006': 405,
-  '42883': 404,
-  '42P01': 404,
-  '42P17': 500,
+  '40': 500,
+  '53': 503,
+  '55': 500,
+  '57': 500,
   '57P01': 503,
-  P0001: 400,
 };
 
 function statusOf({ code, message }: DatabaseError, anonymous: boolean): number {
   if (code === '42501') return anonymous ? 401 : 403;
   if (code === '22023' && /^role ".*" does not exist$/.test(message)) return 401;
   if (code.startsWith('PT')) return /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
-  return STATUS_BY_CODE[code] ?? STATUS_BY_CLASS[code.slice(0, 2)] ?? 400;
+  return STATUS[code] ?? STATUS[code.slice(0, 2)] ?? 400;
 }
 
 /** An error answer in PostgREST's shape, with its headers. */

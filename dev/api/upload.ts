@@ -6,9 +6,6 @@ import type { Database } from './rest-connection.ts';
 import type { Storage, StorageCaller } from './storage-caller.ts';
 import { bucketNotFound, fromDatabase, invalidRequest, StorageError } from './storage-errors.ts';
 
-// What `supabase start` allows for buckets without a limit of their own.
-const DEFAULT_MAX_BYTES = 50 * 1024 * 1024;
-
 // The characters that Storage accepts in an object's name.
 const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
 
@@ -58,7 +55,7 @@ export async function checkLimits(
   const [limits] = await connection.driver<{ maxBytes: number | null; types: string[] | null }[]>`
     select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
   if (!limits) throw bucketNotFound();
-  if (size > (limits.maxBytes ?? DEFAULT_MAX_BYTES)) {
+  if (size > (limits.maxBytes ?? Number.POSITIVE_INFINITY)) {
     throw new StorageError(
       413,
       'Payload too large',

@@ -23,24 +23,20 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
   });
 
   test('prints what it is asked for', async () => {
-    const args = ['--provider', 'apple', '--sub', 's', '--audience', 'a', '--unverified', '--expires-in=-60'];
+    const args = ['--provider', 'apple', '--sub', 's', '--unverified'];
     const { stdout } = await print('--email', 'a@example.com', ...args);
-    const claims = decodeJwt(stdout);
-    expect(claims).toMatchObject({
+    expect(decodeJwt(stdout)).toMatchObject({
       iss: 'https://appleid.apple.com',
       sub: 's',
-      aud: 'a',
       email: 'a@example.com',
       email_verified: false,
     });
-    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(-60);
   });
 
   test.for([
     ['no address', []],
     ['an unknown provider', ['--email', 'a@example.com', '--provider', 'constructor']],
     ['a name from Apple', ['--email', 'a@example.com', '--provider', 'apple', '--name', 'Ada']],
-    ['a time that is none', ['--email', 'a@example.com', '--expires-in', 'soon']],
     ['an option that there is not', ['--mail', 'a@example.com']],
   ] as const)('refuses %s', async ([, args]) => {
     const { code, stdout, stderr } = await print(...args);

@@ -89,9 +89,9 @@ export default async function setup(project: TestProject) {
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
   const dataDir = await preparedFolder();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
-  const { apiUrl, mailUrl, databaseUrl, publishableKey, secretKey } = stack;
+  const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;
   const keys = { publishableKey, secretKey, jwtSecret: '' };
-  const urls = { apiUrl, mailUrl, confirmingUrl: '', databaseUrl };
+  const urls = { apiUrl, mailUrl: apiUrl, confirmingUrl: '', databaseUrl };
   project.provide('stack', { ...urls, ...keys, forging: 'ES256', embedded: true });
   return async () => {
     await stack.stop();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { type Postgres, SUPERUSER, startPostgres } from '../dev/postgres.ts';
 import { removeFolder } from '../dev/postgres-files.ts';
 import { makeStandby } from '../dev/standby.ts';
 import { catalogueReads } from '../src/supabase/data.ts';
-import type { Database } from '../src/supabase/database.types.ts';
+import { type Call, calls, firstPage, type Player, session } from './listening.ts';
 import { LARGE, load } from './load.ts';
 import { knowsProcessorTime, postgresSeconds } from './processor.ts';
 import { header, milliseconds, verdict, whole } from './report.ts';
@@ -28,69 +27,6 @@ const pages = 4_000;
 const shareMax = 1 / 3;
 
 type Sql = postgres.Sql;
-type Player = { user: string; sound: string };
-
-/** What a request asks of the data API. */
-type Call = Readonly<{
-  request: string;
-  /** How often in 20 minutes of listening, as docs/deploy.md reckons. */
-  times: number;
-  role: 'authenticated' | 'service_role';
-  name: keyof Database['public']['Functions'];
-  args?: (player: Player) => Record<string, string>;
-}>;
-
-const service = 'service_role';
-const authenticated = 'authenticated';
-const list = (query: string, filters: object, times: number): Call => ({
-  request: `GET /sounds${query}`,
-  times,
-  role: service,
-  name: 'list_filtered_sounds',
-  args: () => ({ filters: JSON.stringify(filters) }),
-});
-const category = 'category-1';
-const firstPage = list('', {}, 2);
-
-const calls: readonly Call[] = [
-  { request: 'GET /home', times: 1, role: service, name: 'list_home_sections' },
-  { request: 'GET /categories', times: 1, role: service, name: 'list_categories' },
-  firstPage,
-  list(`?category=${category}&include_children=true`, { category, include_children: true }, 1),
-  list('?search=rain', { search: 'rain' }, 1),
-  {
-    request: 'GET /sounds/{id}',
-    times: 5,
-    role: authenticated,
-    name: 'get_sound',
-    args: ({ sound }) => ({ wanted_sound: sound }),
-  },
-  {
-    request: 'POST /sounds/{id}/play',
-    times: 5,
-    role: service,
-    name: 'count_play',
-    args: ({ user, sound }) => ({ played_sound: sound, player: user, idempotency_key: randomUUID() }),
-  },
-  { request: 'GET /favorites', times: 1, role: authenticated, name: 'list_favorites' },
-  {
-    request: 'POST /favorites',
-    times: 1,
-    role: authenticated,
-    name: 'add_favorite',
-    args: ({ sound }) => ({ liked_sound: sound }),
-  },
-  {
-    request: 'DELETE /favorites/{id}',
-    times: 1,
-    role: authenticated,
-    name: 'remove_favorite',
-    args: ({ sound }) => ({ disliked_sound: sound }),
-  },
-  { request: 'last seen, after a response', times: 1, role: authenticated, name: 'touch_last_seen' },
-];
-const session = calls.flatMap((call) => Array.from({ length: call.times }, () => call));
-
 /** The data API's connections to one database. */
 const connect = ({ databaseUrl }: Postgres): Sql =>
   postgres(as('authenticator', databaseUrl), { max: connections, onnotice() {} });
@@ -266,7 +202,7 @@ ${head}
 What apps ask of the data API in 20 minutes of listening, over ${connections} connections, each call in a transaction like PostgREST's. Catalogue
 reads go to the replica, a hot standby on the same machine, and all else to the primary. Processor time is that of all processes of a
 server: what the primary takes to send its changes counts, and so does what the replica takes to replay them. Medians of
-${rounds} rounds. Both servers and the load share the processor, so that a second replica of the figures "a second" needs a machine of its own.
+${rounds} rounds. Both servers and the load share two cores here: what a replica adds to the figures "a second" shows on a machine of its own.
 
 ${summary}
 

@@ -77,7 +77,15 @@ describe('with a read replica', () => {
     const id = await addSound(stack.sql, { category });
     await untilListed(service, token, category, id);
     const get = (path: string) => api.get(path).auth(token, bearer).expect(200);
-    for (const path of ['/categories', '/home', '/sounds?search=in', `/sounds/${id}`]) await get(path);
+    const reads = {
+      '/categories': 'list_categories',
+      '/home': 'list_home_sections',
+      '/sounds?search=in': 'list_filtered_sounds',
+      [`/sounds/${id}`]: 'get_sound',
+    };
+    // A machine that is busy for seconds makes a replica fail for a while.
+    for (const [path, name] of Object.entries(reads))
+      await expect.poll(() => get(path).then(() => namesOf(replica.passed))).toContain(name);
     await api.post('/auth/signin').send({ email, password }).expect(200);
     await api.post('/auth/refresh').send({ refresh_token }).expect(200);
     await api.post('/favorites').auth(token, bearer).send({ sound_id: id }).expect(201);
@@ -91,10 +99,8 @@ describe('with a read replica', () => {
     await expect.poll(readiness).toEqual({ status: 200, database: true, replica: true });
     await gateway.close();
 
-    const reads = ['get_sound', 'list_categories', 'list_filtered_sounds', 'list_home_sections'];
-    expect(namesOf(replica.passed)).toEqual([...reads, 'replica_lag_seconds']);
+    expect(namesOf(replica.passed)).toEqual([...Object.values(reads), 'replica_lag_seconds'].toSorted());
     expect(replica.passed.every(({ method }) => method === 'GET')).toBe(true);
-    // A machine that is busy for seconds makes a replica fail.
     const hasFailed = gateway.logged.some((line) => line.includes('The read replica fails'));
     expect(namesOf(primary.passed.filter(({ method }) => method === 'GET')).length > 0).toBe(hasFailed);
     expect(namesOf(primary.passed)).toEqual(

@@ -3,15 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { expect, test } from 'vitest';
-import { clientTypes, documentText } from '../dev/openapi.ts';
+import { documentText } from '../dev/openapi.ts';
 import { endpoints } from '../src/app.ts';
 
 test('openapi.json is up to date with the endpoints; if not, run: npm run openapi', async () => {
   expect(await readFile('openapi.json', 'utf8')).toBe(documentText());
-});
-
-test('the generated client types are up to date with openapi.json; if not, run: npm run openapi', async () => {
-  expect(await readFile('client/src/document.types.ts', 'utf8')).toBe(await clientTypes());
 });
 
 test('openapi.json passes the recommended rules of Redocly without a warning', () => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, onTestFinished, vi } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, onTestFinished, vi } from 'vitest';
 import { createSounds, type Options, type SessionEvent, type Store } from '../../client/src/index.ts';
-import { canRunBrowser } from '../support/browser.ts';
+import { canRunBrowser, launchBrowser } from '../support/browser.ts';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../support/network.ts';
 import { newEmail, password, test } from '../support/test.ts';
 import { bundleClient } from './bundle.ts';
-import { openPage, startBrowser } from './page.ts';
+import { openPage, openProfile } from './page.ts';
 
 /** A store as phones have them: asynchronous, and slow on request. Its items can be looked at. */
 export function phoneStore(delayMs = 0): Store & { items: Map<string, string> } {
@@ -45,15 +46,21 @@ const runtimes = {
   'Chromium with what React Native has': 'test/client/react-native.js',
 };
 
-type Runtime = keyof typeof runtimes;
-
 /** The same tests for the client in Node, and in a browser. @param define gets what starts a device there */
 export const inEveryRuntime = (name: string, define: (start: typeof startDevice) => void) =>
-  describe.for(Object.keys(runtimes) as Runtime[])(`${name}, in %s`, (runtime) => {
-    test.beforeEach(({ skip }) =>
-      skip(runtimes[runtime] !== null && !canRunBrowser, 'Install chromium to run the client in a browser.'),
-    );
-    define((gatewayUrl, setting) => startDevice(gatewayUrl, { runtime, ...setting }));
+  describe.for(Object.entries(runtimes))(`${name}, in %s`, ([, module]) => {
+    const canRun = module === null || canRunBrowser;
+    let browser: Browser | undefined;
+    beforeAll(async () => {
+      if (module !== null && canRun) browser = await launchBrowser();
+    });
+    afterAll(() => browser?.close());
+    test.beforeEach(({ skip }) => skip(!canRun, 'Install chromium to run the client in a browser.'));
+    define((gatewayUrl, setting) =>
+      startDevice(gatewayUrl, {
+        ...setting,
+        ...(browser && module !== null && { at: { browser, module } }),
+      }));
   });
 
 const realNow = Date.now;
@@ -73,7 +80,11 @@ async function pageRequest(module: string, path: string): Promise<Fault> {
 /** Less than the pause before the first repeat: what fails at once fails for good. Not for calls that are to succeed. */
 export const withoutRepeats = { timeLimitMs: 900 };
 
-type Setting = Partial<Omit<Options, 'url'>> & { runtime?: Runtime; store?: ReturnType<typeof phoneStore> };
+type Setting = Partial<Omit<Options, 'url'>> & {
+  store?: ReturnType<typeof phoneStore>;
+  /** A browser to run the client in, and the module that its pages are given. */
+  at?: { browser: Browser; module: string };
+};
 
 /**
  * A device with the client on it, and a network to the gateway that can be broken.
@@ -81,9 +92,8 @@ type Setting = Partial<Omit<Options, 'url'>> & { runtime?: Runtime; store?: Retu
  */
 export async function startDevice(
   gatewayUrl: string,
-  { runtime = 'Node', store = phoneStore(), ...options }: Setting = {},
+  { at, store = phoneStore(), ...options }: Setting = {},
 ) {
-  const module = runtimes[runtime];
   const events: SessionEvent[] = [];
   const onSession = (event: SessionEvent) => void events.push(event);
   const sent: string[] = [];
@@ -91,17 +101,17 @@ export async function startDevice(
   const { url } = await startNetwork(
     new URL(gatewayUrl).origin,
     async (request) => {
-      const answer = module && (await pageRequest(module, request.path));
+      const answer = at && (await pageRequest(at.module, request.path));
       if (answer) return answer;
       sent.push(nameOf(request));
       return network.before(request);
     },
     (request) => network.after(request),
   );
-  const browser = module === null ? null : await startBrowser({ store, onSession });
+  const profile = at && (await openProfile(at.browser, { store, onSession }));
   const make = async (limit: { timeLimitMs?: number } = options) =>
-    browser
-      ? openPage(browser, url, limit.timeLimitMs)
+    profile
+      ? openPage(profile, url, limit.timeLimitMs)
       : createSounds({ url: `${url}/api/v1`, store, onSession, ...limit });
   const sounds = await make();
   let aheadMs = 0;
@@ -118,8 +128,8 @@ export async function startDevice(
     /** Puts the clock of the device forward. In Node that is Date.now alone: the gateway, in the same process, uses Date. */
     async setClock(ms: number) {
       aheadMs = ms;
-      await browser?.clock.setSystemTime(now());
-      if (browser) return;
+      await profile?.clock.setSystemTime(now());
+      if (profile) return;
       const spy = vi.spyOn(Date, 'now').mockImplementation(now);
       onTestFinished(() => void spy.mockRestore());
     },

@@ -1,7 +1,6 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { Options, Sounds } from '../../client/src/index.ts';
-import { launchBrowser } from '../support/browser.ts';
 import { patienceMs } from '../support/patience.ts';
 
 /** What the test and the page have in common, under its name on the page. */
@@ -9,11 +8,13 @@ type Shared = Record<'getItem' | 'setItem' | 'removeItem' | 'onSession', (...arg
 
 type OnPage = { sounds: object } & Shared;
 
-/** A browser of its own for one test, whose pages have the store and the listener of the device. */
-export async function startBrowser({ store, onSession }: Pick<Options, 'store' | 'onSession'>) {
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
+/** A profile of a browser for one test, whose pages have the store and the listener of the device. */
+export async function openProfile(
+  browser: Browser,
+  { store, onSession }: Pick<Options, 'store' | 'onSession'>,
+) {
   const context = await browser.newContext();
+  onTestFinished(() => context.close());
   context.setDefaultTimeout(patienceMs);
   for (const [name, call] of Object.entries({ ...store, onSession }))
     if (typeof call === 'function') await context.exposeFunction(name, call);

@@ -14,6 +14,8 @@ if (!canRunRedis && process.env['CI'])
 export async function startRedis(port?: number, { password = '' } = {}) {
   const chosen = port ?? (await freePort());
   const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  // A process that renames itself hides its environment, by which what a killed run leaves behind is found.
+  args.push('--set-proc-title', 'no');
   if (password) args.push('--requirepass', password);
   const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');

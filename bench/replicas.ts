@@ -50,14 +50,16 @@ type Databases = { primary: Sql; replica: Sql | null };
 const databaseOf = ({ primary, replica }: Databases, { name }: Call) =>
   (catalogueReads.has(name) ? replica : null) ?? primary;
 
-/** Runs them over all connections, each for one of the players in turn; returns how long it took, in seconds. */
+/** Runs them over all connections, each session for one of the users in turn; returns how long it took, in seconds. */
 async function runAll(databases: Databases, work: readonly Call[], players: readonly Player[]) {
   const started = performance.now();
+  const playerAt = (index: number) => players[index % players.length] as Player;
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < work.length; index = next++) {
       const call = work[index] as Call;
-      await run(databaseOf(databases, call), call, players[index % players.length] as Player);
+      const { user } = playerAt(Math.floor(index / session.length));
+      await run(databaseOf(databases, call), call, { user, sound: playerAt(index).sound });
     }
   };
   await Promise.all(Array.from({ length: connections }, worker));

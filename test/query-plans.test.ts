@@ -116,6 +116,11 @@ describe.for<[string, () => Promise<Loaded>]>([
     expect(plans).not.toMatch(/Rows Removed by Filter: [1-9]|Sort Key/);
   });
 
+  test('a play looks at no other listener of its day', async () => {
+    const play = list.find(({ name }) => name === 'POST /sounds/{id}/play') as Statement;
+    expect((await plansOf(play)).join('\n')).not.toContain('Filter: (user_id');
+  });
+
   test('these tests would notice a scan of a large table, and one of a whole index', async () => {
     const scan = await plansOf({
       caller: { role: 'service_role' },

@@ -32,8 +32,7 @@ export class FallbackStore implements Store {
   readonly #shared: RedisStore;
   readonly #local = new LocalStore();
   #options: Options | undefined;
-  #isSetUp = false;
-  #isFailing = false;
+  #isShared = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(redis: Redis, name: string, log: Logger) {
@@ -52,13 +51,13 @@ export class FallbackStore implements Store {
     this.#local.init(options);
     this.#redis.on('ready', () => this.#setUp());
     this.#redis.on('close', () => {
-      this.#isSetUp = false;
+      this.#isShared = false;
     });
   }
 
-  /** Whether counting in Redis worked the last time it was tried. One that refuses to write can be set up all the same. */
+  /** Whether counting in Redis worked the last time it was tried. */
   get isShared(): boolean {
-    return this.#isSetUp && !this.#isFailing;
+    return this.#isShared;
   }
 
   increment(key: string): Promise<ClientRateLimitInfo> {
@@ -97,7 +96,9 @@ export class FallbackStore implements Store {
     if (this.#redis.status !== 'ready' || this.#options === undefined) return;
     try {
       await this.#shared.init(this.#options);
-      this.#isSetUp = true;
+      await this.#shared.increment('probe'); // a Redis that refuses to write takes the scripts all the same
+      await this.#shared.resetKey('probe');
+      this.#isShared = true;
     } catch (error) {
       this.#log.debug({ reason: reasonOf(error) }, 'Redis could not be set up for rate limits');
       this.#retryLater();
@@ -105,19 +106,16 @@ export class FallbackStore implements Store {
   }
 
   #retryLater() {
-    this.#isSetUp = false;
+    this.#isShared = false;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#setUp(), pauseMs).unref();
   }
 
   async #run<T>(shared: () => Promise<T>, local: () => Promise<T>): Promise<T> {
-    if (!this.#isSetUp) return local();
+    if (!this.#isShared) return local();
     try {
-      const result = await shared();
-      this.#isFailing = false;
-      return result;
+      return await shared();
     } catch (error) {
-      this.#isFailing = true;
       this.#log.debug({ reason: reasonOf(error) }, 'A rate limit was counted in this process');
       this.#retryLater();
       return local();

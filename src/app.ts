@@ -12,6 +12,7 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
 import { endpointRouter, refuseOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { weakETag } from './http/shared-answer.ts';
 import { joinTrace } from './http/trace-context.ts';
 import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
@@ -52,7 +53,8 @@ export function createApp(context: Context): Express {
     .disable('x-powered-by')
     .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
-    .set('query parser', parseQuery);
+    .set('query parser', parseQuery)
+    .set('etag', weakETag);
 
   app.use(joinTrace);
   app.use(requestLog(log)); // the request's id, and its line in the log

@@ -76,12 +76,14 @@ function answer(
     };
     if (endpoint.cache === 'no-store') {
       delete req.headers['if-none-match']; // what must not be kept is not revalidated
-      const payload = await handle();
+      const text = JSON.stringify(await handle());
       if (endpoint.download !== undefined) res.attachment(endpoint.download);
       res
         .set('Cache-Control', 'no-store')
+        .set('Content-Length', String(Buffer.byteLength(text)))
         .status(endpoint.status ?? 200)
-        .json(payload);
+        .type('json')
+        .end(text); // not by json(), which would add an ETag
     } else {
       res.set('Cache-Control', 'private, no-cache');
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.

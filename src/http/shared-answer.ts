@@ -5,6 +5,9 @@ import type { Request, Response } from 'express';
 /** In bytes, as for `compression`: what is shorter fits into one packet either way. */
 const worthCompressing = 1024;
 
+/** The ETag of a body: a weak one, since it stands for the compressed bytes as well (RFC 9110 section 8.8.1). */
+export const weakETag = (body: Buffer) => `W/"${hash('sha1', body, 'base64url')}"`;
+
 /** A JSON answer that many share: it is written, hashed and compressed once for all of them. */
 export class SharedAnswer {
   readonly #bytes: Buffer;
@@ -13,8 +16,7 @@ export class SharedAnswer {
 
   constructor(payload: unknown) {
     this.#bytes = Buffer.from(JSON.stringify(payload));
-    // A weak one, since it stands for the compressed bytes as well (RFC 9110 section 8.8.1).
-    this.#etag = `W/"${hash('sha1', this.#bytes, 'base64url')}"`;
+    this.#etag = weakETag(this.#bytes);
   }
 
   /** Sends it, or 304 when the client holds it already. */

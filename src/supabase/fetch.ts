@@ -59,7 +59,12 @@ export function createFetch(metrics: Metrics | null) {
     keys: createPool(),
   };
 
-  async function call(url: string, service: Service, init: RequestInit): Promise<Response> {
+  async function call(
+    url: string,
+    service: Service,
+    init: RequestInit,
+    deadline: AbortSignal,
+  ): Promise<Response> {
     const { id, trace } = requestContext.getStore() ?? {};
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
     headers.set('User-Agent', 'sounds-service');
@@ -67,7 +72,6 @@ export function createFetch(metrics: Metrics | null) {
     if (trace) headers.set('traceparent', trace.traceparent);
     if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
     if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
-    const deadline = AbortSignal.timeout(timeLeftMs(service));
     const answer = await request(url, {
       dispatcher: pools[service].agent,
       method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
@@ -95,14 +99,21 @@ export function createFetch(metrics: Metrics | null) {
       if (pool.inFlight >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
       const started = performance.now();
       let status: number | null = null;
+      // AbortSignal.timeout would keep a timer and a signal for seconds after each answer.
+      const deadline = new AbortController();
+      const timer = setTimeout(
+        () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
+        timeLeftMs(service),
+      );
       pool.inFlight++;
       try {
-        const response = await call(href, service, init);
+        const response = await call(href, service, init, deadline.signal);
         status = response.status;
         return response;
       } catch (error) {
         throw new Error(`No answer from ${pathname}`, { cause: error });
       } finally {
+        clearTimeout(timer);
         pool.inFlight--;
         metrics?.upstreamAnswered(service, status, performance.now() - started);
       }

@@ -99,7 +99,6 @@ describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
 
   const visit = (view: View, steps: (page: Page) => Promise<void>) =>
     inBrowser(url, view, async (page, { complaints }) => {
-      page.setDefaultTimeout(60_000);
       await steps(page);
       expect(
         complaints.filter((text) => !/^\[vite\]|Failed to load resource|username fields/.test(text)),

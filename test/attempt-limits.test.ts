@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { type Api, apiAt, bearer } from './support/api.ts';
+import { type Api, bearer } from './support/api.ts';
 import { unissuedKey } from './support/api-key.ts';
 import { sendSession, withSupabase } from './support/fake-supabase.ts';
-import { type Gateway, startGateway } from './support/gateway.ts';
+import type { Gateway } from './support/gateway.ts';
 import { scrape, valuesOf } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
-import { newEmail, password, signUp, test } from './support/test.ts';
+import { newEmail, password, test } from './support/test.ts';
 
 const signInTo = (api: Api, email: string, secret = password) =>
   api
@@ -34,23 +34,36 @@ const shared = (gateway: Gateway) =>
   expect.poll(async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared')).toEqual({ '': 1 });
 
 describe('the limit of failed sign-ins', () => {
-  test('lets any number of good ones for one account pass at once, and the next one', async ({ api }) => {
-    const { email } = (await signUp(api)).user;
-    expect(tally(await times(30, () => signInTo(api, email)))).toEqual({ 200: 30 });
-    expect(await signInTo(api, email)).toBe(200);
+  // Without the hashing of a real Auth, which takes a busy machine longer than the deadline.
+  const acceptAll: RequestListener = (req, res) => {
+    req.resume();
+    sendSession(res);
+  };
+  const email = 'ada@example.com';
+
+  test('lets any number of good ones for one account pass at once, and the next one', async () => {
+    await withSupabase(acceptAll, async (api) => {
+      expect(tally(await times(30, () => signInTo(api, email)))).toEqual({ 200: 30 });
+      expect(await signInTo(api, email)).toBe(200);
+    });
   });
 
-  test('lets them pass through two gateways, too', async ({ api, skip }) => {
+  test('lets them pass through two gateways, too', async ({ skip }) => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
-    const { email } = (await signUp(api)).user;
     const redis = await startRedis();
-    const gateways = await times(2, () => startGateway({ REDIS_URL: redis.url, METRICS_PORT: '0' }));
-    await Promise.all(gateways.map(shared));
-    const apis = gateways.map(({ url }) => apiAt(url));
-    const burst = apis.map((at) => times(15, () => signInTo(at, email)));
-    expect(tally((await Promise.all(burst)).flat())).toEqual({ 200: 30 });
-    for (const at of apis) expect(await signInTo(at, email)).toBe(200);
-    await Promise.all(gateways.map(({ close }) => close()));
+    const env = { REDIS_URL: redis.url, METRICS_PORT: '0' };
+    const use = (one: Api, gatewayOne: Gateway) =>
+      withSupabase(
+        acceptAll,
+        async (other, gatewayOther) => {
+          await Promise.all([gatewayOne, gatewayOther].map(shared));
+          const burst = [one, other].map((at) => times(15, () => signInTo(at, email)));
+          expect(tally((await Promise.all(burst)).flat())).toEqual({ 200: 30 });
+          for (const at of [one, other]) expect(await signInTo(at, email)).toBe(200);
+        },
+        env,
+      );
+    await withSupabase(acceptAll, use, env);
     await redis.stop();
   });
 

@@ -8,6 +8,7 @@ import { describe, expect } from 'vitest';
 import { documentText } from '../dev/openapi.ts';
 import { bearer } from './support/api.ts';
 import { addCategory, addSounds } from './support/catalogue.ts';
+import { patienceMs } from './support/patience.ts';
 import { test as base, password, signUp } from './support/test.ts';
 
 // The guide's own commands generate these clients. Each is compiled and used as an app would: without a cast, a template or a
@@ -150,10 +151,11 @@ describe('the client that is generated for', () => {
     return frame.replace('// THE SESSION', () => session).replace('// THE REST', () => rest.join('\n\n'));
   }
 
-  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does the code of the guide', async ({
-    service,
-    skip,
-  }) => {
+  // The first time Maven downloads a compiler, and the compiler is what takes a busy machine longest of all.
+  const timeout = 4 * patienceMs;
+  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does the code of the guide', {
+    timeout,
+  }, async ({ service, skip }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
     const { work, args, expected } = service;
     const use = await readFile('test/clients/UseClient.kt', 'utf8');

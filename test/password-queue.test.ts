@@ -60,8 +60,8 @@ describe('a client with hundreds of password calls in the queue', () => {
     await withSupabase(
       behave,
       async (api, gateway) => {
-        const many = times(800, (index) => signIn(api, noisy, `many-${index}`));
-        await untilQueued(api, gateway, 800);
+        const many = times(200, (index) => signIn(api, noisy, `many-${index}`));
+        await untilQueued(api, gateway, 200);
         await expect.poll(() => seen.names.length).toBe(4);
         const others = times(12, (index) => signIn(api, `2001:db8:${index + 1}::1`, `one-${index}`));
         await expect.poll(() => held.length).toBe(16);
@@ -132,12 +132,19 @@ describe('two gateways on one Redis', () => {
     const redis = await startRedis();
     const { behave, held, seen, answerUntil } = holdingAuth();
     await withTwo(redis.url, behave, async (apis, gateways) => {
-      const all = burst(apis, 300, 'burst');
-      await expect
-        .poll(() => gateways.reduce((sum, { arrived }) => sum + arrived(), 0))
-        .toBeGreaterThanOrEqual(300);
-      await expect.poll(() => held.length).toBe(16);
-      const statuses = await answerUntil(all);
+      const saidAlone = () =>
+        gateways.flatMap(({ logged }) => logged).filter((line) => line.includes('by this process alone'));
+      let statuses: number[] = [];
+      const becameAlone = async () => {
+        const { length } = saidAlone();
+        held.length = seen.most = seen.names.length = 0;
+        const all = burst(apis, 300, 'burst');
+        await expect.poll(() => held.length).toBeGreaterThanOrEqual(16);
+        statuses = await answerUntil(all);
+        return saidAlone().length > length;
+      };
+      // A machine that stalls may have a gateway take Redis for away.
+      await expect.poll(becameAlone).toBe(false);
       expect(seen.most).toBe(16);
       // On a machine that needs more than 11 s for them, the last are refused.
       expect(statuses.filter((status) => status === 200)).toHaveLength(seen.names.length);
@@ -165,7 +172,7 @@ describe('two gateways on one Redis', () => {
       for (const gateway of gateways) await untilShared(gateway);
       // A machine that stalls has a gateway take Redis for away, and keep to the bound by itself for some seconds more.
       const mostOfNextBurst = async () => {
-        seen.most = 0;
+        held.length = seen.most = 0;
         const later = burst(apis, 60, 'later');
         await expect.poll(() => held.length).toBeGreaterThanOrEqual(16);
         expect(new Set(await answerUntil(later))).toEqual(new Set([200]));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { type Api, bearer } from './support/api.ts';
+import { answersInTime } from './support/burst.ts';
 import { addSound } from './support/catalogue.ts';
 import { signUp, test } from './support/test.ts';
 
@@ -26,10 +27,12 @@ describe('POST /sounds/{id}/play', () => {
   });
 
   test('simultaneous plays are all counted, and each gets its own number', async ({ api, sql, user }) => {
-    const id = await addSound(sql);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => play(api, user.access_token, id)));
+    const answers = await answersInTime(async () => {
+      const id = await addSound(sql);
+      return Promise.all(Array.from({ length: 25 }, () => play(api, user.access_token, id)));
+    });
     const counts = answers.map(({ body }) => body.data.play_count).sort((a, b) => a - b);
-    expect(counts).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+    expect(counts).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
   });
 
   test('counting neither writes nor locks the row of the sound', async ({ api, sql, user }) => {

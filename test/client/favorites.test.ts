@@ -99,12 +99,13 @@ describe('favorites', () => {
   });
 
   test('are listed without a sound that is gone before it was sent', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url, { timeLimitMs: 900 });
+    const device = await startDevice(gateway.url);
     await device.signUp();
     const id = await addSound(sql);
+    const offline = await device.again(withoutRepeats);
     device.network.before = ({ method }) => (method === 'POST' ? 'cut' : undefined);
-    await device.sounds.favorites.add(crypto.randomUUID());
-    await device.sounds.favorites.add(id);
+    await offline.favorites.add(crypto.randomUUID());
+    await offline.favorites.add(id);
     expect(await idsOf(device)).toEqual([id]);
   });
 

@@ -39,7 +39,12 @@ export async function inBrowser(
     page.on('pageerror', (error) => record.complaints.push(error.message));
     page.on('request', (request) => record.requests.push(new URL(request.url())));
     await page.goto(url);
-    await visit(page, record);
+    await visit(page, record).catch(async (error) => {
+      const shown = await page.locator('body').innerText();
+      throw new Error(`${error}\nAt ${page.url()}\n${record.complaints.join('\n')}\n${shown}`, {
+        cause: error,
+      });
+    });
   } finally {
     await browser.close();
   }

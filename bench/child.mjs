@@ -1,4 +1,4 @@
-// Loaded into every server of the benchmark before its own code: it ends with the benchmark, and tells its peak memory.
+// Loaded into every server of the benchmark before its own code: it ends with the benchmark, and tells what it has used.
 
 process.on('disconnect', () => process.exit());
-process.on('message', () => process.send?.(process.resourceUsage().maxRSS * 1024));
+process.on('message', () => process.send?.(process.resourceUsage()));

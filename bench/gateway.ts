@@ -5,7 +5,7 @@ import { type Server, start } from './servers.ts';
 
 /** A process differs from its twin for as long as it lives, so that rounds are spread over several of each. */
 const sets = 3;
-const roundsOfSet = 2;
+const roundsOfSet = 3;
 const duration = 0.7; // of a load, in seconds
 const warmUpRequests = 2_000;
 const mixedRequests = 200_000;
@@ -15,12 +15,12 @@ const scripts = { gateway: 'src/server.ts', bare: 'bench/bare.ts', usual: 'bench
 const names = { calls: 'Express, same calls', usual: 'the usual way' };
 
 /**
- * A request that the gateway and another answer in turn, and both figures of every round: answers a second, or the
- * median latency in milliseconds at one connection.
+ * A request that the gateway and another answer in turn, and both figures of every round: answers a second of processor
+ * time, or the median latency in milliseconds at one connection.
  */
 type Row = Request & {
   against: keyof typeof names;
-  /** The least share of the other's answers a second, or the most that may be added to its latency. */
+  /** The least share of the other's answers, or the most that may be added to its latency. */
   target: { shareMin: number } | { addedMsMax: number };
   rounds: [ours: number, theirs: number][];
 };
@@ -46,9 +46,11 @@ async function requireSameAnswer(request: Request, servers: Server[]) {
   if (ours !== theirs) throw new Error(`${request.endpoint} is answered ${ours} and ${theirs}`);
 }
 
-async function figureOf(row: Row, { url }: Server): Promise<number> {
-  if ('shareMin' in row.target) return (await load(url, [row], { duration })).perSecond;
-  return (await load(url, [row], { duration, connections: 1 })).p50;
+async function figureOf(row: Row, { url, used }: Server): Promise<number> {
+  if ('addedMsMax' in row.target) return (await load(url, [row], { duration, connections: 1 })).p50;
+  const before = await used();
+  const { answers } = await load(url, [row], { duration });
+  return answers / ((await used()).processorSeconds - before.processorSeconds);
 }
 
 /** Every round goes through all rows, so that whatever else the machine does meets all alike. */
@@ -103,7 +105,7 @@ export async function requests(supabase: Server): Promise<string[][]> {
 async function peakOf(script: string, supabase: Server): Promise<number> {
   await using server = await start(script, supabase);
   await load(server.url, rows, { amount: mixedRequests });
-  return await server.peakMemory(); // before the server is stopped
+  return (await server.used()).peakMemory; // before the server is stopped
 }
 
 /** The line of the peak memory. */

@@ -33,7 +33,7 @@ async function gatewaySection(): Promise<string> {
   }
   return `## The gateway
 
-Answers a second, latency, memory. Medians of all rounds; compared round by round, with quartiles.
+Answers a second of processor time, latency, memory. Medians of all rounds; compared round by round, with quartiles.
 
 ${markdownTable([['What', 'Against', 'Gateway', 'Other', 'Compared', 'Target', 'Kept'], ...rows])}
 `;

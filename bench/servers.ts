@@ -36,10 +36,13 @@ export async function start(script: string, supabase?: { url: string }) {
   }
   return {
     url,
-    /** The highest resident memory so far, in bytes. */
-    async peakMemory(): Promise<number> {
-      child.send('peak');
-      return (await once(child, 'message'))[0];
+    /** The processor time that it has taken so far, in seconds, and its highest resident memory, in bytes. */
+    async used() {
+      child.send('usage');
+      const [{ userCPUTime, systemCPUTime, maxRSS }] = (await once(child, 'message')) as [
+        NodeJS.ResourceUsage,
+      ];
+      return { processorSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMemory: maxRSS * 1024 };
     },
     async [Symbol.asyncDispose]() {
       child.kill();

@@ -11,6 +11,11 @@ const LONGEST = [
   'interrupted',
   'accounts',
   'project',
+  'query-plans',
+  'delivery',
+  'supabase-outage',
+  'two-hundred',
+  'token-memory',
 ];
 
 class LongestFirst extends BaseSequencer {

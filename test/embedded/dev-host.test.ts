@@ -93,9 +93,10 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     await expect(statusOf(env.SUPABASE_DB_PORT, 'GET', '/')).rejects.toThrow('ECONNREFUSED');
   });
 
-  test('lets the reference send the token of the demo account, also after it was loaded anew', async ({
-    skip,
-  }) => {
+  // Once in some thirty runs on an overloaded machine the browser showed an empty page for minutes, and nobody saw why.
+  test('lets the reference send the token of the demo account, also after it was loaded anew', {
+    retry: 1,
+  }, async ({ skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
     await inBrowser(
       `${gateway}/docs`,

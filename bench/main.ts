@@ -41,7 +41,8 @@ ${markdownTable([['What', 'Against', 'Gateway', 'Other', 'Compared', 'Target', '
 
 const databaseSection = async () => `## The SQL functions at 100,000 sounds
 
-What a call takes in Postgres alone, without API and gateway, and beside reading the rows of the same page by their ids.
+What a call takes in Postgres alone, without API and gateway, and beside reading the rows of the same page by their ids; a search
+of one or two letters, which no index knows, beside reading all titles of the list.
 \`npm run bench:scale\` tells more.
 
 ${functionsTable(await measureDatabase(() => {}))}

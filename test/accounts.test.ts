@@ -447,8 +447,16 @@ describe('the limits of passwords, codes and mails', () => {
         else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       },
       async (api) => {
-        const recover = () => api.post('/auth/recover').send({ email: 'ada@example.com' });
-        for (let count = 0; count < 30; count++) await recover();
+        let email = '';
+        const recover = () => api.post('/auth/recover').send({ email });
+        const someWereAnswered = async () => {
+          [email, calls] = [newEmail(), 0];
+          const statuses: number[] = [];
+          while (statuses.length < 30) statuses.push((await recover()).status);
+          return statuses.includes(200);
+        };
+        // Where a machine stalls for half a second, the answer comes before the failure, and such a mail counts.
+        await expect.poll(someWereAnswered).toBe(false);
         for (let count = 0; count < 5; count++) await recover().expect(200);
         await recover().expect(429);
       },

@@ -9,23 +9,13 @@ import { hostAddress } from './host-address.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** What `npm run dev` was asked for. */
-export interface Settings {
-  fresh: boolean;
-  emailConfirmations: boolean;
-  gatewayPort: number;
-  playerPort: number;
-  apiPort: number;
-  databasePort: number;
-  dataDir: string;
-  /** An address of this machine in its network, for phones; undefined where there are none. */
-  host: string | undefined;
-}
+export type Settings = Awaited<ReturnType<typeof readSettings>>;
 
 /**
  * Reads the command line, and the environment with what `.env` adds to it. Asked for help, it gives that and ends the process.
  * @throws an Error that says what is wrong with an argument or a port
  */
-export async function readSettings(args: string[]): Promise<Settings> {
+export async function readSettings(args: string[]) {
   const { fresh, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
   if (help) {
     console.log(USAGE);
@@ -47,6 +37,7 @@ export async function readSettings(args: string[]): Promise<Settings> {
     apiPort,
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
+    /** An address of this machine in its network, for phones. */
     host: host === undefined ? undefined : await hostAddress(host),
   };
 }

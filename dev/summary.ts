@@ -8,15 +8,8 @@ import type { Stack } from './stack.ts';
 const CURL = "curl -sw '\\n'";
 
 /** What somebody needs to know who has just started the stack: addresses, keys, an account, and calls to paste. */
-export async function summary(
-  stack: Stack,
-  {
-    gatewayPort,
-    playerPort,
-    emailConfirmations,
-    host,
-  }: Pick<Settings, 'gatewayPort' | 'playerPort' | 'emailConfirmations' | 'host'>,
-): Promise<string> {
+export async function summary(stack: Stack, settings: Settings): Promise<string> {
+  const { gatewayPort, playerPort, emailConfirmations, host } = settings;
   const gateway = `http://127.0.0.1:${gatewayPort}`;
   const api = `${gateway}/api/v1`;
   const calls = await sampleCalls(stack.databaseUrl, api);

@@ -35,7 +35,7 @@ const compare = (endpoints: string[], row: Pick<Row, 'gzip' | 'against' | 'targe
 const rows = [
   ...compare(catalogue, { gzip: true, against: 'usual', target: { shareMin: 4 } }),
   ...compare(oneCall, { gzip: false, against: 'usual', target: { shareMin: 1.9 } }),
-  ...compare([...oneCall, `GET ${sound}`], { gzip: false, against: 'calls', target: { shareMin: 0.4 } }),
+  ...compare([...oneCall, `GET ${sound}`], { gzip: false, against: 'calls', target: { shareMin: 0.5 } }),
   ...compare(oneCall, { gzip: false, against: 'calls', target: { addedMsMax: 0.25 } }),
 ];
 
@@ -108,10 +108,15 @@ async function peakOf(script: string, supabase: Server): Promise<number> {
   return (await server.used()).peakMemory; // before the server is stopped
 }
 
-/** The line of the peak memory. */
+/** The line of the peak memory: the median of a few processes, since V8 collects now sooner, now later. */
 export async function peakMemory(supabase: Server): Promise<string[][]> {
-  const ours = await peakOf(scripts.gateway, supabase);
-  const theirs = await peakOf(scripts.bare, supabase);
+  const peaks = { gateway: [] as number[], bare: [] as number[] };
+  for (let set = 0; set < sets; set++) {
+    peaks.gateway.push(await peakOf(scripts.gateway, supabase));
+    peaks.bare.push(await peakOf(scripts.bare, supabase));
+  }
+  const ours = median(peaks.gateway);
+  const theirs = median(peaks.bare);
   const figures = [megabytes(ours), megabytes(theirs), percent(ours / theirs)];
   const what = `Peak memory, ${whole(mixedRequests)} mixed requests`;
   return [[what, 'Express, the same', ...figures, 'at most 120 %', verdict(ours / theirs <= 1.2)]];

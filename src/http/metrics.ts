@@ -91,6 +91,8 @@ export function createMetrics() {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+const limitProperties = limitNames.map((name) => [name, `${name}Limit`] as const);
+
 /** Measures every request that comes by, and what the rate limits decided on it. */
 export function measureRequests(metrics: Metrics): RequestHandler {
   return (req, res, next) => {
@@ -98,8 +100,8 @@ export function measureRequests(metrics: Metrics): RequestHandler {
     res.once('close', () => {
       const { operation = 'none', caller } = res.locals;
       metrics.requestEnded(operation, statusSeen(res), performance.now() - started);
-      for (const name of limitNames) {
-        const counted = req[`${name}Limit`];
+      for (const [name, property] of limitProperties) {
+        const counted = req[property];
         if (counted === undefined) continue;
         const bucket = name === 'general' ? bucketOf[caller?.via ?? 'none'] : name;
         metrics.rateLimitDecided(bucket, counted.used > counted.limit);

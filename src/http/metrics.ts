@@ -91,6 +91,7 @@ export function createMetrics() {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** Each limit, and the property of a request that holds what it has counted. */
 const limitProperties = limitNames.map((name) => [name, `${name}Limit`] as const);
 
 /** Measures every request that comes by, and what the rate limits decided on it. */

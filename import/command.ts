@@ -16,10 +16,14 @@ export async function ask(question: string): Promise<string> {
     .finally(() => terminal.close());
 }
 
-/** Aborts at the signals that end a process. */
-export function abortAtSignals(interruption: AbortController): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => interruption.abort());
+/** Aborts at the signals that end a process. @returns what stops that */
+export function abortAtSignals(interruption: AbortController): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const abort = () => interruption.abort();
+  for (const signal of signals) process.on(signal, abort);
+  return () => {
+    for (const signal of signals) process.off(signal, abort);
+  };
 }
 
 /** Runs a command to its end. @param run whether all went well, which is exit code 0 */

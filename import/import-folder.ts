@@ -1,4 +1,3 @@
-import { readEnvFile } from '../dev/settings.ts';
 import { carryOut, isChanging, type Outcome } from './carry-out.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { assignCategories } from './categories.ts';
@@ -30,14 +29,14 @@ export interface Settings extends Options {
 
 /**
  * Makes the catalogue as a folder says.
+ * @param env names the project
  * @returns whether all of the folder is in the catalogue now, or would be
  * @throws ImportError
  */
-export async function importFolder(settings: Settings): Promise<boolean> {
+export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): Promise<boolean> {
   const { folder } = settings;
   const contents = await openFolder(folder);
-  readEnvFile();
-  const project = projectOf(process.env);
+  const project = projectOf(env);
   const interruption = new AbortController();
   // Whoever waits for the first answer wants to know at once.
   const impatient = connect(project, interruption.signal, 0);
@@ -50,11 +49,9 @@ export async function importFolder(settings: Settings): Promise<boolean> {
   printPlan(planned);
   const isClean = planned.refused.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
   if (!(await isWanted(settings, planned))) return isClean;
-  abortAtSignals(interruption);
-  const outcome = await carryOutPlan(planned, connection, {
-    ...memory,
-    sheet: contents.sounds !== undefined,
-  });
+  const ignoreSignals = abortAtSignals(interruption);
+  const remembered = { ...memory, sheet: contents.sounds !== undefined };
+  const outcome = await carryOutPlan(planned, connection, remembered).finally(ignoreSignals);
   if (planned.steps.some(isChanging) || outcome.refused.length > 0 || outcome.stopped !== undefined)
     printOutcome(planned, outcome);
   return isClean && outcome.stopped === undefined && outcome.refused.length === 0;

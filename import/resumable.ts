@@ -68,8 +68,9 @@ function meaningOf(error: Error | DetailedError, url: string): Error {
 }
 
 // Nobody else may write there: the secret key goes to the address that a note names.
-const NOTES = join(homedir(), '.cache', 'sounds-service', 'uploads');
-const noteOf = (fingerprint: string) => join(NOTES, createHash('sha256').update(fingerprint).digest('hex'));
+const notesFolder = () => join(homedir(), '.cache', 'sounds-service', 'uploads');
+const noteOf = (fingerprint: string) =>
+  join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
 
 /** Where uploads that were begun go on. It only saves sending what was sent already, so losing it loses nothing. */
 const unfinished: NonNullable<UploadOptions['urlStorage']> = {
@@ -84,7 +85,7 @@ const unfinished: NonNullable<UploadOptions['urlStorage']> = {
   },
   async addUpload(fingerprint, upload) {
     try {
-      await mkdir(NOTES, { recursive: true, mode: 0o700 });
+      await mkdir(notesFolder(), { recursive: true, mode: 0o700 });
       await writeFile(noteOf(fingerprint), JSON.stringify(upload));
     } catch {
       // Not resumable by the next run, then.

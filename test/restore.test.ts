@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { as } from '../dev/database.ts';
 import { SUPERUSER } from '../dev/postgres.ts';
 import { put } from '../import/storage.ts';
-import { makeFolder, picture, startExport, startImport, tone } from './import/folder.ts';
+import { importInto, makeFolder, picture, startExport, tone } from './import/folder.ts';
 import { bearer } from './support/api.ts';
 import { catalogueOf } from './support/catalogue-of.ts';
 import { startEmptyProject } from './support/empty-project.ts';
@@ -34,7 +34,7 @@ test('a project that is restored from its backups has its accounts, keys, favori
     'bowls/b.wav': tone(),
     'bowls/cover.jpg': await picture(),
   });
-  expect(await startImport([recordings, '--yes', '--make-categories'], old).exited).toBe(0);
+  expect((await importInto(old, recordings, '--make-categories')).code).toBe(0);
   const byHand = { bucket: 'audio', path: 'hand.wav', type: 'audio/wav' } as const;
   await put(createClient(old.apiUrl, old.secretKey), byHand, tone());
   const [sound] = await old.sql`
@@ -59,9 +59,9 @@ test('a project that is restored from its backups has its accounts, keys, favori
   const replica = ['--command', 'set session_replication_role = replica'];
   const strict = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1'];
   await run('psql', [as(SUPERUSER, restored.databaseUrl), ...strict, ...replica, '--file', data]);
-  const command = startImport([join(backup, 'files'), '--yes'], restored);
-  expect([await command.exited, command.output]).toEqual([0, { stdout: expect.any(String), stderr: '' }]);
-  expect(command.output.stdout).toContain('0 made, 3 updated, 0 unchanged, 0 left alone, 0 refused.');
+  const { code, stdout, stderr } = await importInto(restored, join(backup, 'files'));
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('0 made, 3 updated, 0 unchanged, 0 left alone, 0 refused.');
 
   expect(await catalogueOf(restored)).toEqual(await catalogueOf(old));
   const { body: session } = await restored.api.post('/auth/signin').send({ email, password }).expect(200);

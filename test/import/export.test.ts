@@ -8,7 +8,7 @@ import { catalogueOf, rowsOf } from '../support/catalogue-of.ts';
 import { type EmptyProject, startEmptyProject } from '../support/empty-project.ts';
 import { alone } from '../support/fixture.ts';
 import { type ProxiedRequest, startNetwork } from '../support/network.ts';
-import { makeFolder, picture, startExport, startImport, tone } from './folder.ts';
+import { importInto, makeFolder, picture, startExport, tone } from './folder.ts';
 import { latch } from './proxy.ts';
 
 const test = plain.extend<{ $file: { source: EmptyProject } }>({
@@ -38,8 +38,7 @@ async function fill(project: EmptyProject) {
     'sounds.csv':
       'file,key,title,tags,frequency_hz\ncalm/bowl.wav,,Bowl,"a, b",174.61\ncalm/bowl.wav,again,Bowl again,,\n',
   });
-  const imported = startImport([folder, '--yes'], project);
-  expect([await imported.exited, imported.output.stderr]).toEqual([0, '']);
+  expect(await importInto(project, folder)).toMatchObject({ code: 0, stderr: '' });
   const { storage } = createClient(apiUrl, secretKey);
   const wav = tone();
   await storage.from('audio').upload('hand/f3.wav', wav, { contentType: 'audio/x-wav' });
@@ -76,15 +75,15 @@ test('an export, imported into an empty project, makes an equal catalogue, and t
   const folder = await exported(source);
   const target = await startEmptyProject();
   onTestFinished(target.stop);
-  const command = startImport([folder, '--yes'], target);
-  expect([await command.exited, command.output.stderr]).toEqual([0, '']);
-  expect(command.output.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+  const first = await importInto(target, folder);
+  expect([first.code, first.stderr]).toEqual([0, '']);
+  expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
   expect(await rowsOf(target)).toEqual(await rowsOf(source));
   expect(await catalogueOf(target)).toEqual(await catalogueOf(source));
 
-  const again = startImport([folder, '--yes'], target);
-  expect(await again.exited).toBe(0);
-  expect(again.output.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 refused; 0 files');
+  const again = await importInto(target, folder);
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 refused; 0 files');
   const second = await exported(target);
   for (const name of ['sounds.csv', 'categories.csv', 'home_sections.csv'])
     expect(await readFile(join(second, name), 'utf8'), name).toBe(await readFile(join(folder, name), 'utf8'));
@@ -139,11 +138,9 @@ test('a sound that was deleted since the last export into a folder does not come
   expect(await startExport(folder, source).exited).toBe(0);
   const target = await startEmptyProject();
   onTestFinished(target.stop);
-  const command = startImport([folder, '--yes'], target);
-  expect(await command.exited).toBe(0);
-  expect(command.output.stdout).toMatch(
-    /note +audio\/hand\/F3\.wav +Not imported: at the last export no sound had it/,
-  );
+  const { code, stdout } = await importInto(target, folder);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/note +audio\/hand\/F3\.wav +Not imported: at the last export no sound had it/);
   expect(await target.sql`select from public.sounds where title = '-'`).toEqual([]);
 });
 

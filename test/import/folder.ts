@@ -2,7 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { inject, onTestFinished } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { inject, onTestFinished, vi } from 'vitest';
+import { readArguments } from '../../import/arguments.ts';
+import { importFolder as runImport, type Settings } from '../../import/import-folder.ts';
+import { ImportError } from '../../import/problems.ts';
 import { run } from '../embedded/processes.ts';
 import type { Sql } from '../support/test.ts';
 
@@ -93,12 +97,35 @@ export function startExport(folder: string, { apiUrl, secretKey }: Target) {
   return run(['import/export.ts', folder], { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
 }
 
-/** Runs the command to its end, without asking. */
-export async function importFolder(folder: string, ...args: string[]) {
-  const command = startImport([folder, '--yes', ...args]);
-  const code = await command.exited;
-  return { code, ...command.output };
+/** Does what the command does, without asking, in this process: starting one takes longer than most imports. */
+export async function importInto({ apiUrl, secretKey }: Target, folder: string, ...args: string[]) {
+  const output = { stdout: '', stderr: '' };
+  const collect =
+    (stream: keyof typeof output) =>
+    (text: unknown = '') => {
+      output[stream] += `${stripVTControlCharacters(String(text))}\n`;
+    };
+  const spies = [
+    vi.spyOn(console, 'log').mockImplementation(collect('stdout')),
+    vi.spyOn(console, 'error').mockImplementation(collect('stderr')),
+  ];
+  vi.stubEnv('HOME', tmpdir()); // what it notes there is removed with everything temporary
+  try {
+    const settings = readArguments([folder, '--yes', ...args]) as Settings;
+    const isDone = await runImport(settings, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
+    return { code: isDone ? 0 : 1, ...output };
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    return { code: 1, ...output, stderr: `${output.stderr}${error.message}\n` };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    vi.unstubAllEnvs();
+  }
 }
+
+/** The same into the project of the run. */
+export const importFolder = (folder: string, ...args: string[]) =>
+  importInto(inject('stack'), folder, ...args);
 
 /** What came out of imports into one category, in the order of lists. */
 export async function soundsIn(sql: Sql, category: string) {

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { addFiles, encode, ffmpeg, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { addFiles, encode, ffmpeg, importFolder, makeFolder, soundsIn, tone } from './folder.ts';
 
 /** An MP3 with a title in its tags. */
 const tagged = (folder: string, name: string, title: string) =>
@@ -184,9 +184,8 @@ test('the plan says what is moved, gone, a copy and replaced, and does nothing',
   await rename(join(folder, category, 'a.wav'), join(folder, category, 'gong.wav'));
   await rm(join(folder, category, 'b.wav'));
   await addFiles(folder, { [`${category}/hum.wav`]: recording });
-  const command = startImport([folder, '--dry-run']);
-  expect(await command.exited).toBe(0);
-  const { stdout } = command.output;
+  const { code, stdout } = await importFolder(folder, '--dry-run');
+  expect(code).toBe(0);
   expect(stdout).toMatch(/update +\S+gong\.wav +"A" becomes "Gong"\n/);
   expect(stdout).toMatch(/moved +\S+gong\.wav +was \S+a\.wav\n/);
   expect(stdout).toMatch(/note +\S+hum\.wav +A copy of \S+gong\.wav: not imported\.\n/);

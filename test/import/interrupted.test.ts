@@ -5,7 +5,7 @@ import { describe, expect, inject } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import type { ProxiedRequest } from '../support/network.ts';
 import { test } from '../support/test.ts';
-import { addFiles, importFolder, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, tone } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, latch, startFaultyProxy } from './proxy.ts';
 
 // The network of these tests is one of plain HTTP.
@@ -106,8 +106,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     const folder = await makeFolder(tones(category, 1));
     const { code, proxy } = await interruptImport(folder, isWanted, 'SIGKILL');
     expect(code).toBeNull();
-    const again = startImport([folder, '--yes'], proxy);
-    expect(await again.exited).toBe(0);
+    expect((await importInto(proxy, folder)).code).toBe(0);
     // What was done already is not done again.
     expect(writesIn(proxy.passed).length - 1).toBe(sound);
     expect(await soundsIn(sql, category)).toMatchObject([{ title: '0', audio_version: expect.any(String) }]);
@@ -119,8 +118,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/large.wav`]: tone(300) });
     const { proxy } = await interruptImport(folder, isPart, 'SIGINT', 1);
-    const again = startImport([folder, '--yes'], proxy);
-    expect([await again.exited, again.output.stderr]).toEqual([0, '']);
+    expect(await importInto(proxy, folder)).toMatchObject({ code: 0, stderr: '' });
     const offsets = proxy.passed.filter(isPart).map(({ headers }) => headers['upload-offset']);
     expect(offsets).toEqual([String(6 * 1024 * 1024), String(12 * 1024 * 1024)]);
     const [sound] = await soundsIn(sql, category);
@@ -150,9 +148,9 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
           : undefined,
       (request) => (isSoundWrite(request) && isFirst(answers, request) ? 'cut' : undefined),
     );
-    const command = startImport([folder, '--yes'], proxy);
-    expect([await command.exited, command.output.stderr]).toEqual([0, '']);
-    expect(command.output.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+    const { code, stdout, stderr } = await importInto(proxy, folder);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
     expect(turn).toBeGreaterThan(20);
     expect(answers.size).toBe(7);
     expect(await soundsIn(sql, category)).toHaveLength(7);
@@ -166,9 +164,9 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
       if (isSoundWrite(request)) rows++;
       return rows > 3 ? 'cut' : undefined;
     });
-    const command = startImport([folder, '--yes'], proxy);
-    expect(await command.exited).toBe(1);
-    expect(command.output.stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
+    const { code, stderr } = await importInto(proxy, folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
     expect((await importFolder(folder)).code).toBe(0);
     expect(await soundsIn(sql, category)).toHaveLength(8);
   });
@@ -187,7 +185,7 @@ describe.runIf(embedded)('while an import is under way', () => {
       if (!object) early.push(audio_path);
       return undefined;
     });
-    expect(await startImport([folder, '--yes'], proxy).exited).toBe(0);
+    expect((await importInto(proxy, folder)).code).toBe(0);
     expect(proxy.passed.filter(isSoundWrite)).toHaveLength(12);
     expect(early).toEqual([]);
   });
@@ -212,7 +210,7 @@ describe.runIf(embedded)('while an import is under way', () => {
         return undefined;
       },
     );
-    expect(await startImport([folder, '--yes'], proxy).exited).toBe(0);
+    expect((await importInto(proxy, folder)).code).toBe(0);
     expect(most).toBe(4);
   });
 

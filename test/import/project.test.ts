@@ -5,7 +5,7 @@ import { test as withoutMigrations } from '../embedded/supabase.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { freePort } from '../support/ports.ts';
 import { test } from '../support/test.ts';
-import { makeFolder, startImport, type Target, tone } from './folder.ts';
+import { importFolder, makeFolder, startImport, type Target, tone } from './folder.ts';
 import { startFaultyProxy } from './proxy.ts';
 
 /** Runs an import that cannot go on; resolves to the sentence that it says. */
@@ -110,8 +110,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   test('tells no secret', async ({ sql }) => {
     const { secretKey } = inject('stack');
     const folder = await makeFolder({ [`${await addCategory(sql)}/a.wav`]: tone(), 'bad.mp3': 'bad' });
-    const { exited, output } = startImport([folder, '--yes']);
-    await exited;
-    expect(output.stdout + output.stderr).not.toContain(secretKey);
+    const { stdout, stderr } = await importFolder(folder);
+    expect(stdout + stderr).not.toContain(secretKey);
   });
 });

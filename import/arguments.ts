@@ -1,0 +1,57 @@
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Settings } from './import-folder.ts';
+import { ImportError } from './problems.ts';
+
+export const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
+                                  [--make-categories] [--source <name>]
+       npm run -s import -- --template > <folder>/sounds.csv
+
+Uploads the recordings and pictures in a folder, and creates or updates their sounds.
+  --dry-run          only shows what would be done
+  --yes              does not ask for confirmation
+  --hidden           creates new sounds as inactive
+  --overwrite        discards changes made in the dashboard since the last import, and lets a
+                     file take the place of another sound's
+  --make-categories  makes a category of each folder that has none, and sub-intentions of those below
+  --source <name>    what the folder is remembered by, instead of its own name
+  --template         prints a sounds.csv with all columns and an example`;
+
+/**
+ * Reads the command line of `npm run import`.
+ * @throws ImportError with the usage
+ */
+export function readArguments(args: string[]): Settings | 'template' | 'help' {
+  const flag = { type: 'boolean', default: false } as const;
+  const options = {
+    'dry-run': flag,
+    yes: flag,
+    hidden: flag,
+    overwrite: flag,
+    'make-categories': flag,
+    source: { type: 'string' },
+    template: flag,
+    help: flag,
+  } as const;
+  try {
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+    if (values.help) return 'help';
+    if (values.template) return 'template';
+    const [folder, ...more] = positionals;
+    if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
+    const source = (values.source ?? basename(resolve(folder))).normalize('NFC').trim();
+    if (source === '') throw new Error('Name the folder with --source.');
+    const { yes, hidden, overwrite } = values;
+    return {
+      folder,
+      source,
+      dryRun: values['dry-run'],
+      yes,
+      hidden,
+      overwrite,
+      makeCategories: values['make-categories'],
+    };
+  } catch (error) {
+    throw new ImportError(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}

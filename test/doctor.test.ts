@@ -105,9 +105,9 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     test.for<[string, Act, Act, string, RegExp]>([
       [
         'a migration is missing',
-        ({ sql }) => sql`delete from supabase_migrations.schema_migrations where version = '20260623090600'`,
+        ({ sql }) => sql`delete from supabase_migrations.schema_migrations where version = '20261122200000'`,
         ({ sql }) =>
-          sql`insert into supabase_migrations.schema_migrations (version) values ('20260623090600')`,
+          sql`insert into supabase_migrations.schema_migrations (version) values ('20261122200000')`,
         'Migrations',
         /supabase link .*supabase db push/,
       ],
@@ -116,7 +116,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
         ({ sql }) => sql`alter table supabase_migrations.schema_migrations rename to hidden`,
         ({ sql }) => sql`alter table supabase_migrations.hidden rename to schema_migrations`,
         'Migrations',
-        /migration repair --status applied 20260623090000 /,
+        /migration repair --status applied 20261122200000/,
       ],
       [
         'API keys are refused',

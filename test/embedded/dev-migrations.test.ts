@@ -23,10 +23,9 @@ describe.runIf(inject('stack').embedded)(
     test('warns of a migration whose file was edited or replaced after it was applied, and of no other', async () => {
       const env = await environmentAfter(`
         update supabase_migrations.schema_migrations
-        set statements = array_append(statements, 'select 1'), name = case name when 'home' then 'start' else name end
-        where name in ('plays', 'home')`);
+        set statements = array_append(statements, 'select 1'), name = 'start' where name = 'baseline'`);
       const dev = await startDev(env);
-      await dev.until('home.sql is not what');
+      await dev.until('baseline.sql is not what');
       // Below all the rest, where somebody sees them.
       expect(dev.output.stdout.indexOf('is not what was applied')).toBeGreaterThan(
         dev.output.stdout.indexOf('Ctrl-C stops everything.'),
@@ -37,10 +36,7 @@ describe.runIf(inject('stack').embedded)(
         .filter((line) => line.includes('is not what was applied'));
       expect(warnings).toEqual([
         expect.stringMatching(
-          /migrations\/(\d+)_plays\.sql is not .* as \1_plays\.sql: .* npm run dev -- --fresh$/,
-        ),
-        expect.stringMatching(
-          /migrations\/(\d+)_home\.sql is not .* as \1_start\.sql: .* npm run dev -- --fresh$/,
+          /migrations\/(\d+)_baseline\.sql is not .* as \1_start\.sql: .* npm run dev -- --fresh$/,
         ),
       ]);
       dev.kill('SIGINT');
@@ -48,14 +44,12 @@ describe.runIf(inject('stack').embedded)(
     });
 
     test('says to correct a migration that fails, and to start over only without one that was applied', async () => {
-      // What it makes is there already. Without the later ones: the CLI puts none in between.
-      const again = await environmentAfter(`
-        delete from supabase_migrations.schema_migrations
-        where version >= (select version from supabase_migrations.schema_migrations where name = 'imported_sounds')`);
+      // What it makes is there already.
+      const again = await environmentAfter('delete from supabase_migrations.schema_migrations');
       const failing = run(['dev/main.ts'], again);
       expect(await failing.exited).toBe(1);
       expect(failing.output.stderr).toMatch(
-        /ERROR: .* already exists[\s\S]*\nCorrect supabase\/migrations\/\d+_imported_sounds\.sql [^\n]+\.\n$/,
+        /ERROR: .* already exists[\s\S]*\nCorrect supabase\/migrations\/\d+_baseline\.sql [^\n]+\.\n$/,
       );
       expect(failing.output.stderr).not.toContain('--fresh');
 

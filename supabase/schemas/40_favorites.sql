@@ -1,3 +1,5 @@
+-- What each customer likes.
+
 create table public.favorites (
   user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
@@ -23,6 +25,28 @@ create policy "Users remove their own favorites" on public.favorites
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
+-- A list of favorites is one answer: it must have an end.
+-- After the statement, and one statement after the other for each user: each counts what the others have committed. The locks
+-- are of 1,000 groups of users, since the memory for locks is small and a statement of an administrator may concern anybody.
+create function private.limit_favorites() returns trigger
+language plpgsql set search_path = '' set enable_seqscan = off as $$
+begin
+  perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
+    from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
+  if exists (
+    select from (select distinct user_id from added) as adding
+    where exists (select from public.favorites where user_id = adding.user_id offset 5000)
+  ) then
+    raise exception 'A user has at most 5,000 favorites.'
+      using errcode = 'check_violation', constraint = 'user_has_at_most_5000_favorites', table = 'favorites';
+  end if;
+  return null;
+end
+$$;
+create trigger favorites_limit
+  after insert on public.favorites referencing new table as added
+  for each statement execute function private.limit_favorites();
+
 -- Each preview is looked up by a subquery: in a join, how many favorites a user has would be a guess, and for a wrong one all
 -- sounds are read.
 create view private.favorite with (security_invoker = true) as
@@ -36,34 +60,45 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
+-- Postgres plans a function in plain SQL anew for each call, which took longer than what these do. In PL/pgSQL a connection
+-- plans their statements once. Whatever the statistics said then, or did not say yet, a row is found by its index.
 create function public.list_favorites() returns json
-language sql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
-  select private.require_account();
-  select to_json(array(select favorite from private.favorite as favorite))
+language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  perform private.require_account();
+  return to_json(array(select favorite from private.favorite as favorite));
+end
 $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
 grant execute on function public.list_favorites to authenticated;
 
 -- One statement adds it, so that the policy sees the sound as this sees it, whatever an admin does meanwhile.
 create function public.add_favorite(liked_sound uuid) returns boolean
-language sql volatile set search_path = '' as $$
-  select private.require_account();
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  is_there boolean;
+begin
+  perform private.require_account();
   with sound as (
     select id from public.sounds where id = liked_sound and is_active
   ), added as (
     insert into public.favorites (sound_id) select id from sound
     on conflict (user_id, sound_id) do nothing
   )
-  select exists (select from sound)
+  select exists (select from sound) into is_there;
+  return is_there;
+end
 $$;
 comment on function public.add_favorite is
   'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
 grant execute on function public.add_favorite to authenticated;
 
 create function public.remove_favorite(disliked_sound uuid) returns void
-language sql volatile set search_path = '' as $$
-  select private.require_account();
-  delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  perform private.require_account();
+  delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
+end
 $$;
 comment on function public.remove_favorite is 'Removes a favorite of the caller, if there is one.';
 grant execute on function public.remove_favorite to authenticated;

@@ -42,11 +42,13 @@ grant select on private.sound_preview to authenticated;
 -- The statement is built from the filters that are present: "$1 is null or ..." would end in a generic plan that
 -- uses no index. A category filter becomes one index range for each slug, merged, so that neither a big nor a
 -- small category is sorted as a whole.
+-- The sound that a cursor names stands at its very moment. Clients that cut the fraction send the second of a sound that
+-- stands a little later; of several in that second the last in list order, so that no page is sent twice.
+-- The costs are those of memory and SSDs. Whatever the statistics say, or do not say yet after an import, the table is not read
+-- from end to end: an index has all in order.
 create function private.sounds_in_list_order(
   slugs text[], featured boolean, title_search text, after timestamptz, max_rows integer
 ) returns uuid[]
--- The costs are those of memory and SSDs. Whatever the statistics say, or do not say yet after an import, the table is not read
--- from end to end: an index has all in order.
 language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
 declare
   anchor_rank bigint;
@@ -59,7 +61,8 @@ begin
     condition := condition || case when featured then ' and is_featured' else ' and not is_featured' end;
   end if;
   if title_search <> '' then
-    title_search := '%' || regexp_replace(lower(title_search), '([\\%_])', '\\\1', 'g') || '%';
+    title_search :=
+      '%' || regexp_replace(private.fold_for_search(title_search), '([\\%_])', '\\\1', 'g') || '%';
     condition := condition || ' and search_title like $2';
   end if;
   if after is not null then
@@ -68,6 +71,15 @@ begin
       union all
       select list_rank from private.former_positions where created_at = anchor_time
     ) as anchor limit 1;
+    if not found and after = date_trunc('second', after) then
+      select list_rank, created_at into anchor_rank, anchor_time from (
+        select list_rank, created_at from public.sounds
+          where created_at > after and created_at < after + interval '1 second'
+        union all
+        select list_rank, created_at from private.former_positions
+          where created_at > after and created_at < after + interval '1 second'
+      ) as anchor order by list_rank, created_at limit 1;
+    end if;
     condition := condition
       || case when found then ' and (list_rank, created_at) < ($3, $4)' else ' and created_at < $4' end;
   end if;
@@ -79,7 +91,7 @@ begin
   end if;
   execute 'select array(select id from (' || statement
     || ' order by list_rank desc, created_at desc limit $5) as found)'
-    into found_ids using slugs, title_search, anchor_rank, anchor_time, max_rows;
+    into found_ids using slugs, title_search, anchor_rank, coalesce(anchor_time, after), max_rows;
   return found_ids;
 end
 $$;
@@ -113,16 +125,36 @@ end
 $$;
 grant execute on function private.list_sounds to authenticated, service_role;
 
+-- Users may call the data API themselves, with arguments of any length: a search is compared with every title. What is longer
+-- than the gateway allows is cut off; a category by one character less, as no slug has so many.
 create function public.list_sounds(
   category_slug text default null, include_children boolean default false, featured boolean default null,
   title_search text default null, page_size integer default 50, after timestamptz default null
 ) returns json
 language sql stable set search_path = '' as $$
-  select private.list_sounds(category_slug, include_children, featured, title_search, page_size, after)
+  select private.list_sounds(
+    left(category_slug, 101), include_children, featured, left(title_search, 100), page_size, after
+  )
 $$;
 comment on function public.list_sounds is
-  'One page of active sounds: {data, next_cursor}. "after" is the created_at of the last sound already seen.';
+  'The same as list_filtered_sounds with an argument for each filter. Gateways of earlier releases call it.';
 grant execute on function public.list_sounds to authenticated, service_role;
+
+-- The gateway reads the catalogue by GET, so that a read replica may answer. PostgREST takes an argument of a GET that looks
+-- like a filter ("in", "is.x", "fts(x") for one, and users type such words. So what a client chose goes in one argument that
+-- begins with "{". Older releases of PostgREST hand it over as a JSON string, newer ones as the object: #>> makes text of either.
+create function public.list_filtered_sounds(filters jsonb default '{}') returns json
+language sql stable set search_path = '' as $$
+  select private.list_sounds(
+    left(category, 101), coalesce(include_children, false), featured, left(search, 100), coalesce("limit", 50), cursor
+  )
+  from jsonb_to_record((filters #>> '{}')::jsonb) as given (
+    category text, include_children boolean, featured boolean, search text, "limit" integer, cursor timestamptz
+  )
+$$;
+comment on function public.list_filtered_sounds is
+  'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
+grant execute on function public.list_filtered_sounds to authenticated, service_role;
 
 create function public.get_sound(wanted_sound uuid) returns json
 language sql stable set search_path = '' as $$

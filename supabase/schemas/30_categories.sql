@@ -21,7 +21,6 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
-
 comment on table public.categories is
   'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
 comment on column public.categories.slug is

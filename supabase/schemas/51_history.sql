@@ -32,6 +32,10 @@ begin
   return null;
 end
 $$;
+-- The deletion of a sound takes the same order, or the two could wait for each other in a circle: triggers run by their names,
+-- and those of foreign keys begin with "RI_". What was entered meanwhile is removed by the trigger that runs last, as before.
+create trigger "Histories_first"
+  after delete on public.sounds for each row execute function private.remove_from_histories();
 create trigger sounds_remove_from_histories
   after delete on public.sounds for each row execute function private.remove_from_histories();
 

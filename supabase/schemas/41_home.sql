@@ -27,7 +27,6 @@ create table public.home_sections (
   constraint rule_include_children_is_for_category_rules_only
     check (not rule_include_children or rule_type is not distinct from 'category')
 );
-
 comment on table public.home_sections is
   'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
 comment on column public.home_sections.slug is 'Short name that apps may know the section by, for example sleep-well.';
@@ -40,6 +39,12 @@ comment on column public.home_sections.rule_include_children is
 comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
 comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
+
+alter table public.home_sections enable row level security;
+create policy "Users read active home sections" on public.home_sections
+  for select to authenticated using (is_active);
+grant select on public.home_sections to authenticated;
+grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
@@ -91,12 +96,6 @@ create index home_section_sounds_sound_id on public.home_section_sounds (sound_i
 comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
 comment on column public.home_section_sounds.position is
   'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
-
-alter table public.home_sections enable row level security;
-create policy "Users read active home sections" on public.home_sections
-  for select to authenticated using (is_active);
-grant select on public.home_sections to authenticated;
-grant select, insert, update, delete on public.home_sections to service_role;
 
 alter table public.home_section_sounds enable row level security;
 -- The inner queries run under the policies of their tables: only active sections and active sounds count.

@@ -1,18 +1,28 @@
--- How `npm run import` knows its sounds: by where they lie in a folder, or by the content of their recording.
+-- What `npm run import` wrote into the catalogue, so that its next run, on whatever machine, can tell what has been changed in
+-- the dashboard since. In public, because the import knows the data API alone; for the service alone.
 
-alter table public.imported_sounds
-  add column places jsonb not null default '[]',
-  add column checksum text,
-  add column said jsonb not null default '{}';
-
--- Of what was imported before, the folder's name is not known.
-update public.imported_sounds set places = jsonb_build_array(jsonb_build_object('file', file));
-alter table public.imported_sounds drop column file;
-
+-- A sound is known by where it lies in a folder, or by the content of its recording.
+create table public.imported_sounds (
+  -- Not a foreign key: that a sound was deleted in the dashboard is a change like any other, and has to be remembered.
+  sound_id uuid primary key,
+  fields jsonb not null,
+  places jsonb not null default '[]',
+  checksum text,
+  said jsonb not null default '{}'
+);
+comment on table public.imported_sounds is
+  'Kept by npm run import: what it wrote last into each sound. Nothing here is meant to be edited by hand.';
+comment on column public.imported_sounds.sound_id is 'id of the sound, which may have been deleted since.';
+comment on column public.imported_sounds.fields is 'The columns of the sound as the import wrote them last.';
 comment on column public.imported_sounds.places is
   'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in sounds.csv.';
 comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
 comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
+
+alter table public.imported_sounds enable row level security;
+create policy "Users reach nothing of imports" on public.imported_sounds
+  for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imported_sounds to service_role;
 
 create table public.imports (
   source text primary key,

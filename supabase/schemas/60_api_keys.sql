@@ -14,7 +14,6 @@ create table private.api_keys (
   revoked_at timestamptz
 );
 create index api_keys_owner_id on private.api_keys (owner_id);
-
 comment on table private.api_keys is
   'Keys of trusted back ends. Issue one with: select * from admin.create_api_key(''name'', ''owner@example.com'');';
 comment on column private.api_keys.owner_id is 'The customer the key acts as.';
@@ -77,6 +76,7 @@ comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
   'wrong one without a query.';
 
+-- A key that expires in the past would be refused from its first request on: most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -84,6 +84,9 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   body text := 'sk_live_' || private.random_base62(43);
 begin
+  if expires_at <= now() then
+    raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
+  end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
   begin
@@ -149,48 +152,57 @@ end
 $$;
 grant execute on function private.owner_of_live_key to service_role;
 
--- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the
--- owner under row-level security: the operations are the very functions that users call with their own token.
+-- What API keys may call is declared once, where a function is made: by its grant. Acting as its owner, a key calls whatever is
+-- granted to users. Only what the service does for users, since they may not, is named in as_api_key.
+-- Dynamic, but made of the catalogue alone: what is sent is looked up in it, and its values are parameters: $1 holds them, $2 is
+-- the owner, whom a function that asks for a "player" is told, whatever was sent.
+create function private.call_of(operation text, arguments jsonb) returns text
+language sql stable set search_path = '' as $$
+  select format(
+    'select %s from public.%I(%s) as result',
+    case when prorettype = 'void'::regtype then 'null::json' else 'to_json(result)' end,
+    proname,
+    (
+      select string_agg(
+        case when name = 'player' then 'player => $2'
+          else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
+        ', '
+      )
+      from unnest(proargnames, proargtypes::oid[]) as argument (name, type)
+      where arguments ? name or name = 'player'
+    )
+  )
+  from pg_proc
+  where pronamespace = 'public'::regnamespace and proname = operation
+    and array(select jsonb_object_keys(arguments)) <@ coalesce(proargnames, '{}')
+$$;
+comment on function private.call_of is
+  'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
+grant execute on function private.call_of to service_role;
+
+-- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the owner under
+-- row-level security: the operations are the very functions that users call with their own token.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   owner uuid := private.owner_of_live_key(key_hash);
+  statement text := private.call_of(operation, arguments);
+  result json;
 begin
   if owner is null then
     raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
   end if;
-  if operation = 'count_play' then -- counting is the service's own act, for users as for keys
-    return public.count_play((arguments ->> 'played_sound')::uuid);
+  if statement is null then
+    raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
   end if;
-  perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
-  perform set_config('role', 'authenticated', true);
-  case operation
-    when 'list_categories' then
-      return public.list_categories();
-    when 'list_sounds' then
-      return public.list_sounds(
-        arguments ->> 'category_slug', coalesce((arguments ->> 'include_children')::boolean, false),
-        (arguments ->> 'featured')::boolean, arguments ->> 'title_search',
-        coalesce((arguments ->> 'page_size')::integer, 50), (arguments ->> 'after')::timestamptz
-      );
-    when 'get_sound' then
-      return public.get_sound((arguments ->> 'wanted_sound')::uuid);
-    when 'list_home_sections' then
-      return public.list_home_sections();
-    when 'list_favorites' then
-      return public.list_favorites();
-    when 'add_favorite' then
-      return to_json(public.add_favorite((arguments ->> 'liked_sound')::uuid));
-    when 'remove_favorite' then
-      perform public.remove_favorite((arguments ->> 'disliked_sound')::uuid);
-      return null;
-    when 'get_customer' then
-      return public.get_customer();
-    when 'update_customer' then
-      return public.update_customer(arguments -> 'changes');
-    else
-      raise exception 'There is no operation "%".', operation using errcode = 'invalid_parameter_value';
-  end case;
+  -- Counting is the service's own act, for users as for keys. For anything else this becomes the owner, under row-level
+  -- security: a function that is not granted to users is refused.
+  if operation not in ('count_play', 'count_plays') then
+    perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
+    perform set_config('role', 'authenticated', true);
+  end if;
+  execute statement into result using arguments, owner;
+  return result;
 end
 $$;
 comment on function public.as_api_key is

@@ -1,4 +1,4 @@
--- One customer for each account, made by a trigger so that no client has to remember it.
+-- One customer for each account: what is kept of a person, what they may change of it, and when they were last seen.
 
 -- The same pattern as in src/routes/me.ts: whatever the service takes goes in, and what it refuses does not. It spells out
 -- the white space and the invisible characters, as \s means others here and there.
@@ -53,7 +53,6 @@ create table public.customers (
     constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
-
 comment on table public.customers is
   'One row for each account, made when the account is made. Set is_active to false to lock somebody out.';
 comment on column public.customers.id is 'The same as the id of the account in Authentication.';
@@ -92,82 +91,6 @@ create trigger customers_set_updated_at
      new.marketing_opt_in, new.is_active)
   )
   execute function private.set_updated_at();
-
--- Following the account --------------------------------------------------------------------------------------
-
--- An error in this trigger would refuse the sign-up, so whatever Auth was told is bent into what the table accepts.
-create function private.customer_of(account auth.users) returns public.customers
-language sql stable set search_path = '' as $$
-  select row(
-    account.id,
-    case when given.is_there then account.email end,
-    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
-    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
-    null,
-    given.provider,
-    case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null,
-    given.since, given.since
-  )::public.customers
-  from (
-    select
-      regexp_replace(left(regexp_replace(
-        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
-        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
-      account.raw_user_meta_data ->> 'avatar_url' as picture,
-      account.raw_app_meta_data ->> 'provider' as provider,
-      -- A soft delete keeps the row, with a hash for its e-mail address.
-      account.deleted_at is null as is_there,
-      coalesce(account.created_at, now()) as since
-  ) as given
-$$;
-
-create function private.create_customer() returns trigger
-language plpgsql security definer set search_path = '' as $$
-begin
-  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
-  insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
-  return null;
-end
-$$;
-
--- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose.
--- Some versions of Auth name the provider only after the row exists, so a missing source is filled in later.
--- Until an address is confirmed, anybody may have signed up with it. Auth forgets that password when somebody proves with an
--- identity provider that the address is theirs; the name, picture and source of whoever signed up go with it.
-create function private.mirror_account() returns trigger
-language plpgsql security definer set search_path = '' as $$
-declare
-  mirrored public.customers := private.customer_of(new);
-begin
-  if new.deleted_at is not null then
-    update public.customers
-      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
-        provider = mirrored.provider, marketing_opt_in = false, is_active = false
-      where id = new.id;
-  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and mirrored.provider <> 'email' then
-    update public.customers
-      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
-        provider = mirrored.provider, source = mirrored.source
-      where id = new.id;
-  else
-    update public.customers
-      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-      where id = new.id
-        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
-  end if;
-  return null;
-end
-$$;
-
-create trigger sounds_service_create_customer
-  after insert on auth.users for each row execute function private.create_customer();
-create trigger sounds_service_mirror_account
-  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
-
-insert into public.customers
-  select customer.* from auth.users as account, private.customer_of(account) as customer
-  on conflict (id) do nothing;
 
 -- What the service calls --------------------------------------------------------------------------------------
 
@@ -217,15 +140,42 @@ comment on function public.update_customer is
   'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
 grant execute on function public.update_customer to authenticated;
 
+create table private.visitors_by_day (
+  day date primary key,
+  visitors bigint not null
+);
+comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
+
+alter table private.visitors_by_day enable row level security;
+create policy "Nobody reaches visitors by day" on private.visitors_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
 -- Definer, because last_seen_at is not the customer's to write.
 create function private.touch_last_seen() returns void
-language sql volatile security definer set search_path = '' as $$
-  update public.customers set last_seen_at = now()
-    where id = (select auth.uid()) and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  today constant date := now() at time zone 'UTC';
+  seen_before timestamptz;
+begin
+  select last_seen_at into seen_before from public.customers
+    where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
+    for no key update;
+  if found then
+    update public.customers set last_seen_at = now() where id = auth.uid();
+    if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
+      insert into private.visitors_by_day as counter values (today, 1)
+        on conflict (day) do update set visitors = counter.visitors + 1;
+    end if;
+  end if;
+end
 $$;
 grant execute on function private.touch_last_seen to authenticated;
 
 create function public.touch_last_seen() returns void
-language sql volatile set search_path = '' as $$ select private.touch_last_seen() $$;
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.touch_last_seen();
+end
+$$;
 comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes.';
 grant execute on function public.touch_last_seen to authenticated;

@@ -1,6 +1,7 @@
--- What `npm run doctor` cannot see or try over the API otherwise. All of it is for the holder of the secret key alone, and is
--- about throw-away accounts only: those with an address at doctor.invalid, a domain that cannot exist (RFC 2606).
--- That gives the holder nothing new: who may make accounts, and sign in to each, can already act for every one.
+-- What `npm run doctor` cannot see or try over the API otherwise, and how far a replica is behind. All of the doctor's is for the
+-- holder of the secret key alone, and is about throw-away accounts only: those with an address at doctor.invalid, a domain that
+-- cannot exist (RFC 2606). That gives the holder nothing new: who may make accounts, and sign in to each, can already act for
+-- every one.
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
@@ -79,3 +80,16 @@ language sql volatile set search_path = '' as $$ select private.doctor_revoke_ke
 comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would. For npm run doctor alone.';
 grant execute on function public.doctor_revoke_key to service_role;
+
+-- Who answers a read, a replica or the primary, shows here alone: a load balancer hides it.
+create function public.replica_lag_seconds() returns double precision
+language sql stable set search_path = '' as $$
+  select case
+    when not pg_is_in_recovery() then null
+    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
+    else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
+  end
+$$;
+comment on function public.replica_lag_seconds is
+  'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
+grant execute on function public.replica_lag_seconds to service_role;

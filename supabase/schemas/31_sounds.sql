@@ -16,6 +16,17 @@ $$;
 comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
 grant execute on function private.is_file_path to authenticated, service_role;
 
+-- unaccent() is not immutable, as its dictionary might be another one tomorrow; with the dictionary named, as here, it is the
+-- one that comes with Postgres.
+create function private.fold_for_search(value text) returns text
+language sql immutable parallel safe set search_path = '' as $$
+  select lower(extensions.unaccent('extensions.unaccent', value))
+$$;
+comment on function private.fold_for_search is
+  'A text as the search compares it: without case and accents. "Schöne Straße" becomes "schone strasse".';
+-- Whoever may write sounds has their column search_title calculated.
+grant execute on function private.fold_for_search to service_role;
+
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null
@@ -50,10 +61,21 @@ create table public.sounds (
   -- Backwards through an index on (list_rank, created_at) is the list order: sort_order up, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- In "C" two texts are compared byte by byte, which is many times faster than ignoring case row by row.
-  search_title text collate "C" not null generated always as (lower(title)) stored,
+  search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
+-- In list order, with all that a filter looks at and the id: the sounds of a page are found without reading any other row
+-- of the table. The titles are there for a search for one or two letters, which no trigram index can answer.
+create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
+  where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at)
+  include (id, search_title, is_active, is_featured);
+create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
+  where is_active and is_featured;
+create index sounds_newest on public.sounds (created_at) include (id) where is_active;
+create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
 
 comment on table public.sounds is
   'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
@@ -74,17 +96,13 @@ comment on column public.sounds.created_at is
 comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
 comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
 
--- In list order, with all that a filter looks at and the id: the sounds of a page are found without reading any other row
--- of the table. The titles are there for a search for one or two letters, which no trigram index can answer.
-create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
-  where is_active;
-create index sounds_category on public.sounds (category, list_rank, created_at)
-  include (id, search_title, is_active, is_featured);
-create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
-  where is_active and is_featured;
-create index sounds_newest on public.sounds (created_at) include (id) where is_active;
-create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
+alter table public.sounds enable row level security;
+create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
+grant select on public.sounds to authenticated;
+grant select, insert, update, delete on public.sounds to service_role;
+
+create trigger sounds_set_updated_at
+  before update on public.sounds for each row execute function private.set_updated_at();
 
 -- Some keyboards and systems write "é" as two characters; the service searches for the one.
 create function private.compose_title() returns trigger
@@ -99,13 +117,24 @@ create trigger sounds_compose_title
   when (new.title is not nfc normalized)
   execute function private.compose_title();
 
-create trigger sounds_set_updated_at
-  before update on public.sounds for each row execute function private.set_updated_at();
+-- A narrow table of its own: counting a play must never rewrite or lock a row of the catalogue.
+create table public.play_counts (
+  sound_id uuid primary key references public.sounds (id) on delete cascade,
+  plays bigint not null default 0
+    -- Up to here every JSON reader takes the number as it is.
+    constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
+) with (fillfactor = 50);
+comment on table public.play_counts is
+  'How often each sound was played. Written by the service; a sound without a row was never played.';
+comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
 
-alter table public.sounds enable row level security;
-create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
-grant select on public.sounds to authenticated;
-grant select, insert, update, delete on public.sounds to service_role;
+alter table public.play_counts enable row level security;
+-- The inner query runs under the policies of sounds, so counts of hidden sounds stay hidden.
+create policy "Users read play counts of sounds they see" on public.play_counts
+  for select to authenticated using (exists (select from public.sounds where id = sound_id));
+grant select on public.play_counts to authenticated;
+-- Only the service counts: with a grant of their own, users could invent plays.
+grant select, insert, update, delete on public.play_counts to service_role;
 
 -- Cursors ------------------------------------------------------------------------------------------------------
 
@@ -116,6 +145,7 @@ create table private.former_positions (
 );
 comment on table private.former_positions is
   'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
+
 alter table private.former_positions enable row level security;
 create policy "Nobody reaches former positions" on private.former_positions
   for all to anon, authenticated, service_role using (false) with check (false);

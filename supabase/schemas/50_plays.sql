@@ -14,6 +14,7 @@ create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
   'Which plays were counted in the last 31 days, so that a repeated request counts once. Older ones go by themselves.';
 comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
+
 alter table private.play_receipts enable row level security;
 create policy "Nobody reaches play receipts" on private.play_receipts
   for all to anon, authenticated, service_role using (false) with check (false);
@@ -28,6 +29,7 @@ create table private.plays_by_day (
 ) with (fillfactor = 50);
 create index plays_by_day_day on private.plays_by_day (day);
 comment on table private.plays_by_day is 'How often each sound was played on each day (UTC).';
+
 alter table private.plays_by_day enable row level security;
 create policy "Nobody reaches plays by day" on private.plays_by_day
   for all to anon, authenticated, service_role using (false) with check (false);
@@ -37,6 +39,7 @@ create table private.listeners_by_day (
   listeners bigint not null
 ) with (fillfactor = 50);
 comment on table private.listeners_by_day is 'How many users played something on each day (UTC). It names nobody.';
+
 alter table private.listeners_by_day enable row level security;
 create policy "Nobody reaches listeners by day" on private.listeners_by_day
   for all to anon, authenticated, service_role using (false) with check (false);
@@ -49,16 +52,18 @@ create table private.listening_days (
 create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
   'Who is already among the listeners of a day; kept for 31 days, in which plays of that day may still come.';
+
 alter table private.listening_days enable row level security;
 create policy "Nobody reaches listening days" on private.listening_days
   for all to anon, authenticated, service_role using (false) with check (false);
 
 -- Steps --------------------------------------------------------------------------------------------------------
 
--- In this order, and each in the order of its rows, so that no two plays wait for each other in a circle. Counts come before
--- the history, as the deletion of a sound has them.
--- The row of a popular sound stays locked until the commit, which therefore does not wait for the disk (synchronous_commit is
--- off, for the transaction alone): a crash of Postgres may lose the plays of the last half second, and nothing else.
+-- In this order: receipts, history, counts; and each in the order of its rows, so that no two plays wait for each other in a
+-- circle. The deletion of a sound removes its history before its counts, too. The history comes first, so that the row of a
+-- popular sound is locked for as short a time as can be.
+-- That row stays locked until the commit, which therefore does not wait for the disk (synchronous_commit is off, for the
+-- transaction alone): a crash of Postgres may lose the plays of the last half second, and nothing else.
 
 -- Locked, so that the account cannot be deleted half-way.
 create function private.require_player(player uuid) returns void
@@ -70,6 +75,90 @@ begin
   end if;
 end
 $$;
+
+-- Old rows are found by the key, whatever the statistics say: a plan that was made while the table was empty went through all
+-- listeners of the day.
+create function private.count_listener(new_days date[]) returns void
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  delete from private.listening_days where ctid = any (array(
+    select ctid from private.listening_days where day < current_date - 31
+    order by day limit 2 * cardinality(new_days) for update skip locked
+  ));
+  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
+    on conflict (day) do update set listeners = counter.listeners + 1;
+end
+$$;
+comment on function private.count_listener is
+  'Counts one more listener of each of these days. A few old listening days go with it.';
+
+-- One play -----------------------------------------------------------------------------------------------------
+
+-- A single play has statements of its own: as a list of one it took longer. They write what count_new_plays writes, in the same
+-- order, and the first play of a day goes the common way.
+create function private.count_play(played_sound uuid, player uuid, idempotency_key text) returns json
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
+  is_new boolean := is_there;
+  today constant date := now() at time zone 'UTC';
+  new_count bigint;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  if player is not null then -- null from a gateway of an earlier release, which says nothing of who plays
+    perform private.require_player(player);
+    if is_there and idempotency_key is not null then
+      insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
+        on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+          where receipt.received_at < now() - interval '31 days';
+      is_new := found;
+    end if;
+    if is_new then
+      -- Those that somebody else is removing are left to them: nobody waits.
+      delete from private.play_receipts where ctid = any (array(
+        select ctid from private.play_receipts where received_at < now() - interval '31 days'
+        order by received_at limit 2 for update skip locked
+      ));
+      insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
+        on conflict (user_id, sound_id) do update set
+          plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+      insert into private.listening_days (user_id, day) values (player, today) on conflict (user_id, day) do nothing;
+      if found then
+        perform private.count_listener(array[today]);
+      end if;
+    elsif exists (
+      select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
+    ) then
+      raise exception 'The key % was used for another sound.', idempotency_key
+        using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
+    end if;
+  end if;
+  if is_new then
+    insert into public.play_counts as counter (sound_id, plays) values (played_sound, 1)
+      on conflict (sound_id) do update set plays = least(counter.plays + 1, 9007199254740991)
+      returning plays into new_count;
+    insert into private.plays_by_day as counter (sound_id, day, plays) values (played_sound, today, 1)
+      on conflict (sound_id, day) do update set plays = counter.plays + 1;
+  elsif is_there then
+    select plays into new_count from public.play_counts where sound_id = played_sound;
+  end if;
+  return case when is_there then json_build_object('id', played_sound, 'play_count', coalesce(new_count, 0)) end;
+end
+$$;
+grant execute on function private.count_play to service_role;
+
+create function public.count_play(played_sound uuid, player uuid default null, idempotency_key text default null) returns json
+-- A function in plain SQL would be planned anew for each call.
+language plpgsql volatile set search_path = '' as $$
+begin
+  return private.count_play(played_sound, player, idempotency_key);
+end
+$$;
+comment on function public.count_play is
+  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound.';
+grant execute on function public.count_play to service_role;
+
+-- Many, played without a network -------------------------------------------------------------------------------
 
 -- How many old ones there are, the planner can only guess: whatever it believes, the index has them in order.
 create function private.keep_receipts(player uuid, keys text[], sound_ids uuid[]) returns text[]
@@ -97,7 +186,7 @@ comment on function private.keep_receipts is
   'Keeps receipts of plays and returns the keys that had none. A few old receipts go with it.';
 
 create function private.add_listener(player uuid, days date[]) returns void
-language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   new_days date[];
 begin
@@ -108,15 +197,9 @@ begin
       returning day
   )
   select array_agg(day) into new_days from added;
-  if new_days is null then
-    return;
+  if new_days is not null then
+    perform private.count_listener(new_days);
   end if;
-  delete from private.listening_days where ctid = any (array(
-    select ctid from private.listening_days where day < current_date - 31
-    order by day limit 2 * cardinality(new_days) for update skip locked
-  ));
-  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
-    on conflict (day) do update set listeners = counter.listeners + 1;
 end
 $$;
 comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
@@ -146,57 +229,6 @@ begin
 end
 $$;
 
--- One play -----------------------------------------------------------------------------------------------------
-
-create function private.count_play(played_sound uuid, player uuid, idempotency_key text) returns json
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
-  today constant date := now() at time zone 'UTC';
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  if player is null then -- a gateway of an earlier release, which says nothing of who plays
-    perform private.add_to_counts(array[played_sound], array[today]) where is_there;
-  else
-    perform private.require_player(player);
-    if is_there and (
-      idempotency_key is null
-      or cardinality(private.keep_receipts(player, array[idempotency_key], array[played_sound])) = 1
-    ) then
-      perform private.add_to_counts(array[played_sound], array[today]);
-      perform private.add_to_history(player, array[played_sound], array[now()], array[today]);
-    elsif exists (
-      select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
-    ) then
-      raise exception 'The key % was used for another sound.', idempotency_key
-        using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
-    end if;
-  end if;
-  if is_there then
-    return json_build_object(
-      'id', played_sound,
-      'play_count', coalesce((select plays from public.play_counts where sound_id = played_sound), 0)
-    );
-  end if;
-  return null;
-end
-$$;
-grant execute on function private.count_play to service_role;
-
-drop function public.count_play(uuid);
-create function public.count_play(played_sound uuid, player uuid default null, idempotency_key text default null) returns json
--- A function in plain SQL would be planned anew for each call.
-language plpgsql volatile set search_path = '' as $$
-begin
-  return private.count_play(played_sound, player, idempotency_key);
-end
-$$;
-comment on function public.count_play is
-  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound.';
-grant execute on function public.count_play to service_role;
-
--- Many, played without a network -------------------------------------------------------------------------------
-
 create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[])
 returns integer[]
 language plpgsql volatile set search_path = '' set enable_seqscan = off as $$
@@ -220,16 +252,17 @@ begin
   select array_agg(sound_ids[i]), array_agg(moments[i]), array_agg((moments[i] at time zone 'UTC')::date)
     into sound_ids, moments, days
     from unnest(counted) as i;
-  perform private.add_to_counts(sound_ids, days);
   perform private.add_to_history(player, sound_ids, moments, days);
+  perform private.add_to_counts(sound_ids, days);
   return counted;
 end
 $$;
 comment on function private.count_new_plays is
   'Counts the plays of the last 30 days that have no receipt yet, and returns their positions. Of equal keys the first counts.';
 
+-- Whatever the statistics say, or do not say yet: the receipts of a user are found by their index.
 create function private.count_plays(plays jsonb, player uuid) returns json
-language plpgsql volatile security definer set search_path = '' as $$
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);

@@ -1,4 +1,4 @@
--- Schemas, extensions, default privileges and the helpers that every later migration uses.
+-- Schemas, extensions, default privileges and the helpers that all other files use.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
 -- private  is not exposed: definer functions behind the public ones, tables nobody may reach, and the views that
@@ -8,16 +8,16 @@
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
+-- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
+grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
 comment on schema admin is 'Views and functions for administrators, for the dashboard. Not exposed by the API.';
 
--- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
-grant usage on schema private to anon, authenticated, service_role;
-
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
+create extension if not exists unaccent with schema extensions;
 
 -- Postgres lets PUBLIC execute every new function. Only the form without "in schema" takes that away:
 -- defaults per schema are added to the global ones and cannot remove from them.
@@ -45,3 +45,17 @@ $$;
 comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
 grant execute on function private.is_proper_name to authenticated, service_role;
+
+-- An access token outlives its account by up to an hour. What touches the caller's own data asks here first, in the same
+-- statement list: without it, a deleted account would look like a living one that has nothing.
+create function private.require_account() returns void
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
+    raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  end if;
+end
+$$;
+comment on function private.require_account is
+  'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
+grant execute on function private.require_account to authenticated;

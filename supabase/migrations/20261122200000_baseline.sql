@@ -1,0 +1,2458 @@
+-- What supabase/schemas/ made when this file was written, in its order, and behind it what is no schema: buckets, and customers
+-- for the accounts of a project that had some before. It is history: the present state is in supabase/schemas/.
+
+-- supabase/schemas/10_foundations.sql
+
+-- Schemas, extensions, default privileges and the helpers that all other files use.
+--
+-- public   is exposed by the API: tables under row-level security, and invoker functions;
+-- private  is not exposed: definer functions behind the public ones, tables nobody may reach, and the views that
+--          shape an answer: for each noun of the interface one, whose columns are its fields, in its order. A view becomes
+--          part of the statement that reads it, where a function would be called for each row;
+-- admin    is not exposed: what an administrator looks at and calls in the dashboard.
+
+create schema private;
+comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
+-- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
+grant usage on schema private to anon, authenticated, service_role;
+
+create schema admin;
+comment on schema admin is 'Views and functions for administrators, for the dashboard. Not exposed by the API.';
+
+create schema if not exists extensions;
+create extension if not exists pgcrypto with schema extensions;
+create extension if not exists pg_trgm with schema extensions;
+create extension if not exists unaccent with schema extensions;
+
+-- Postgres lets PUBLIC execute every new function. Only the form without "in schema" takes that away:
+-- defaults per schema are added to the global ones and cannot remove from them.
+alter default privileges revoke execute on functions from public;
+-- Projects made before 2026 grant new objects in public to the API roles on their own.
+alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
+alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
+alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
+
+-- Never back: accounts come with the time of another clock, and now() is when a transaction began.
+create function private.set_updated_at() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.updated_at := greatest(now(), old.updated_at);
+  return new;
+end
+$$;
+
+create function private.is_proper_name(value text, max_length integer) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= max_length
+    and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
+    and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
+$$;
+comment on function private.is_proper_name is
+  'What names and titles must be: no white space at either end, and at least one character that can be seen.';
+grant execute on function private.is_proper_name to authenticated, service_role;
+
+-- An access token outlives its account by up to an hour. What touches the caller's own data asks here first, in the same
+-- statement list: without it, a deleted account would look like a living one that has nothing.
+create function private.require_account() returns void
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
+    raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  end if;
+end
+$$;
+comment on function private.require_account is
+  'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
+grant execute on function private.require_account to authenticated;
+
+-- supabase/schemas/20_customers.sql
+
+-- One customer for each account: what is kept of a person, what they may change of it, and when they were last seen.
+
+-- The same pattern as in src/routes/me.ts: whatever the service takes goes in, and what it refuses does not. It spells out
+-- the white space and the invisible characters, as \s means others here and there.
+create function private.is_https_address(value text) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= 2048 and value ~ (
+    '^[Hh][Tt][Tt][Pp][Ss]://'
+    '([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])'
+    '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?'
+    '([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$')
+$$;
+comment on function private.is_https_address is
+  'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
+grant execute on function private.is_https_address to authenticated, service_role;
+
+create table public.customers (
+  id uuid primary key references auth.users (id) on delete cascade,
+  email text,
+  full_name text
+    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(full_name, 200)),
+  avatar_url text
+    constraint avatar_url_is_an_https_address_of_at_most_2048_characters
+    check (private.is_https_address(avatar_url)),
+  phone text
+    constraint phone_is_e164_like_plus_491701234567
+    check (phone ~ '^\+[1-9][0-9]{6,14}$'),
+  provider text,
+  source text
+    constraint source_is_email_google_or_apple
+    check (source in ('email', 'google', 'apple')),
+  locale text
+    constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
+    -- Language, script, region, variants, extensions, private use; ~* ignores case.
+    check (char_length(locale) <= 35 and locale ~* (
+      '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
+      '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
+  country text
+    constraint country_is_an_iso_3166_1_alpha_2_code
+    check (country = any (string_to_array(
+      'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
+      'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
+      'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE '
+      'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO '
+      'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW '
+      'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM '
+      'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW', ' '))),
+  marketing_opt_in boolean not null default false,
+  is_active boolean not null default true,
+  last_seen_at timestamptz,
+  created_at timestamptz not null default now()
+    constraint created_at_is_finite check (isfinite(created_at)),
+  updated_at timestamptz not null default now()
+);
+comment on table public.customers is
+  'One row for each account, made when the account is made. Set is_active to false to lock somebody out.';
+comment on column public.customers.id is 'The same as the id of the account in Authentication.';
+comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
+comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
+comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
+comment on column public.customers.email is 'Copied from Authentication; change it there.';
+comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
+comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
+comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
+comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
+comment on column public.customers.country is 'Two capital letters, for example DE.';
+comment on column public.customers.is_active is
+  'False ends the customer''s sessions, blocks sign-in and stops their API keys at once; an access token already '
+  'handed out works until it expires, at most an hour. True lets them in again. A ban set in Authentication counts '
+  'besides: lifting it there does not let in a customer who is not active.';
+comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
+
+alter table public.customers enable row level security;
+create policy "Customers read their own record" on public.customers
+  for select to authenticated using (id = (select auth.uid()));
+create policy "Customers update their own record" on public.customers
+  for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
+-- Rows are made and removed with the account alone: no insert, no delete.
+grant select on public.customers to authenticated;
+grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
+grant select, update on public.customers to service_role;
+
+create trigger customers_set_updated_at
+  before update on public.customers for each row
+  when (
+    (old.email, old.full_name, old.avatar_url, old.phone, old.provider, old.source, old.locale, old.country,
+     old.marketing_opt_in, old.is_active)
+    is distinct from
+    (new.email, new.full_name, new.avatar_url, new.phone, new.provider, new.source, new.locale, new.country,
+     new.marketing_opt_in, new.is_active)
+  )
+  execute function private.set_updated_at();
+
+-- What the service calls --------------------------------------------------------------------------------------
+
+create view private.customer with (security_invoker = true) as
+  select
+    id,
+    email,
+    full_name,
+    avatar_url,
+    phone,
+    provider,
+    source,
+    locale,
+    country,
+    marketing_opt_in,
+    is_active,
+    to_char(last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen_at,
+    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+    to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at
+  from public.customers;
+comment on view private.customer is 'The Customer of a response.';
+grant select on private.customer to authenticated;
+
+create function public.get_customer() returns json
+language sql stable set search_path = '' as $$
+  select private.require_account();
+  select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
+$$;
+comment on function public.get_customer is 'The caller''s customer record, or null.';
+grant execute on function public.get_customer to authenticated;
+
+create function public.update_customer(changes jsonb) returns json
+language sql volatile set search_path = '' as $$
+  select private.require_account();
+  update public.customers set
+    full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
+    avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
+    phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
+    locale = case when changes ? 'locale' then changes ->> 'locale' else locale end,
+    country = case when changes ? 'country' then changes ->> 'country' else country end,
+    marketing_opt_in =
+      case when changes ? 'marketing_opt_in' then (changes ->> 'marketing_opt_in')::boolean else marketing_opt_in end
+  where id = (select auth.uid());
+  select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
+$$;
+comment on function public.update_customer is
+  'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
+grant execute on function public.update_customer to authenticated;
+
+create table private.visitors_by_day (
+  day date primary key,
+  visitors bigint not null
+);
+comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
+
+alter table private.visitors_by_day enable row level security;
+create policy "Nobody reaches visitors by day" on private.visitors_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+-- Definer, because last_seen_at is not the customer's to write.
+create function private.touch_last_seen() returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  today constant date := now() at time zone 'UTC';
+  seen_before timestamptz;
+begin
+  select last_seen_at into seen_before from public.customers
+    where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
+    for no key update;
+  if found then
+    update public.customers set last_seen_at = now() where id = auth.uid();
+    if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
+      insert into private.visitors_by_day as counter values (today, 1)
+        on conflict (day) do update set visitors = counter.visitors + 1;
+    end if;
+  end if;
+end
+$$;
+grant execute on function private.touch_last_seen to authenticated;
+
+create function public.touch_last_seen() returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.touch_last_seen();
+end
+$$;
+comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes.';
+grant execute on function public.touch_last_seen to authenticated;
+
+-- supabase/schemas/21_accounts.sql
+
+-- Following Auth's accounts. A customer is made, changed and removed with the account, by triggers on auth.users, so that no
+-- client has to remember it. Rows that belong to an account go with it: their foreign keys say "on delete cascade".
+
+-- An error in this trigger would refuse the sign-up, so whatever Auth was told is bent into what the table accepts.
+create function private.customer_of(account auth.users) returns public.customers
+language sql stable set search_path = '' as $$
+  select row(
+    account.id,
+    case when given.is_there then account.email end,
+    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
+    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
+    null,
+    given.provider,
+    case when given.provider in ('email', 'google', 'apple') then given.provider end,
+    null, null, false, given.is_there, null,
+    given.since, given.since
+  )::public.customers
+  from (
+    select
+      regexp_replace(left(regexp_replace(
+        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
+        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
+      account.raw_user_meta_data ->> 'avatar_url' as picture,
+      account.raw_app_meta_data ->> 'provider' as provider,
+      -- A soft delete keeps the row, with a hash for its e-mail address.
+      account.deleted_at is null as is_there,
+      coalesce(account.created_at, now()) as since
+  ) as given
+$$;
+
+create function private.create_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
+  insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_service_create_customer
+  after insert on auth.users for each row execute function private.create_customer();
+
+-- Whose account it is ------------------------------------------------------------------------------------------
+
+-- An account belongs to whoever proves that its address is theirs. Anybody may sign up with any address, and Auth keeps the
+-- first password of an account that is not confirmed: at the moment of the proof, what was chosen before is void. A trigger
+-- does it, so that nothing can come in between.
+
+-- Where addresses need no confirmation, and where an administrator vouches for one, Auth makes and confirms an account in one
+-- transaction: nobody else can have chosen anything. Such accounts are noted for as long as the transaction lasts.
+create function private.note_new_account() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  perform set_config(
+    'sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  return null;
+end
+$$;
+create trigger sounds_service_note_new_account
+  after insert on auth.users for each row
+  when (new.email_confirmed_at is null)
+  execute function private.note_new_account();
+
+create function private.is_new_account(account uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select coalesce(current_setting('sounds_service.new_accounts', true), '') like '%' || account || '%'
+$$;
+comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
+
+-- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose. Some versions
+-- of Auth name the provider only after the row exists, so a missing source is filled in later.
+-- When an address is confirmed, name and picture go with the password. They stay in raw_user_meta_data, which Auth writes once
+-- more afterwards: that is not looked at again. Only an identity provider that vouches for the address brings a name of its own.
+create function private.mirror_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  mirrored public.customers := private.customer_of(new);
+begin
+  if new.deleted_at is not null then
+    update public.customers
+      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
+        provider = mirrored.provider, marketing_opt_in = false, is_active = false
+      where id = new.id;
+  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
+    if not exists (
+      select from auth.identities
+        where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
+    ) then
+      mirrored.full_name := null;
+      mirrored.avatar_url := null;
+    end if;
+    update public.customers
+      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
+        provider = mirrored.provider, source = mirrored.source
+      where id = new.id;
+  else
+    update public.customers
+      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+      where id = new.id
+        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+  end if;
+  return null;
+end
+$$;
+create trigger sounds_service_mirror_account
+  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
+
+create function private.void_what_came_before() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if not private.is_new_account(new.id) then
+    new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
+    delete from auth.sessions where user_id = new.id;
+    delete from auth.identities
+      where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' is distinct from 'true';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_void_what_came_before
+  before update of email_confirmed_at on auth.users for each row
+  when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
+  execute function private.void_what_came_before();
+
+-- What somebody sends along with a sign-up, straight at Auth, stays in the account when its address is confirmed, and is part of
+-- every access token: a stranger could make the tokens of an address longer than the gateway takes, for good. Of metadata that
+-- is too long, only what Auth itself writes and the beginning of a name are kept. Auth writes it several times, so this looks at
+-- each of them.
+create function private.limit_metadata() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  select coalesce(
+      jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
+    into new.raw_user_meta_data
+    from jsonb_each(case jsonb_typeof(new.raw_user_meta_data) when 'object' then new.raw_user_meta_data else '{}' end)
+    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name');
+  return new;
+end
+$$;
+-- Measured as it stands in a token, where Auth writes six characters for each of these three. What Google and Apple send is
+-- less than a thousand bytes.
+create trigger sounds_service_limit_metadata
+  before insert or update of raw_user_meta_data on auth.users for each row
+  when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
+  execute function private.limit_metadata();
+
+-- Bans ---------------------------------------------------------------------------------------------------------
+
+-- customers.is_active locks an account out at Auth, and lets it in again as it was.
+
+-- Auth cannot read 'infinity', and this exact moment tells our ban from one that was set in the dashboard.
+create function private.deactivation_ban() returns timestamptz
+language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
+
+-- Auth knows one ban for each account. While ours is in force, the dashboard's is kept here.
+create table private.set_aside_bans (
+  customer_id uuid primary key references public.customers (id) on delete cascade,
+  banned_until timestamptz not null
+);
+comment on table private.set_aside_bans is
+  'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
+
+alter table private.set_aside_bans enable row level security;
+create policy "Nobody reaches set-aside bans" on private.set_aside_bans
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.apply_activation() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if new.is_active then
+    update auth.users
+      set banned_until = (select banned_until from private.set_aside_bans where customer_id = new.id)
+      where id = new.id;
+    delete from private.set_aside_bans where customer_id = new.id;
+  else
+    insert into private.set_aside_bans
+      select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    update auth.users set banned_until = private.deactivation_ban() where id = new.id;
+    delete from auth.sessions where user_id = new.id;
+  end if;
+  return null;
+end
+$$;
+create trigger customers_apply_activation
+  after update of is_active on public.customers for each row
+  when (old.is_active is distinct from new.is_active)
+  execute function private.apply_activation();
+
+-- Banning in the dashboard meanwhile changes the ban that was set aside; lifting it there must not open the door.
+create function private.set_ban_aside() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if exists (select from public.customers where id = new.id and not is_active) then
+    delete from private.set_aside_bans where customer_id = new.id;
+    if new.banned_until is not null then
+      insert into private.set_aside_bans values (new.id, new.banned_until);
+    end if;
+    new.banned_until := private.deactivation_ban();
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_set_ban_aside
+  before update of banned_until on auth.users for each row
+  when (old.banned_until is distinct from new.banned_until
+    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') -- private.deactivation_ban()
+  execute function private.set_ban_aside();
+
+-- Deletion -----------------------------------------------------------------------------------------------------
+
+-- Auth keeps a log with names, e-mail addresses and IP addresses, and notes there even whom it deletes, before it does.
+create function private.forget_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
+  return null;
+-- The table is Auth's: a project in which it is not ours to change, or is gone, must still be able to delete accounts.
+exception when insufficient_privilege or undefined_table then
+  raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
+  return null;
+end
+$$;
+create trigger sounds_service_forget_account
+  after delete on auth.users for each row execute function private.forget_account();
+
+-- A row for each: what is inserted waits for nobody, where a counter would hold up other deletions.
+create table private.deleted_accounts (
+  id bigint generated always as identity primary key,
+  signed_up_on date not null,
+  deleted_on date not null default (now() at time zone 'UTC')
+);
+comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
+
+alter table private.deleted_accounts enable row level security;
+create policy "Nobody reaches deleted accounts" on private.deleted_accounts
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.count_deleted_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
+  return null;
+end
+$$;
+create trigger customers_count_deleted
+  after delete on public.customers for each row
+  when (old.email is null or old.email not like '%@doctor.invalid') -- private.is_doctors_account
+  execute function private.count_deleted_account();
+
+-- supabase/schemas/30_categories.sql
+
+-- Intentions (categories) and their sub-intentions: two levels, no more.
+
+create table public.categories (
+  id uuid primary key default gen_random_uuid(),
+  slug text not null unique
+    constraint category_slug_is_lower_case_words_joined_by_hyphens
+    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
+  name text not null
+    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(name, 200)),
+  description text
+    constraint category_description_is_not_blank_and_has_at_most_5000_chars
+    check (char_length(description) <= 5000 and description ~ '\S'),
+  parent_id uuid
+    constraint category_is_not_its_own_parent check (parent_id <> id),
+  sort_order integer not null default 0,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint category_parent_exists_and_has_no_children_when_deleted
+    foreign key (parent_id) references public.categories (id) on delete no action
+);
+create index categories_parent_id on public.categories (parent_id);
+comment on table public.categories is
+  'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
+comment on column public.categories.slug is
+  'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
+comment on column public.categories.parent_id is
+  'NULL for an intention; for a sub-intention, the intention that it lies under.';
+comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
+comment on column public.categories.is_active is
+  'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
+
+create trigger categories_set_updated_at
+  before update on public.categories for each row when (old.* is distinct from new.*)
+  execute function private.set_updated_at();
+
+-- The parent is locked, so that it cannot become a child itself at the same moment in another transaction.
+create function private.check_category_depth() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  grandparent uuid;
+begin
+  select parent_id into grandparent from public.categories where id = new.parent_id for share;
+  if grandparent is not null then
+    raise exception 'A category cannot lie under a sub-intention. Choose a parent that has no parent itself.'
+      using errcode = 'check_violation', constraint = 'category_parent_has_no_parent';
+  end if;
+  if exists (select from public.categories where parent_id = new.id) then
+    raise exception 'A category with sub-intentions cannot lie under another one. Move its sub-intentions first.'
+      using errcode = 'check_violation', constraint = 'category_with_children_has_no_parent';
+  end if;
+  return new;
+end
+$$;
+create trigger categories_check_depth
+  before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
+  execute function private.check_category_depth();
+
+-- Definer, because a policy that reads its own table would never end.
+create function private.is_category_active(category_id uuid) returns boolean
+language sql stable security definer set search_path = '' as $$
+  select is_active from public.categories where id = category_id
+$$;
+grant execute on function private.is_category_active to authenticated;
+
+alter table public.categories enable row level security;
+create policy "Users read active categories" on public.categories
+  for select to authenticated
+  using (is_active and (parent_id is null or private.is_category_active(parent_id)));
+grant select on public.categories to authenticated;
+grant select, insert, update, delete on public.categories to service_role;
+
+create view private.sub_category with (security_invoker = true) as
+  select
+    id,
+    name,
+    slug,
+    description,
+    sort_order
+  from public.categories
+  where is_active;
+comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
+
+create view private.category with (security_invoker = true) as
+  select
+    id,
+    name,
+    slug,
+    description,
+    sort_order,
+    array(
+      select child
+      from private.sub_category as child join public.categories as stored using (id)
+      where stored.parent_id = parent.id
+      order by child.sort_order, child.name, child.id
+    ) as children
+  from public.categories as parent
+  where is_active and parent_id is null
+  order by sort_order, name, id;
+comment on view private.category is 'The Category of a response with its children, all in display order.';
+
+-- Definer, because guests read the tree too and hold no grant on the table.
+create function private.list_categories() returns json
+language sql stable security definer set search_path = '' set enable_seqscan = off as $$
+  select to_json(array(select category from private.category as category))
+$$;
+grant execute on function private.list_categories to anon, authenticated, service_role;
+
+create function public.list_categories() returns json
+language sql stable set search_path = '' as $$ select private.list_categories() $$;
+comment on function public.list_categories is 'The tree of active categories in display order.';
+grant execute on function public.list_categories to anon, authenticated, service_role;
+
+create function private.category_family(category_slug text, include_children boolean) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if not include_children then
+    return array[category_slug];
+  end if;
+  return category_slug || array(
+    select child.slug
+    from public.categories as parent join public.categories as child on child.parent_id = parent.id
+    where parent.slug = category_slug
+  );
+end
+$$;
+comment on function private.category_family is
+  'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';
+
+-- supabase/schemas/31_sounds.sql
+
+-- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
+
+create function private.are_tags(tags text[]) returns boolean
+language sql immutable set search_path = '' as $$
+  select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
+    and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
+$$;
+comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
+grant execute on function private.are_tags to authenticated, service_role;
+
+create function private.is_file_path(value text) returns boolean
+language sql immutable set search_path = '' as $$
+  select char_length(value) <= 500
+    and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
+$$;
+comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
+grant execute on function private.is_file_path to authenticated, service_role;
+
+-- unaccent() is not immutable, as its dictionary might be another one tomorrow; with the dictionary named, as here, it is the
+-- one that comes with Postgres.
+create function private.fold_for_search(value text) returns text
+language sql immutable parallel safe set search_path = '' as $$
+  select lower(extensions.unaccent('extensions.unaccent', value))
+$$;
+comment on function private.fold_for_search is
+  'A text as the search compares it: without case and accents. "Schöne Straße" becomes "schone strasse".';
+-- Whoever may write sounds has their column search_title calculated.
+grant execute on function private.fold_for_search to service_role;
+
+create table public.sounds (
+  id uuid primary key default gen_random_uuid(),
+  title text not null
+    constraint title_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(title, 200)),
+  description text
+    constraint description_is_not_blank_and_has_at_most_5000_characters
+    check (char_length(description) <= 5000 and description ~ '\S'),
+  bowl_note text
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
+    check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
+  frequency_hz numeric
+    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric
+    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+  category text,
+  tags text[]
+    constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
+  cover_image_path text
+    constraint cover_image_path_has_url_safe_characters_and_an_extension
+    check (private.is_file_path(cover_image_path)),
+  audio_path text
+    constraint audio_path_has_url_safe_characters_and_an_extension
+    check (private.is_file_path(audio_path)),
+  is_featured boolean not null default false,
+  is_active boolean not null default true,
+  sort_order integer not null default 0,
+  created_at timestamptz(3) not null default now() unique
+    constraint created_at_lies_between_1970_and_9999
+    check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
+  updated_at timestamptz not null default now(),
+  -- Backwards through an index on (list_rank, created_at) is the list order: sort_order up, then newest first.
+  list_rank bigint not null generated always as (-sort_order::bigint) stored,
+  -- In "C" two texts are compared byte by byte, which is many times faster than ignoring case row by row.
+  search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
+  constraint category_is_the_slug_of_an_existing_category
+    foreign key (category) references public.categories (slug) on update cascade on delete set null
+);
+-- In list order, with all that a filter looks at and the id: the sounds of a page are found without reading any other row
+-- of the table. The titles are there for a search for one or two letters, which no trigram index can answer.
+create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
+  where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at)
+  include (id, search_title, is_active, is_featured);
+create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
+  where is_active and is_featured;
+create index sounds_newest on public.sounds (created_at) include (id) where is_active;
+create index sounds_title on public.sounds using gin (search_title extensions.gin_trgm_ops) where is_active;
+
+comment on table public.sounds is
+  'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
+comment on column public.sounds.category is 'Slug of a category, for example sleep.';
+comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
+comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
+comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.';
+comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
+comment on column public.sounds.cover_image_path is
+  'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
+comment on column public.sounds.audio_path is
+  'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
+comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
+comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
+comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
+comment on column public.sounds.created_at is
+  'Unique. A moment that is taken is moved to the next free millisecond, so imports may repeat one.';
+comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
+comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
+
+alter table public.sounds enable row level security;
+create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
+grant select on public.sounds to authenticated;
+grant select, insert, update, delete on public.sounds to service_role;
+
+create trigger sounds_set_updated_at
+  before update on public.sounds for each row execute function private.set_updated_at();
+
+-- Some keyboards and systems write "é" as two characters; the service searches for the one.
+create function private.compose_title() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  new.title := normalize(new.title, nfc);
+  return new;
+end
+$$;
+create trigger sounds_compose_title
+  before insert or update of title on public.sounds for each row
+  when (new.title is not nfc normalized)
+  execute function private.compose_title();
+
+-- A narrow table of its own: counting a play must never rewrite or lock a row of the catalogue.
+create table public.play_counts (
+  sound_id uuid primary key references public.sounds (id) on delete cascade,
+  plays bigint not null default 0
+    -- Up to here every JSON reader takes the number as it is.
+    constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
+) with (fillfactor = 50);
+comment on table public.play_counts is
+  'How often each sound was played. Written by the service; a sound without a row was never played.';
+comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
+
+alter table public.play_counts enable row level security;
+-- The inner query runs under the policies of sounds, so counts of hidden sounds stay hidden.
+create policy "Users read play counts of sounds they see" on public.play_counts
+  for select to authenticated using (exists (select from public.sounds where id = sound_id));
+grant select on public.play_counts to authenticated;
+-- Only the service counts: with a grant of their own, users could invent plays.
+grant select, insert, update, delete on public.play_counts to service_role;
+
+-- Cursors ------------------------------------------------------------------------------------------------------
+
+-- A cursor may name a sound that is gone; its place in the order is kept, and its moment is not given out again.
+create table private.former_positions (
+  created_at timestamptz(3) primary key,
+  list_rank bigint not null
+);
+comment on table private.former_positions is
+  'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
+
+alter table private.former_positions enable row level security;
+create policy "Nobody reaches former positions" on private.former_positions
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.keep_former_position() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_keep_position_of_deleted
+  after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_moved
+  after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
+  execute function private.keep_former_position();
+
+create function private.keep_all_positions() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.former_positions select created_at, list_rank from public.sounds
+    on conflict (created_at) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_keep_positions_of_all
+  before truncate on public.sounds for each statement execute function private.keep_all_positions();
+
+-- A moment that is taken is moved to the next free millisecond. The lock makes concurrent inserts queue up for
+-- their moments. Because nobody else can take one before this transaction ends, long runs of milliseconds found
+-- taken may be remembered until then: an import of n equal moments would otherwise walk over its own rows n times.
+-- Short runs are walked anew, so that an import of many different moments does not drag a long memory along.
+-- A plan is kept for the session, also one that was made while the table was empty and every plan looked equally good:
+-- hence the setting, and the look-up in an order that only the unique index has.
+create function private.assign_created_at() returns trigger
+language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
+declare
+  taken tstzmultirange :=
+    coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
+  run tstzrange;
+  free timestamptz(3);
+  steps integer := 0;
+begin
+  perform pg_advisory_xact_lock('public.sounds'::regclass::oid::bigint);
+  if taken @> new.created_at then
+    select known into run from unnest(taken) as known where known @> new.created_at;
+  end if;
+  free := coalesce(upper(run), new.created_at);
+  while free = (select created_at from public.sounds where created_at >= free order by created_at limit 1)
+    or exists (select from private.former_positions where created_at = free)
+  loop
+    free := free + interval '1 millisecond';
+    steps := steps + 1;
+  end loop;
+  if run is not null or steps > 50 then
+    run := tstzrange(new.created_at, free + interval '1 millisecond');
+    perform set_config('sounds_service.taken_moments', (taken + run::tstzmultirange)::text, true);
+  end if;
+  new.created_at := free;
+  return new;
+end
+$$;
+create trigger sounds_assign_created_at_of_new
+  before insert on public.sounds for each row when (new.created_at is not null)
+  execute function private.assign_created_at();
+create trigger sounds_assign_created_at_of_moved
+  before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
+  execute function private.assign_created_at();
+
+-- supabase/schemas/32_lists.sql
+
+-- Reading the catalogue. Lists are definer functions in private: under row-level security the planner may not use
+-- the index on titles (like is not leakproof). They state "is_active" themselves instead.
+-- Each returns one json value, because PostgREST silently cuts rows at its limit, and one value cannot be cut.
+
+create view private.sound with (security_invoker = true) as
+  select
+    sound.id,
+    sound.title,
+    sound.description,
+    sound.bowl_note,
+    sound.frequency_hz,
+    sound.duration_sec,
+    sound.category,
+    sound.tags,
+    'covers/' || sound.cover_image_path as cover_image_url,
+    sound.is_featured,
+    coalesce(counter.plays, 0) as play_count,
+    to_char(sound.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at
+  from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
+  where sound.is_active;
+comment on view private.sound is 'The Sound of a response. Its cover is a path that begins with the bucket.';
+grant select on private.sound to authenticated;
+
+create view private.stored_sound with (security_invoker = true) as
+  select sound.*, stored.audio_path, stored.cover_image_path
+  from private.sound as sound join public.sounds as stored using (id);
+comment on view private.stored_sound is 'The Sound with the names of its files, of which the service makes a SoundDetail.';
+grant select on private.stored_sound to authenticated;
+
+create view private.sound_preview with (security_invoker = true) as
+  select
+    id,
+    title,
+    category,
+    'covers/' || cover_image_path as cover_image_url,
+    duration_sec
+  from public.sounds
+  where is_active;
+comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
+grant select on private.sound_preview to authenticated;
+
+-- The statement is built from the filters that are present: "$1 is null or ..." would end in a generic plan that
+-- uses no index. A category filter becomes one index range for each slug, merged, so that neither a big nor a
+-- small category is sorted as a whole.
+-- The sound that a cursor names stands at its very moment. Clients that cut the fraction send the second of a sound that
+-- stands a little later; of several in that second the last in list order, so that no page is sent twice.
+-- The costs are those of memory and SSDs. Whatever the statistics say, or do not say yet after an import, the table is not read
+-- from end to end: an index has all in order.
+create function private.sounds_in_list_order(
+  slugs text[], featured boolean, title_search text, after timestamptz, max_rows integer
+) returns uuid[]
+language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
+declare
+  anchor_rank bigint;
+  anchor_time timestamptz(3) := after;
+  condition text := 'is_active';
+  statement text;
+  found_ids uuid[];
+begin
+  if featured is not null then
+    condition := condition || case when featured then ' and is_featured' else ' and not is_featured' end;
+  end if;
+  if title_search <> '' then
+    title_search :=
+      '%' || regexp_replace(private.fold_for_search(title_search), '([\\%_])', '\\\1', 'g') || '%';
+    condition := condition || ' and search_title like $2';
+  end if;
+  if after is not null then
+    select list_rank into anchor_rank from (
+      select list_rank from public.sounds where created_at = anchor_time
+      union all
+      select list_rank from private.former_positions where created_at = anchor_time
+    ) as anchor limit 1;
+    if not found and after = date_trunc('second', after) then
+      select list_rank, created_at into anchor_rank, anchor_time from (
+        select list_rank, created_at from public.sounds
+          where created_at > after and created_at < after + interval '1 second'
+        union all
+        select list_rank, created_at from private.former_positions
+          where created_at > after and created_at < after + interval '1 second'
+      ) as anchor order by list_rank, created_at limit 1;
+    end if;
+    condition := condition
+      || case when found then ' and (list_rank, created_at) < ($3, $4)' else ' and created_at < $4' end;
+  end if;
+
+  statement := 'select id, list_rank, created_at from public.sounds where ' || condition;
+  if slugs is not null then
+    statement := 'select sound.* from unnest($1) as slug cross join lateral ('
+      || statement || ' and category = slug order by list_rank desc, created_at desc limit $5) as sound';
+  end if;
+  execute 'select array(select id from (' || statement
+    || ' order by list_rank desc, created_at desc limit $5) as found)'
+    into found_ids using slugs, title_search, anchor_rank, coalesce(anchor_time, after), max_rows;
+  return found_ids;
+end
+$$;
+comment on function private.sounds_in_list_order is 'The ids of the first active sounds that pass the filters.';
+
+-- Rows are looked up one by one, as a list of 50 needs, by a subquery: joined, they would be as many as the planner guesses,
+-- and for a wrong guess it reads all that there are.
+create function private.list_sounds(
+  category_slug text, include_children boolean, featured boolean, title_search text, page_size integer,
+  after timestamptz
+) returns json
+language plpgsql stable security definer set search_path = '' set enable_seqscan = off as $$
+declare
+  max_rows constant integer := least(greatest(page_size, 1), 100);
+  ids constant uuid[] := private.sounds_in_list_order(
+    case when category_slug is not null then private.category_family(category_slug, include_children) end,
+    featured, title_search, after, max_rows + 1
+  );
+begin
+  return json_build_object(
+    'data', array(
+      select (select sound from private.sound as sound where sound.id = page.id)
+      from unnest(ids[:max_rows]) with ordinality as page (id, position)
+      order by position
+    ),
+    'next_cursor', case when cardinality(ids) > max_rows then
+      (select created_at from private.sound where id = ids[max_rows])
+    end
+  );
+end
+$$;
+grant execute on function private.list_sounds to authenticated, service_role;
+
+-- Users may call the data API themselves, with arguments of any length: a search is compared with every title. What is longer
+-- than the gateway allows is cut off; a category by one character less, as no slug has so many.
+create function public.list_sounds(
+  category_slug text default null, include_children boolean default false, featured boolean default null,
+  title_search text default null, page_size integer default 50, after timestamptz default null
+) returns json
+language sql stable set search_path = '' as $$
+  select private.list_sounds(
+    left(category_slug, 101), include_children, featured, left(title_search, 100), page_size, after
+  )
+$$;
+comment on function public.list_sounds is
+  'The same as list_filtered_sounds with an argument for each filter. Gateways of earlier releases call it.';
+grant execute on function public.list_sounds to authenticated, service_role;
+
+-- The gateway reads the catalogue by GET, so that a read replica may answer. PostgREST takes an argument of a GET that looks
+-- like a filter ("in", "is.x", "fts(x") for one, and users type such words. So what a client chose goes in one argument that
+-- begins with "{". Older releases of PostgREST hand it over as a JSON string, newer ones as the object: #>> makes text of either.
+create function public.list_filtered_sounds(filters jsonb default '{}') returns json
+language sql stable set search_path = '' as $$
+  select private.list_sounds(
+    left(category, 101), coalesce(include_children, false), featured, left(search, 100), coalesce("limit", 50), cursor
+  )
+  from jsonb_to_record((filters #>> '{}')::jsonb) as given (
+    category text, include_children boolean, featured boolean, search text, "limit" integer, cursor timestamptz
+  )
+$$;
+comment on function public.list_filtered_sounds is
+  'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
+grant execute on function public.list_filtered_sounds to authenticated, service_role;
+
+create function public.get_sound(wanted_sound uuid) returns json
+language sql stable set search_path = '' as $$
+  select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound
+$$;
+comment on function public.get_sound is
+  'One active sound with the names of its files, which only the service can turn into addresses; or null.';
+grant execute on function public.get_sound to authenticated;
+
+-- supabase/schemas/40_favorites.sql
+
+-- What each customer likes.
+
+create table public.favorites (
+  user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  created_at timestamptz not null default now()
+    constraint created_at_is_finite check (isfinite(created_at)),
+  primary key (user_id, sound_id)
+);
+create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
+create index favorites_sound_id on public.favorites (sound_id);
+comment on table public.favorites is
+  'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
+
+alter table public.favorites enable row level security;
+create policy "Users read their own favorites" on public.favorites
+  for select to authenticated using (user_id = (select auth.uid()));
+-- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
+create policy "Users add favorites of sounds they see" on public.favorites
+  for insert to authenticated
+  with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
+create policy "Users remove their own favorites" on public.favorites
+  for delete to authenticated using (user_id = (select auth.uid()));
+-- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
+grant select, insert (sound_id), delete on public.favorites to authenticated;
+grant select on public.favorites to service_role;
+
+-- A list of favorites is one answer: it must have an end.
+-- After the statement, and one statement after the other for each user: each counts what the others have committed. The locks
+-- are of 1,000 groups of users, since the memory for locks is small and a statement of an administrator may concern anybody.
+create function private.limit_favorites() returns trigger
+language plpgsql set search_path = '' set enable_seqscan = off as $$
+begin
+  perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
+    from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
+  if exists (
+    select from (select distinct user_id from added) as adding
+    where exists (select from public.favorites where user_id = adding.user_id offset 5000)
+  ) then
+    raise exception 'A user has at most 5,000 favorites.'
+      using errcode = 'check_violation', constraint = 'user_has_at_most_5000_favorites', table = 'favorites';
+  end if;
+  return null;
+end
+$$;
+create trigger favorites_limit
+  after insert on public.favorites referencing new table as added
+  for each statement execute function private.limit_favorites();
+
+-- Each preview is looked up by a subquery: in a join, how many favorites a user has would be a guess, and for a wrong one all
+-- sounds are read.
+create view private.favorite with (security_invoker = true) as
+  select
+    sound_id,
+    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+    (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
+  from public.favorites as favorite
+  where user_id = (select auth.uid())
+  order by favorite.created_at desc, sound_id;
+comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
+grant select on private.favorite to authenticated;
+
+-- Postgres plans a function in plain SQL anew for each call, which took longer than what these do. In PL/pgSQL a connection
+-- plans their statements once. Whatever the statistics said then, or did not say yet, a row is found by its index.
+create function public.list_favorites() returns json
+language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  perform private.require_account();
+  return to_json(array(select favorite from private.favorite as favorite));
+end
+$$;
+comment on function public.list_favorites is 'The caller''s favorites, newest first.';
+grant execute on function public.list_favorites to authenticated;
+
+-- One statement adds it, so that the policy sees the sound as this sees it, whatever an admin does meanwhile.
+create function public.add_favorite(liked_sound uuid) returns boolean
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  is_there boolean;
+begin
+  perform private.require_account();
+  with sound as (
+    select id from public.sounds where id = liked_sound and is_active
+  ), added as (
+    insert into public.favorites (sound_id) select id from sound
+    on conflict (user_id, sound_id) do nothing
+  )
+  select exists (select from sound) into is_there;
+  return is_there;
+end
+$$;
+comment on function public.add_favorite is
+  'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
+grant execute on function public.add_favorite to authenticated;
+
+create function public.remove_favorite(disliked_sound uuid) returns void
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  perform private.require_account();
+  delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
+end
+$$;
+comment on function public.remove_favorite is 'Removes a favorite of the caller, if there is one.';
+grant execute on function public.remove_favorite to authenticated;
+
+-- supabase/schemas/41_home.sql
+
+-- The home page: sections picked by hand, or filled by a rule.
+
+create table public.home_sections (
+  id uuid primary key default gen_random_uuid(),
+  slug text not null unique
+    constraint section_slug_is_lower_case_words_joined_by_hyphens
+    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
+  title text not null
+    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters
+    check (private.is_proper_name(title, 200)),
+  mode text not null default 'manual'
+    constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
+  rule_type text
+    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  rule_value text,
+  rule_include_children boolean not null default false,
+  item_limit integer not null default 20
+    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  sort_order integer not null default 0,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
+    check ((mode = 'rule') = (rule_type is not null)),
+  constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
+    check ((rule_type is not distinct from 'category') = (rule_value is not null)),
+  constraint rule_include_children_is_for_category_rules_only
+    check (not rule_include_children or rule_type is not distinct from 'category')
+);
+comment on table public.home_sections is
+  'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
+comment on column public.home_sections.slug is 'Short name that apps may know the section by, for example sleep-well.';
+comment on column public.home_sections.mode is 'manual: you pick the sounds in home_section_sounds. rule: it fills itself.';
+comment on column public.home_sections.rule_type is
+  'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
+comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
+comment on column public.home_sections.rule_include_children is
+  'For rule_type category: also show the sounds of its sub-intentions.';
+comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
+comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
+comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
+
+alter table public.home_sections enable row level security;
+create policy "Users read active home sections" on public.home_sections
+  for select to authenticated using (is_active);
+grant select on public.home_sections to authenticated;
+grant select, insert, update, delete on public.home_sections to service_role;
+
+create trigger home_sections_set_updated_at
+  before update on public.home_sections for each row when (old.* is distinct from new.*)
+  execute function private.set_updated_at();
+
+-- A foreign key cannot depend on rule_type, so these two triggers stand in for one: a rule names an existing
+-- category, follows it when its slug changes, and keeps it from being deleted.
+create function private.check_rule_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  perform 1 from public.categories where slug = new.rule_value for key share;
+  if not found then
+    raise exception 'No category has the slug "%". Enter the slug of an existing category in rule_value.', new.rule_value
+      using errcode = 'foreign_key_violation', constraint = 'rule_value_is_the_slug_of_an_existing_category';
+  end if;
+  return new;
+end
+$$;
+create trigger home_sections_check_rule_category
+  before insert or update of rule_type, rule_value on public.home_sections for each row
+  when (new.rule_type = 'category' and new.rule_value is not null)
+  execute function private.check_rule_category();
+
+create function private.keep_rules_of_category() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'UPDATE' then
+    update public.home_sections set rule_value = new.slug where rule_type = 'category' and rule_value = old.slug;
+  elsif exists (select from public.home_sections where rule_type = 'category' and rule_value = old.slug) then
+    raise exception 'A home section shows the category "%". Change the section''s rule first.', old.slug
+      using errcode = 'foreign_key_violation', constraint = 'category_of_a_home_section_cannot_be_deleted';
+  end if;
+  return null;
+end
+$$;
+create trigger categories_keep_rules
+  after delete or update of slug on public.categories for each row execute function private.keep_rules_of_category();
+
+create table public.home_section_sounds (
+  section_id uuid not null references public.home_sections (id) on delete cascade,
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  position integer not null
+    constraint position_is_not_negative check (position >= 0),
+  primary key (section_id, sound_id),
+  -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
+  constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
+);
+create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
+comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
+comment on column public.home_section_sounds.position is
+  'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
+
+alter table public.home_section_sounds enable row level security;
+-- The inner queries run under the policies of their tables: only active sections and active sounds count.
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
+  for select to authenticated using (
+    exists (select from public.home_sections where id = section_id)
+    and exists (select from public.sounds where id = sound_id)
+  );
+grant select on public.home_section_sounds to authenticated;
+grant select, insert, update, delete on public.home_section_sounds to service_role;
+
+-- As in private.sounds_in_list_order, but with statements that are planned once for a session: a page has many sections.
+create function private.sounds_of_section(section public.home_sections) returns uuid[]
+language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
+begin
+  if section.mode = 'manual' then
+    return array(
+      select sound.id
+      from public.home_section_sounds as pick join public.sounds as sound on sound.id = pick.sound_id
+      where pick.section_id = section.id and sound.is_active
+      order by pick.position
+    );
+  elsif section.rule_type = 'newest' then
+    return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
+  elsif section.rule_type = 'featured' then
+    return array(
+      select id from public.sounds where is_active and is_featured
+      order by list_rank desc, created_at desc limit section.item_limit
+    );
+  else
+    return array(
+      select sound.id
+      from unnest(private.category_family(section.rule_value, section.rule_include_children)) as slug
+        cross join lateral (
+          select id, list_rank, created_at from public.sounds where is_active and category = slug
+          order by list_rank desc, created_at desc limit section.item_limit
+        ) as sound
+      order by sound.list_rank desc, sound.created_at desc limit section.item_limit
+    );
+  end if;
+end
+$$;
+comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
+
+create view private.home_section with (security_invoker = true) as
+  select
+    id,
+    slug,
+    title,
+    mode,
+    rule_type,
+    rule_value,
+    rule_include_children,
+    array(
+      select (select sound from private.sound_preview as sound where sound.id = shown.id)
+      from unnest(private.sounds_of_section(section)) with ordinality as shown (id, position)
+      order by position
+    ) as sounds
+  from public.home_sections as section
+  where is_active
+  order by sort_order, created_at, id;
+comment on view private.home_section is 'The Home section of a response, in display order.';
+
+create function private.list_home_sections() returns json
+language sql stable security definer set search_path = '' set enable_seqscan = off as $$
+  select to_json(array(select section from private.home_section as section))
+$$;
+grant execute on function private.list_home_sections to authenticated, service_role;
+
+create function public.list_home_sections() returns json
+language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
+comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
+grant execute on function public.list_home_sections to authenticated, service_role;
+
+-- supabase/schemas/50_plays.sql
+
+-- Counting plays, each once: for the sound, for its day, and in the history of who played it; all of it or nothing.
+
+-- Receipts -----------------------------------------------------------------------------------------------------
+
+-- Apps repeat what a bad network swallowed. What they call a play by is kept as long as they may.
+create table private.play_receipts (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  key text collate "C" not null,
+  sound_id uuid not null,
+  received_at timestamptz not null default now(),
+  primary key (user_id, key)
+);
+create index play_receipts_oldest_first on private.play_receipts (received_at);
+comment on table private.play_receipts is
+  'Which plays were counted in the last 31 days, so that a repeated request counts once. Older ones go by themselves.';
+comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
+
+alter table private.play_receipts enable row level security;
+create policy "Nobody reaches play receipts" on private.play_receipts
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+-- Days ---------------------------------------------------------------------------------------------------------
+
+create table private.plays_by_day (
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  day date not null,
+  plays bigint not null,
+  primary key (sound_id, day)
+) with (fillfactor = 50);
+create index plays_by_day_day on private.plays_by_day (day);
+comment on table private.plays_by_day is 'How often each sound was played on each day (UTC).';
+
+alter table private.plays_by_day enable row level security;
+create policy "Nobody reaches plays by day" on private.plays_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create table private.listeners_by_day (
+  day date primary key,
+  listeners bigint not null
+) with (fillfactor = 50);
+comment on table private.listeners_by_day is 'How many users played something on each day (UTC). It names nobody.';
+
+alter table private.listeners_by_day enable row level security;
+create policy "Nobody reaches listeners by day" on private.listeners_by_day
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create table private.listening_days (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  day date not null,
+  primary key (user_id, day)
+);
+create index listening_days_oldest_first on private.listening_days (day);
+comment on table private.listening_days is
+  'Who is already among the listeners of a day; kept for 31 days, in which plays of that day may still come.';
+
+alter table private.listening_days enable row level security;
+create policy "Nobody reaches listening days" on private.listening_days
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+-- Steps --------------------------------------------------------------------------------------------------------
+
+-- In this order: receipts, history, counts; and each in the order of its rows, so that no two plays wait for each other in a
+-- circle. The deletion of a sound removes its history before its counts, too. The history comes first, so that the row of a
+-- popular sound is locked for as short a time as can be.
+-- That row stays locked until the commit, which therefore does not wait for the disk (synchronous_commit is off, for the
+-- transaction alone): a crash of Postgres may lose the plays of the last half second, and nothing else.
+
+-- Locked, so that the account cannot be deleted half-way.
+create function private.require_player(player uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from auth.users where id = player and deleted_at is null for key share;
+  if not found then
+    raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  end if;
+end
+$$;
+
+-- Old rows are found by the key, whatever the statistics say: a plan that was made while the table was empty went through all
+-- listeners of the day.
+create function private.count_listener(new_days date[]) returns void
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  delete from private.listening_days where ctid = any (array(
+    select ctid from private.listening_days where day < current_date - 31
+    order by day limit 2 * cardinality(new_days) for update skip locked
+  ));
+  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
+    on conflict (day) do update set listeners = counter.listeners + 1;
+end
+$$;
+comment on function private.count_listener is
+  'Counts one more listener of each of these days. A few old listening days go with it.';
+
+-- One play -----------------------------------------------------------------------------------------------------
+
+-- A single play has statements of its own: as a list of one it took longer. They write what count_new_plays writes, in the same
+-- order, and the first play of a day goes the common way.
+create function private.count_play(played_sound uuid, player uuid, idempotency_key text) returns json
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
+  is_new boolean := is_there;
+  today constant date := now() at time zone 'UTC';
+  new_count bigint;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  if player is not null then -- null from a gateway of an earlier release, which says nothing of who plays
+    perform private.require_player(player);
+    if is_there and idempotency_key is not null then
+      insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
+        on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+          where receipt.received_at < now() - interval '31 days';
+      is_new := found;
+    end if;
+    if is_new then
+      -- Those that somebody else is removing are left to them: nobody waits.
+      delete from private.play_receipts where ctid = any (array(
+        select ctid from private.play_receipts where received_at < now() - interval '31 days'
+        order by received_at limit 2 for update skip locked
+      ));
+      insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
+        on conflict (user_id, sound_id) do update set
+          plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+      insert into private.listening_days (user_id, day) values (player, today) on conflict (user_id, day) do nothing;
+      if found then
+        perform private.count_listener(array[today]);
+      end if;
+    elsif exists (
+      select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
+    ) then
+      raise exception 'The key % was used for another sound.', idempotency_key
+        using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
+    end if;
+  end if;
+  if is_new then
+    insert into public.play_counts as counter (sound_id, plays) values (played_sound, 1)
+      on conflict (sound_id) do update set plays = least(counter.plays + 1, 9007199254740991)
+      returning plays into new_count;
+    insert into private.plays_by_day as counter (sound_id, day, plays) values (played_sound, today, 1)
+      on conflict (sound_id, day) do update set plays = counter.plays + 1;
+  elsif is_there then
+    select plays into new_count from public.play_counts where sound_id = played_sound;
+  end if;
+  return case when is_there then json_build_object('id', played_sound, 'play_count', coalesce(new_count, 0)) end;
+end
+$$;
+grant execute on function private.count_play to service_role;
+
+create function public.count_play(played_sound uuid, player uuid default null, idempotency_key text default null) returns json
+-- A function in plain SQL would be planned anew for each call.
+language plpgsql volatile set search_path = '' as $$
+begin
+  return private.count_play(played_sound, player, idempotency_key);
+end
+$$;
+comment on function public.count_play is
+  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound.';
+grant execute on function public.count_play to service_role;
+
+-- Many, played without a network -------------------------------------------------------------------------------
+
+-- How many old ones there are, the planner can only guess: whatever it believes, the index has them in order.
+create function private.keep_receipts(player uuid, keys text[], sound_ids uuid[]) returns text[]
+language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  new_keys text[];
+begin
+  with kept as (
+    insert into private.play_receipts as receipt (user_id, key, sound_id)
+      select player, play.* from unnest(keys, sound_ids) as play (key, sound_id) order by key collate "C"
+      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+        where receipt.received_at < now() - interval '31 days'
+      returning key
+  )
+  select array_agg(key) into new_keys from kept;
+  -- Those that somebody else is removing are left to them: nobody waits.
+  delete from private.play_receipts where ctid = any (array(
+    select ctid from private.play_receipts where received_at < now() - interval '31 days'
+    order by received_at limit 2 * cardinality(new_keys) for update skip locked
+  ));
+  return coalesce(new_keys, '{}');
+end
+$$;
+comment on function private.keep_receipts is
+  'Keeps receipts of plays and returns the keys that had none. A few old receipts go with it.';
+
+create function private.add_listener(player uuid, days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_days date[];
+begin
+  with added as (
+    insert into private.listening_days (user_id, day)
+      select player, day from unnest(days) as day group by day order by day
+      on conflict (user_id, day) do nothing
+      returning day
+  )
+  select array_agg(day) into new_days from added;
+  if new_days is not null then
+    perform private.count_listener(new_days);
+  end if;
+end
+$$;
+comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
+
+create function private.add_to_counts(sound_ids uuid[], days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.play_counts as counter (sound_id, plays)
+    select sound_id, count(*) from unnest(sound_ids) as sound_id group by 1 order by 1
+    on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991);
+  insert into private.plays_by_day as counter (sound_id, day, plays)
+    select sound_id, day, count(*) from unnest(sound_ids, days) as play (sound_id, day) group by 1, 2 order by 1, 2
+    on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
+end
+$$;
+
+create function private.add_to_history(player uuid, sound_ids uuid[], moments timestamptz[], days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+    select player, sound_id, count(*), max(moment) from unnest(sound_ids, moments) as play (sound_id, moment)
+    group by sound_id order by sound_id
+    on conflict (user_id, sound_id) do update set
+      plays = entry.plays + excluded.plays,
+      last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+  perform private.add_listener(player, days);
+end
+$$;
+
+create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[])
+returns integer[]
+language plpgsql volatile set search_path = '' set enable_seqscan = off as $$
+declare
+  playable constant integer[] := array(
+    select distinct on (key) position::integer
+    from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
+    where moment > now() - interval '30 days'
+      and exists (select from public.sounds where id = play.sound_id and is_active)
+    order by key, position
+  );
+  new_keys text[];
+  counted integer[];
+  days date[];
+begin
+  perform private.require_player(player);
+  new_keys := private.keep_receipts(
+    player, array(select keys[i] from unnest(playable) as i), array(select sound_ids[i] from unnest(playable) as i)
+  );
+  counted := array(select i from unnest(playable) as i where keys[i] = any (new_keys));
+  select array_agg(sound_ids[i]), array_agg(moments[i]), array_agg((moments[i] at time zone 'UTC')::date)
+    into sound_ids, moments, days
+    from unnest(counted) as i;
+  perform private.add_to_history(player, sound_ids, moments, days);
+  perform private.add_to_counts(sound_ids, days);
+  return counted;
+end
+$$;
+comment on function private.count_new_plays is
+  'Counts the plays of the last 30 days that have no receipt yet, and returns their positions. Of equal keys the first counts.';
+
+-- Whatever the statistics say, or do not say yet: the receipts of a user are found by their index.
+create function private.count_plays(plays jsonb, player uuid) returns json
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
+declare
+  keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
+  sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
+  -- The clock of a phone may be ahead.
+  moments constant timestamptz[] :=
+    array(select least((play ->> 'played_at')::timestamptz, now()) from jsonb_array_elements(plays) as play);
+  counted integer[];
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  while counted is null loop
+    begin
+      counted := private.count_new_plays(player, keys, sound_ids, moments);
+    exception when foreign_key_violation then
+      null; -- a sound was deleted meanwhile: the next time it is not found
+    end;
+  end loop;
+  return array_to_json(array(
+    select json_build_object('id', key, 'status', case
+      when position = any (counted) then 'counted'
+      when exists (select from private.play_receipts where user_id = player and play_receipts.key = play.key)
+        and position > all (select i from unnest(counted) as i where keys[i] = play.key)
+        then 'duplicate'
+      when moment <= now() - interval '30 days' then 'too_old'
+      else 'not_found'
+    end)
+    from unnest(keys, moments) with ordinality as play (key, moment, position)
+    order by position
+  ));
+end
+$$;
+grant execute on function private.count_plays to service_role;
+
+create function public.count_plays(plays jsonb, player uuid default null) returns json
+language sql volatile set search_path = '' as $$ select private.count_plays(plays, player) $$;
+comment on function public.count_plays is
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order.';
+grant execute on function public.count_plays to service_role;
+
+-- supabase/schemas/51_history.sql
+
+-- What each user listened to: one row for each sound, written as plays are counted.
+
+create table public.history (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  -- No foreign key: its check would lock the row of a popular sound for each new listener. The trigger below does the same.
+  sound_id uuid not null,
+  plays bigint not null constraint plays_is_above_0 check (plays > 0),
+  last_played_at timestamptz(3) not null,
+  primary key (user_id, sound_id)
+);
+create index history_newest_first on public.history (user_id, last_played_at, sound_id);
+create index history_sound_id on public.history (sound_id);
+comment on table public.history is
+  'Which customer listened to which sound, how often, and when last. Customers see their own, and can clear it.';
+comment on column public.history.plays is 'By this customer, since they last cleared their history.';
+
+alter table public.history enable row level security;
+create policy "Users read their own history" on public.history
+  for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history
+  for delete to authenticated using (user_id = (select auth.uid()));
+-- Only counting a play writes here: with a grant of their own, users could invent plays.
+grant select, delete on public.history to authenticated;
+grant select on public.history to service_role;
+
+-- A play that is under way cannot slip past: it writes the sound's row in play_counts, too, whose foreign key makes the
+-- deletion of the sound wait for the play, or the play fail.
+create function private.remove_from_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from public.history where sound_id = old.id;
+  return null;
+end
+$$;
+-- The deletion of a sound takes the same order, or the two could wait for each other in a circle: triggers run by their names,
+-- and those of foreign keys begin with "RI_". What was entered meanwhile is removed by the trigger that runs last, as before.
+create trigger "Histories_first"
+  after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger sounds_remove_from_histories
+  after delete on public.sounds for each row execute function private.remove_from_histories();
+
+create function private.clear_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from public.history;
+  return null;
+end
+$$;
+create trigger sounds_clear_histories
+  after truncate on public.sounds for each statement execute function private.clear_histories();
+
+-- Each preview is looked up by a subquery, as in private.favorite.
+create view private.history_entry with (security_invoker = true) as
+  select
+    sound_id,
+    to_char(entry.last_played_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_played_at,
+    plays,
+    (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds
+  from public.history as entry
+  where user_id = (select auth.uid())
+  order by entry.last_played_at desc, sound_id desc;
+comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
+grant select on private.history_entry to authenticated;
+
+-- The moment alone would not do as a cursor: plays that were counted later, from one batch, may share it.
+create function public.list_history(
+  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+) returns json
+language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  max_rows constant integer := least(greatest(page_size, 1), 100);
+  ids uuid[];
+begin
+  perform private.require_account();
+  ids := array(
+    select sound_id from public.history
+    where user_id = (select auth.uid())
+      and (last_played_at, sound_id)
+        < (coalesce(before_moment, 'infinity'), coalesce(before_sound, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by last_played_at desc, sound_id desc
+    limit max_rows + 1
+  );
+  return json_build_object(
+    'data', array(
+      select (select entry from private.history_entry as entry where entry.sound_id = page.sound_id)
+      from unnest(ids[:max_rows]) with ordinality as page (sound_id, position)
+      order by position
+    ),
+    'has_more', cardinality(ids) > max_rows
+  );
+end
+$$;
+comment on function public.list_history is
+  'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
+  'played at before_moment, of the sound before_sound.';
+grant execute on function public.list_history to authenticated;
+
+create function public.clear_history() returns void
+language sql volatile set search_path = '' as $$
+  select private.require_account();
+  delete from public.history where user_id = (select auth.uid())
+$$;
+comment on function public.clear_history is 'Removes all entries of the caller''s history. Counts of sounds stay.';
+grant execute on function public.clear_history to authenticated;
+
+create function public.remove_from_history(forgotten_sound uuid) returns void
+language sql volatile set search_path = '' as $$
+  select private.require_account();
+  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound
+$$;
+comment on function public.remove_from_history is 'Removes a sound from the caller''s history, if it is there.';
+grant execute on function public.remove_from_history to authenticated;
+
+-- supabase/schemas/60_api_keys.sql
+
+-- Server-to-server keys. Only a hash is stored: whoever reads this table can use none of them.
+
+create table private.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  name text not null
+    constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
+  owner_id uuid not null references public.customers (id) on delete cascade,
+  key_hash text not null unique
+    constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
+  key_prefix text not null unique,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+create index api_keys_owner_id on private.api_keys (owner_id);
+comment on table private.api_keys is
+  'Keys of trusted back ends. Issue one with: select * from admin.create_api_key(''name'', ''owner@example.com'');';
+comment on column private.api_keys.owner_id is 'The customer the key acts as.';
+comment on column private.api_keys.key_hash is 'SHA-256 of the key. The key itself is stored nowhere.';
+comment on column private.api_keys.key_prefix is 'How the key begins, to recognise it by.';
+comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
+comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
+
+alter table private.api_keys enable row level security;
+create policy "Nobody reaches API keys" on private.api_keys
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.keep_revoked() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  raise exception 'A revoked key stays revoked. Issue a new one with admin.create_api_key.'
+    using errcode = 'check_violation', constraint = 'revoked_key_stays_revoked';
+end
+$$;
+create trigger api_keys_keep_revoked
+  before update of revoked_at on private.api_keys for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  execute function private.keep_revoked();
+
+-- Issuing and revoking ----------------------------------------------------------------------------------------
+
+-- Bytes from 248 on are thrown away: 248 is the last multiple of 62, so every character is equally likely.
+create function private.random_base62(length integer) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  result text := '';
+  random_byte integer;
+begin
+  while char_length(result) < length loop
+    random_byte := get_byte(extensions.gen_random_bytes(1), 0);
+    if random_byte < 248 then
+      result := result || substr(alphabet, random_byte % 62 + 1, 1);
+    end if;
+  end loop;
+  return result;
+end
+$$;
+
+create function private.api_key_checksum(body text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  rest bigint := ('x' || substr(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 12))::bit(48)::bigint;
+  result text := '';
+begin
+  for i in 1..6 loop
+    result := substr(alphabet, (rest % 62)::integer + 1, 1) || result;
+    rest := rest / 62;
+  end loop;
+  return result;
+end
+$$;
+comment on function private.api_key_checksum is
+  'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
+  'wrong one without a query.';
+
+-- A key that expires in the past would be refused from its first request on: most likely a mistyped year.
+create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
+returns table (api_key text, key_prefix text, owner_id uuid, note text)
+language plpgsql volatile security definer set search_path = '' as $$
+#variable_conflict use_variable
+declare
+  body text := 'sk_live_' || private.random_base62(43);
+begin
+  if expires_at <= now() then
+    raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
+  end if;
+  api_key := body || private.api_key_checksum(body);
+  key_prefix := left(api_key, 16);
+  begin
+    select customer.id into strict owner_id
+      from public.customers as customer where lower(customer.email) = lower(btrim(owner_email));
+  exception
+    when no_data_found then
+      raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
+    when too_many_rows then
+      raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
+  end;
+  insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
+    values (
+      btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at
+    );
+  note := 'Copy the key now: it is not stored and cannot be shown again.';
+  return next;
+end
+$$;
+comment on function admin.create_api_key is
+  'Issues a key that acts as the customer with this e-mail address, and shows it this one time.';
+
+create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
+language plpgsql volatile security definer set search_path = '' as $$
+#variable_conflict use_column
+begin
+  return query
+    update private.api_keys as key set revoked_at = coalesce(key.revoked_at, now())
+      where key.key_prefix = left(btrim(prefix), 16)
+      returning key.key_prefix, key.name, key.revoked_at;
+  if not found then
+    raise exception 'No key begins with "%". Give the 16 characters of key_prefix.', left(btrim(prefix), 16);
+  end if;
+end
+$$;
+comment on function admin.revoke_api_key is
+  'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
+
+-- Acting as the owner -----------------------------------------------------------------------------------------
+
+create function private.owner_of_live_key(hash text) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  live private.api_keys;
+begin
+  select key.* into live
+    from private.api_keys as key
+      join public.customers as owner on owner.id = key.owner_id
+      join auth.users as account on account.id = key.owner_id
+    where key.key_hash = hash
+      and key.revoked_at is null
+      and (key.expires_at is null or key.expires_at > now())
+      and owner.is_active
+      and (account.banned_until is null or account.banned_until <= now())
+      and account.deleted_at is null;
+  if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
+    -- Requests that arrive together skip the row instead of queueing for it.
+    update private.api_keys set last_used_at = now()
+      where id = (select id from private.api_keys where id = live.id for update skip locked);
+  end if;
+  return live.owner_id;
+end
+$$;
+grant execute on function private.owner_of_live_key to service_role;
+
+-- What API keys may call is declared once, where a function is made: by its grant. Acting as its owner, a key calls whatever is
+-- granted to users. Only what the service does for users, since they may not, is named in as_api_key.
+-- Dynamic, but made of the catalogue alone: what is sent is looked up in it, and its values are parameters: $1 holds them, $2 is
+-- the owner, whom a function that asks for a "player" is told, whatever was sent.
+create function private.call_of(operation text, arguments jsonb) returns text
+language sql stable set search_path = '' as $$
+  select format(
+    'select %s from public.%I(%s) as result',
+    case when prorettype = 'void'::regtype then 'null::json' else 'to_json(result)' end,
+    proname,
+    (
+      select string_agg(
+        case when name = 'player' then 'player => $2'
+          else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
+        ', '
+      )
+      from unnest(proargnames, proargtypes::oid[]) as argument (name, type)
+      where arguments ? name or name = 'player'
+    )
+  )
+  from pg_proc
+  where pronamespace = 'public'::regnamespace and proname = operation
+    and array(select jsonb_object_keys(arguments)) <@ coalesce(proargnames, '{}')
+$$;
+comment on function private.call_of is
+  'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
+grant execute on function private.call_of to service_role;
+
+-- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the owner under
+-- row-level security: the operations are the very functions that users call with their own token.
+create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  owner uuid := private.owner_of_live_key(key_hash);
+  statement text := private.call_of(operation, arguments);
+  result json;
+begin
+  if owner is null then
+    raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
+  end if;
+  if statement is null then
+    raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
+  end if;
+  -- Counting is the service's own act, for users as for keys. For anything else this becomes the owner, under row-level
+  -- security: a function that is not granted to users is refused.
+  if operation not in ('count_play', 'count_plays') then
+    perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
+    perform set_config('role', 'authenticated', true);
+  end if;
+  execute statement into result using arguments, owner;
+  return result;
+end
+$$;
+comment on function public.as_api_key is
+  'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
+grant execute on function public.as_api_key to service_role;
+
+-- supabase/schemas/61_export.sql
+
+-- Everything that is kept of a user, for the user (GDPR, articles 15 and 20).
+
+-- Definer, because nobody else reaches these tables.
+create function private.export_account() returns json
+language sql stable security definer set search_path = '' as $$
+  select json_build_object(
+    'api_keys', array(
+      select json_build_object('name', name, 'key_prefix', key_prefix)
+      from private.api_keys where owner_id = auth.uid() order by created_at, key_prefix
+    ),
+    'play_receipts', array(
+      select json_build_object(
+        'key', key, 'sound_id', sound_id,
+        'received_at', to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      )
+      from private.play_receipts where user_id = auth.uid() order by received_at, key
+    ),
+    'listening_days', array(select day from private.listening_days where user_id = auth.uid() order by day)
+  )
+$$;
+grant execute on function private.export_account to authenticated;
+
+create function public.export_account() returns json
+language sql stable set search_path = '' as $$
+  select private.require_account();
+  select json_build_object(
+    'customer', (select row_to_json(customer) from private.customer as customer where id = (select auth.uid())),
+    'favorites', array(select favorite from private.favorite as favorite),
+    'history', array(select entry from private.history_entry as entry),
+    'api_keys', hidden.kept -> 'api_keys',
+    'play_receipts', hidden.kept -> 'play_receipts',
+    'listening_days', hidden.kept -> 'listening_days'
+  )
+  from private.export_account() as hidden (kept)
+$$;
+comment on function public.export_account is 'Everything that is kept of the caller: one JSON object.';
+grant execute on function public.export_account to authenticated;
+
+-- supabase/schemas/70_admin.sql
+
+-- What an administrator looks at in the dashboard, in the schema admin of the table editor or from the SQL editor. The API
+-- roles have no way into that schema; the views run with the rights of whoever reads them all the same.
+
+create view admin.api_keys with (security_invoker = true) as
+  select
+    key.key_prefix,
+    key.name,
+    owner.email as owner_email,
+    case
+      when key.revoked_at is not null then 'revoked'
+      when key.expires_at <= now() then 'expired'
+      when account.deleted_at is not null then 'owner deleted'
+      when not owner.is_active then 'owner deactivated'
+      when account.banned_until > now() then 'owner banned'
+      else 'live'
+    end as state,
+    key.last_used_at,
+    key.created_at,
+    key.expires_at,
+    key.revoked_at
+  from private.api_keys as key
+    join public.customers as owner on owner.id = key.owner_id
+    join auth.users as account on account.id = key.owner_id
+  order by key.created_at desc, key.key_prefix;
+comment on view admin.api_keys is
+  'Every API key, the newest first. Only a live one is accepted. Keys are issued with admin.create_api_key and revoked with '
+  'admin.revoke_api_key.';
+comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise it by and to revoke it with.';
+comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
+comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
+
+-- Catalogue ----------------------------------------------------------------------------------------------------
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  with files as (
+    select
+      sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
+    from public.sounds as sound
+      cross join lateral (values
+        ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+        ('cover', 'cover_image_path', sound.cover_image_path, 'covers', '\.(avif|jpe?g|png|webp)$')
+      ) as wanted (what, column_name, path, bucket, extensions)
+      left join storage.objects as object on object.bucket_id = wanted.bucket and object.name = wanted.path
+    where sound.is_active and wanted.path is not null
+  ),
+  active_sounds as (
+    select id as section_id, cardinality(private.sounds_of_section(section)) as count
+    from public.home_sections as section
+    where is_active
+  )
+  select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
+  from public.sounds where is_active and audio_path is null
+  union all
+  select what || '_file_missing', format('sound "%s"', title), id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
+  from files where not is_there
+  union all
+  select what || '_file_has_wrong_type', format('sound "%s"', title), id,
+    format(
+      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its '
+      'name in %s.',
+      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end,
+      column_name
+    )
+  from files
+  where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
+    or path !~* extensions)
+  union all
+  select 'sound_without_duration', format('sound "%s"', title), id,
+    'Enter the length of its audio in seconds in duration_sec.'
+  from public.sounds where is_active and duration_sec is null
+  union all
+  -- The dashboard keeps an empty folder alive with a hidden file.
+  select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
+  union all
+  select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+  union all
+  select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories as category
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true))
+  )
+  union all
+  select 'section_without_picks', format('home section "%s"', slug), id,
+    'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
+  union all
+  select 'rule_finds_nothing', format('home section "%s"', slug), id,
+    case rule_type
+      when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
+  union all
+  select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
+    'rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+  order by 1, 2, 3;
+comment on view admin.catalogue_problems is
+  'What listeners would notice: one row for each problem, with what to do about it. Hidden sounds are not looked at.';
+comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
+
+-- Home page ----------------------------------------------------------------------------------------------------
+
+create view admin.home_explained with (security_invoker = true) as
+  with families as materialized (
+    select id as section_id, private.category_family(rule_value, rule_include_children) as slugs
+    from public.home_sections where rule_type = 'category'
+  ),
+  candidates as (
+    select section_id, sound_id, true as is_picked from public.home_section_sounds
+    union all
+    select section.id, sound.id, false
+    from public.home_sections as section
+      left join families on families.section_id = section.id
+      join public.sounds as sound
+        on section.rule_type = 'newest'
+        or section.rule_type = 'featured' and sound.is_featured
+        or sound.category = any (families.slugs)
+  ),
+  shown as (
+    select section.id as section_id, sound.id as sound_id, sound.position
+    from public.home_sections as section
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
+    where section.is_active
+  ),
+  places as (
+    select id, row_number() over (order by sort_order, created_at, id) as section_position
+    from public.home_sections where is_active
+  )
+  select
+    places.section_position,
+    section.slug as section,
+    section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
+      || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
+    case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
+    sound.title as sound,
+    sound.id as sound_id,
+    case
+      when not section.is_active then 'Not shown: the section is inactive.'
+      when sound.id is null then 'The section is empty: no sound fits it.'
+      when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
+      when shown.position is not null then 'Shown.'
+      when not sound.is_active then 'Not shown: the sound is inactive.'
+      else format('Not shown: beyond the item_limit of %s.', section.item_limit)
+    end as why
+  from public.home_sections as section
+    left join places on places.id = section.id
+    left join candidates on candidates.section_id = section.id
+    left join public.sounds as sound on sound.id = candidates.sound_id
+    left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
+  order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
+comment on view admin.home_explained is
+  'The home page as it is now: each section, each sound that could be in it, in which position it is shown or why it is not.';
+comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
+comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
+
+
+create function admin.fill_section(slug text, days integer default 7, sounds integer default 10)
+returns table (place integer, sound_id uuid, title text, plays bigint)
+language plpgsql volatile set search_path = '' as $$
+#variable_conflict use_column
+declare
+  section public.home_sections;
+begin
+  if days is null or days not between 1 and 365 then
+    raise exception 'days is %: give the number of days to look back on, 1 to 365.', days;
+  end if;
+  if sounds is null or sounds not between 1 and 100 then
+    raise exception 'sounds is %: give the number of sounds, 1 to 100.', sounds;
+  end if;
+  -- Locked, so that two who fill it come one after the other.
+  select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
+  if section.id is null then
+    raise exception 'There is no home section "%".', slug;
+  end if;
+  if section.mode <> 'manual' then
+    raise exception 'The section "%" fills itself by its rule. Set its mode to manual, and rule_type and rule_value to NULL.', slug;
+  end if;
+  return query
+    with played as (
+      select row_number() over (order by sum(day.plays) desc, sound.title, sound.id)::integer as place,
+        sound.id as sound_id, sound.title, sum(day.plays)::bigint as plays
+      from private.plays_by_day as day join public.sounds as sound on sound.id = day.sound_id
+      where sound.is_active and day.day > (now() at time zone 'UTC')::date - fill_section.days
+      group by sound.id
+      order by place
+      limit fill_section.sounds
+    ), emptied as (
+      delete from public.home_section_sounds where section_id = section.id and exists (select from played)
+        and sound_id not in (select played.sound_id from played)
+    ), filled as (
+      insert into public.home_section_sounds (section_id, sound_id, position)
+        select section.id, played.sound_id, 10 * played.place from played
+        on conflict (section_id, sound_id) do update set position = excluded.position
+    )
+    select * from played order by place;
+end
+$$;
+comment on function admin.fill_section is
+  'Fills a section with mode manual with the active sounds that were played most in the last days, and returns them. Where '
+  'nothing was played, the section stays as it is.';
+
+
+-- Usage --------------------------------------------------------------------------------------------------------
+
+-- Plays, listeners and accounts by day. Days are those of UTC, and name nobody.
+
+create view admin.plays_by_day with (security_invoker = true) as
+  select played.day, played.sound_id, sound.title, played.plays
+  from private.plays_by_day as played join public.sounds as sound on sound.id = played.sound_id
+  order by played.day desc, played.plays desc, sound.title;
+comment on view admin.plays_by_day is 'How often each sound was played on each day (UTC), the last day first.';
+comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
+
+create view admin.most_played with (security_invoker = true) as
+  select sound.id as sound_id, sound.title, plays_7_days, plays_30_days, plays_365_days
+  from public.sounds as sound join (
+    select
+      sound_id,
+      coalesce(sum(plays) filter (where day > today - 7), 0)::bigint as plays_7_days,
+      coalesce(sum(plays) filter (where day > today - 30), 0)::bigint as plays_30_days,
+      sum(plays)::bigint as plays_365_days
+    from private.plays_by_day, (select (now() at time zone 'UTC')::date as today) as now
+    where day > today - 365
+    group by sound_id
+  ) as recent on recent.sound_id = sound.id
+  order by plays_30_days desc, plays_365_days desc, sound.title;
+comment on view admin.most_played is
+  'How often each sound was played in the last 7, 30 and 365 days, today included; the most played of the last 30 days first.';
+
+create view admin.listeners_by_day with (security_invoker = true) as
+  select series.day::date as day, coalesce(listeners, 0) as listeners
+  from generate_series(
+      (select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', interval '1 day'
+    ) as series (day)
+    left join private.listeners_by_day as counted on counted.day = series.day
+  order by series.day desc;
+comment on view admin.listeners_by_day is
+  'How many users played something on each day (UTC) since the first, the last day first. Who plays twice counts once.';
+
+create view admin.accounts_by_day with (security_invoker = true) as
+  with sign_ups as (
+    select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
+    from public.customers where email is null or email not like '%@doctor.invalid'
+    union all
+    select signed_up_on, 1, 0, 0 from private.deleted_accounts
+    union all
+    select day, 0, visitors, 0 from private.visitors_by_day
+    union all
+    select deleted_on, 0, 0, 1 from private.deleted_accounts
+    union all
+    select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
+  )
+  select
+    series.day::date as day,
+    coalesce(sum(sign_ups), 0)::bigint as sign_ups,
+    coalesce(sum(active), 0)::bigint as active,
+    coalesce(sum(deleted), 0)::bigint as deleted
+  from generate_series(
+      (select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day'
+    ) as series (day)
+    left join sign_ups on sign_ups.day = series.day
+  group by series.day
+  order by series.day desc;
+comment on view admin.accounts_by_day is
+  'How many accounts signed up, were seen, and were deleted on each day (UTC) since the first, the last day first.';
+comment on column admin.accounts_by_day.sign_ups is 'Also of accounts that were deleted since.';
+comment on column admin.accounts_by_day.active is 'Accounts that used the app; API keys do not count. Counted since this view exists.';
+
+-- supabase/schemas/71_imports.sql
+
+-- What `npm run import` wrote into the catalogue, so that its next run, on whatever machine, can tell what has been changed in
+-- the dashboard since. In public, because the import knows the data API alone; for the service alone.
+
+-- A sound is known by where it lies in a folder, or by the content of its recording.
+create table public.imported_sounds (
+  -- Not a foreign key: that a sound was deleted in the dashboard is a change like any other, and has to be remembered.
+  sound_id uuid primary key,
+  fields jsonb not null,
+  places jsonb not null default '[]',
+  checksum text,
+  said jsonb not null default '{}'
+);
+comment on table public.imported_sounds is
+  'Kept by npm run import: what it wrote last into each sound. Nothing here is meant to be edited by hand.';
+comment on column public.imported_sounds.sound_id is 'id of the sound, which may have been deleted since.';
+comment on column public.imported_sounds.fields is 'The columns of the sound as the import wrote them last.';
+comment on column public.imported_sounds.places is
+  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in sounds.csv.';
+comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
+comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
+
+alter table public.imported_sounds enable row level security;
+create policy "Users reach nothing of imports" on public.imported_sounds
+  for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imported_sounds to service_role;
+
+create table public.imports (
+  source text primary key,
+  started_at timestamptz,
+  answers jsonb not null default '{}',
+  sheet boolean not null default false
+);
+comment on table public.imports is
+  'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
+comment on column public.imports.source is 'Name of the folder, or what --source said instead.';
+comment on column public.imports.started_at is
+  'When the import began that has not been finished yet. The moments of its sounds are counted from there. NULL when it was finished.';
+comment on column public.imports.answers is 'Slug of the category that was given, when asked, to the sounds of each folder in it.';
+comment on column public.imports.sheet is 'Whether there was a sounds.csv at the last import.';
+
+alter table public.imports enable row level security;
+create policy "Users reach nothing of imports" on public.imports
+  for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imports to service_role;
+
+-- The table's own rules decide, and nothing is written: each row is inserted and taken back.
+create function public.refused_sounds(sounds json) returns json
+language plpgsql set search_path = '' as $$
+declare
+  candidate record;
+  refused json[] := '{}';
+begin
+  for candidate in
+    select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality
+  loop
+    begin
+      insert into public.sounds (
+        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order,
+        created_at
+      )
+      select
+        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path,
+        coalesce(sort_order, 0), coalesce(created_at, now())
+      from json_populate_record(null::public.sounds, candidate.value);
+      raise sqlstate 'SSOK0';
+    exception
+      when sqlstate 'SSOK0' then
+        null;
+      when integrity_constraint_violation or data_exception then
+        refused := refused || json_build_object('index', candidate.index, 'message', sqlerrm);
+    end;
+  end loop;
+  return to_json(refused);
+end
+$$;
+comment on function public.refused_sounds is
+  'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
+grant execute on function public.refused_sounds to service_role;
+
+-- supabase/schemas/72_operations.sql
+
+-- What `npm run doctor` cannot see or try over the API otherwise, and how far a replica is behind. All of the doctor's is for the
+-- holder of the secret key alone, and is about throw-away accounts only: those with an address at doctor.invalid, a domain that
+-- cannot exist (RFC 2606). That gives the holder nothing new: who may make accounts, and sign in to each, can already act for
+-- every one.
+
+create function private.is_doctors_account(account uuid) returns boolean
+language sql stable security definer set search_path = '' as $$
+  select exists (select 1 from auth.users where id = account and email like '%@doctor.invalid')
+$$;
+comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
+
+-- Definer, because the API roles have no way into these schemas. Dynamic, because a database whose migrations were applied by
+-- hand has no history.
+create function private.doctor_report() returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  migrations jsonb;
+begin
+  if to_regclass('supabase_migrations.schema_migrations') is not null then
+    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations'
+      into migrations;
+  end if;
+  return jsonb_build_object(
+    'migrations', migrations,
+    'account_triggers', (
+      select coalesce(jsonb_object_agg(tgname, tgfoid::regprocedure::text), '{}') from pg_catalog.pg_trigger
+        where tgrelid = 'auth.users'::regclass and not tgisinternal and tgenabled in ('O', 'A')
+    )
+  );
+end
+$$;
+grant execute on function private.doctor_report to service_role;
+
+create function public.doctor_report() returns jsonb
+language sql stable set search_path = '' as $$ select private.doctor_report() $$;
+comment on function public.doctor_report is
+  'Which migrations the database has seen, and which triggers on accounts are switched on, with their functions. For npm '
+  'run doctor alone.';
+grant execute on function public.doctor_report to service_role;
+
+create function private.doctor_session_addresses(account uuid) returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select coalesce(jsonb_agg(host(ip) order by created_at), '[]')
+    from auth.sessions where user_id = account and private.is_doctors_account(account)
+$$;
+grant execute on function private.doctor_session_addresses to service_role;
+
+create function public.doctor_session_addresses(account uuid) returns jsonb
+language sql stable set search_path = '' as $$ select private.doctor_session_addresses(account) $$;
+comment on function public.doctor_session_addresses is
+  'From where Auth thinks that a throw-away account was signed in to, oldest first. For npm run doctor alone.';
+grant execute on function public.doctor_session_addresses to service_role;
+
+create function private.doctor_issue_key(account uuid) returns text
+language sql volatile security definer set search_path = '' as $$
+  select issued.api_key
+    from auth.users as owner,
+      lateral admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
+    where owner.id = account and private.is_doctors_account(account)
+$$;
+grant execute on function private.doctor_issue_key to service_role;
+
+create function public.doctor_issue_key(account uuid) returns text
+language sql volatile set search_path = '' as $$ select private.doctor_issue_key(account) $$;
+comment on function public.doctor_issue_key is
+  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run '
+  'doctor alone.';
+grant execute on function public.doctor_issue_key to service_role;
+
+create function private.doctor_revoke_key(prefix text) returns void
+language sql volatile security definer set search_path = '' as $$
+  select admin.revoke_api_key(key.key_prefix)
+    from private.api_keys as key
+    where key.key_prefix = left(prefix, 16) and private.is_doctors_account(key.owner_id)
+$$;
+grant execute on function private.doctor_revoke_key to service_role;
+
+create function public.doctor_revoke_key(prefix text) returns void
+language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
+comment on function public.doctor_revoke_key is
+  'Revokes a key of a throw-away account, as an administrator would. For npm run doctor alone.';
+grant execute on function public.doctor_revoke_key to service_role;
+
+-- Who answers a read, a replica or the primary, shows here alone: a load balancer hides it.
+create function public.replica_lag_seconds() returns double precision
+language sql stable set search_path = '' as $$
+  select case
+    when not pg_is_in_recovery() then null
+    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
+    else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
+  end
+$$;
+comment on function public.replica_lag_seconds is
+  'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
+grant execute on function public.replica_lag_seconds to service_role;
+
+-- What is no schema
+
+-- Two buckets. There is deliberately no policy on storage.objects: with one, a user could ask Storage for a signed
+-- address that lives for years. The service signs with its own key, after the row came back as the caller's.
+
+insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
+values
+  ('audio', 'audio', false, 50 * 1024 * 1024, array[
+    'audio/mpeg', 'audio/mp4', 'audio/x-m4a', 'audio/aac', 'audio/ogg', 'audio/opus', 'audio/webm', 'audio/flac',
+    'audio/x-flac', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave'
+  ]),
+  ('covers', 'covers', true, 5 * 1024 * 1024, array['image/jpeg', 'image/png', 'image/webp', 'image/avif'])
+on conflict (id) do update set
+  public = excluded.public,
+  file_size_limit = excluded.file_size_limit,
+  allowed_mime_types = excluded.allowed_mime_types;
+
+-- One customer for each account that was there before.
+insert into public.customers
+  select customer.* from auth.users as account, private.customer_of(account) as customer
+  on conflict (id) do nothing;

@@ -1,0 +1,247 @@
+-- Following Auth's accounts. A customer is made, changed and removed with the account, by triggers on auth.users, so that no
+-- client has to remember it. Rows that belong to an account go with it: their foreign keys say "on delete cascade".
+
+-- An error in this trigger would refuse the sign-up, so whatever Auth was told is bent into what the table accepts.
+create function private.customer_of(account auth.users) returns public.customers
+language sql stable set search_path = '' as $$
+  select row(
+    account.id,
+    case when given.is_there then account.email end,
+    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
+    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
+    null,
+    given.provider,
+    case when given.provider in ('email', 'google', 'apple') then given.provider end,
+    null, null, false, given.is_there, null,
+    given.since, given.since
+  )::public.customers
+  from (
+    select
+      regexp_replace(left(regexp_replace(
+        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
+        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
+      account.raw_user_meta_data ->> 'avatar_url' as picture,
+      account.raw_app_meta_data ->> 'provider' as provider,
+      -- A soft delete keeps the row, with a hash for its e-mail address.
+      account.deleted_at is null as is_there,
+      coalesce(account.created_at, now()) as since
+  ) as given
+$$;
+
+create function private.create_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
+  insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
+  return null;
+end
+$$;
+create trigger sounds_service_create_customer
+  after insert on auth.users for each row execute function private.create_customer();
+
+-- Whose account it is ------------------------------------------------------------------------------------------
+
+-- An account belongs to whoever proves that its address is theirs. Anybody may sign up with any address, and Auth keeps the
+-- first password of an account that is not confirmed: at the moment of the proof, what was chosen before is void. A trigger
+-- does it, so that nothing can come in between.
+
+-- Where addresses need no confirmation, and where an administrator vouches for one, Auth makes and confirms an account in one
+-- transaction: nobody else can have chosen anything. Such accounts are noted for as long as the transaction lasts.
+create function private.note_new_account() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  perform set_config(
+    'sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  return null;
+end
+$$;
+create trigger sounds_service_note_new_account
+  after insert on auth.users for each row
+  when (new.email_confirmed_at is null)
+  execute function private.note_new_account();
+
+create function private.is_new_account(account uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select coalesce(current_setting('sounds_service.new_accounts', true), '') like '%' || account || '%'
+$$;
+comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
+
+-- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose. Some versions
+-- of Auth name the provider only after the row exists, so a missing source is filled in later.
+-- When an address is confirmed, name and picture go with the password. They stay in raw_user_meta_data, which Auth writes once
+-- more afterwards: that is not looked at again. Only an identity provider that vouches for the address brings a name of its own.
+create function private.mirror_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  mirrored public.customers := private.customer_of(new);
+begin
+  if new.deleted_at is not null then
+    update public.customers
+      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
+        provider = mirrored.provider, marketing_opt_in = false, is_active = false
+      where id = new.id;
+  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
+    if not exists (
+      select from auth.identities
+        where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
+    ) then
+      mirrored.full_name := null;
+      mirrored.avatar_url := null;
+    end if;
+    update public.customers
+      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
+        provider = mirrored.provider, source = mirrored.source
+      where id = new.id;
+  else
+    update public.customers
+      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+      where id = new.id
+        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+  end if;
+  return null;
+end
+$$;
+create trigger sounds_service_mirror_account
+  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
+
+create function private.void_what_came_before() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if not private.is_new_account(new.id) then
+    new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
+    delete from auth.sessions where user_id = new.id;
+    delete from auth.identities
+      where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' is distinct from 'true';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_void_what_came_before
+  before update of email_confirmed_at on auth.users for each row
+  when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
+  execute function private.void_what_came_before();
+
+-- What somebody sends along with a sign-up, straight at Auth, stays in the account when its address is confirmed, and is part of
+-- every access token: a stranger could make the tokens of an address longer than the gateway takes, for good. Of metadata that
+-- is too long, only what Auth itself writes and the beginning of a name are kept. Auth writes it several times, so this looks at
+-- each of them.
+create function private.limit_metadata() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  select coalesce(
+      jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
+    into new.raw_user_meta_data
+    from jsonb_each(case jsonb_typeof(new.raw_user_meta_data) when 'object' then new.raw_user_meta_data else '{}' end)
+    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name');
+  return new;
+end
+$$;
+-- Measured as it stands in a token, where Auth writes six characters for each of these three. What Google and Apple send is
+-- less than a thousand bytes.
+create trigger sounds_service_limit_metadata
+  before insert or update of raw_user_meta_data on auth.users for each row
+  when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
+  execute function private.limit_metadata();
+
+-- Bans ---------------------------------------------------------------------------------------------------------
+
+-- customers.is_active locks an account out at Auth, and lets it in again as it was.
+
+-- Auth cannot read 'infinity', and this exact moment tells our ban from one that was set in the dashboard.
+create function private.deactivation_ban() returns timestamptz
+language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
+
+-- Auth knows one ban for each account. While ours is in force, the dashboard's is kept here.
+create table private.set_aside_bans (
+  customer_id uuid primary key references public.customers (id) on delete cascade,
+  banned_until timestamptz not null
+);
+comment on table private.set_aside_bans is
+  'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
+
+alter table private.set_aside_bans enable row level security;
+create policy "Nobody reaches set-aside bans" on private.set_aside_bans
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.apply_activation() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if new.is_active then
+    update auth.users
+      set banned_until = (select banned_until from private.set_aside_bans where customer_id = new.id)
+      where id = new.id;
+    delete from private.set_aside_bans where customer_id = new.id;
+  else
+    insert into private.set_aside_bans
+      select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    update auth.users set banned_until = private.deactivation_ban() where id = new.id;
+    delete from auth.sessions where user_id = new.id;
+  end if;
+  return null;
+end
+$$;
+create trigger customers_apply_activation
+  after update of is_active on public.customers for each row
+  when (old.is_active is distinct from new.is_active)
+  execute function private.apply_activation();
+
+-- Banning in the dashboard meanwhile changes the ban that was set aside; lifting it there must not open the door.
+create function private.set_ban_aside() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if exists (select from public.customers where id = new.id and not is_active) then
+    delete from private.set_aside_bans where customer_id = new.id;
+    if new.banned_until is not null then
+      insert into private.set_aside_bans values (new.id, new.banned_until);
+    end if;
+    new.banned_until := private.deactivation_ban();
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_set_ban_aside
+  before update of banned_until on auth.users for each row
+  when (old.banned_until is distinct from new.banned_until
+    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') -- private.deactivation_ban()
+  execute function private.set_ban_aside();
+
+-- Deletion -----------------------------------------------------------------------------------------------------
+
+-- Auth keeps a log with names, e-mail addresses and IP addresses, and notes there even whom it deletes, before it does.
+create function private.forget_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
+  return null;
+-- The table is Auth's: a project in which it is not ours to change, or is gone, must still be able to delete accounts.
+exception when insufficient_privilege or undefined_table then
+  raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
+  return null;
+end
+$$;
+create trigger sounds_service_forget_account
+  after delete on auth.users for each row execute function private.forget_account();
+
+-- A row for each: what is inserted waits for nobody, where a counter would hold up other deletions.
+create table private.deleted_accounts (
+  id bigint generated always as identity primary key,
+  signed_up_on date not null,
+  deleted_on date not null default (now() at time zone 'UTC')
+);
+comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
+
+alter table private.deleted_accounts enable row level security;
+create policy "Nobody reaches deleted accounts" on private.deleted_accounts
+  for all to anon, authenticated, service_role using (false) with check (false);
+
+create function private.count_deleted_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
+  return null;
+end
+$$;
+create trigger customers_count_deleted
+  after delete on public.customers for each row
+  when (old.email is null or old.email not like '%@doctor.invalid') -- private.is_doctors_account
+  execute function private.count_deleted_account();

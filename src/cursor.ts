@@ -7,6 +7,10 @@ const wrong = 'must be the next_cursor of an earlier page';
 /** Of seconds: hh:mm:ss or hhmmss, with a point or a comma. */
 const fractionOfSeconds = /(?<=T\d\d(?::\d\d:|\d\d)\d\d)[.,]\d+/;
 
+/** A whole date in any form, a time, and an offset that exists: luxon takes less, and counts on beyond 23:59. */
+const wholeDateTime =
+  /^\d{4}(-\d\d-\d\d|\d{4}|-?W\d\d-?\d|-?\d{3})T\d[\d:]*(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
+
 /**
  * The moment that an ISO 8601 date-time of any spelling names, in milliseconds; NaN when it is none. The fraction is rounded
  * to the millisecond, since a client may have carried it through a type of another precision.
@@ -16,10 +20,13 @@ export function momentOf(text: string): number {
     .toUpperCase()
     .replace(/^([\d-]+) /, '$1T')
     .replace(/ (?=\d\d(:?\d\d)?$)/, '+'); // a "+" that was not percent-encoded arrives as a space
-  if (!/^[\dW-]+T\d/.test(spelling)) return Number.NaN;
   const fraction = fractionOfSeconds.exec(spelling)?.[0] ?? '';
-  const wholeSeconds = DateTime.fromISO(spelling.replace(fraction, ''), { zone: 'utc' });
-  return wholeSeconds.toMillis() + Math.round(Number(`0${fraction.replace(',', '.')}`) * 1000);
+  const wholeSeconds = spelling.replace(fraction, '');
+  if (!wholeDateTime.test(wholeSeconds)) return Number.NaN;
+  return (
+    DateTime.fromISO(wholeSeconds, { zone: 'utc' }).toMillis() +
+    Math.round(Number(`0${fraction.replace(',', '.')}`) * 1000)
+  );
 }
 
 const earliest = Date.UTC(1970, 0);

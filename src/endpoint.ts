@@ -51,6 +51,8 @@ type Declaration<
   /** Request headers besides those that all endpoints take, by the names that the document shows. */
   headers?: H;
   body?: B;
+  /** Fields of the record that it changes which a body must not have: X-Error-Field names them, too. */
+  readOnly?: readonly string[];
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
   /** Limits that count besides the general one of the caller. */
@@ -63,7 +65,7 @@ type Declaration<
   errors: readonly ErrorCode[];
   /** no-store for what must not be kept; revalidate lets clients keep a copy that they check by its ETag. */
   cache: 'no-store' | 'revalidate';
-  /** The answer depends on the query alone, not on the caller: one run may answer everybody who asks the same. */
+  /** The answer depends on what is asked alone, not on the caller: one run may answer everybody who asks the same. */
   shared?: true;
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R>>;
 };
@@ -80,6 +82,12 @@ export function endpoint<
   G extends Guard = Guard,
 >(declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
   return declaration as unknown as Endpoint;
+}
+
+/** What X-Error-Field may name of an endpoint. */
+export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): string[] {
+  const schemas = [body, query, headers].filter((schema) => schema instanceof z.ZodObject);
+  return [...schemas.flatMap((schema) => Object.keys(schema.shape)), ...readOnly];
 }
 
 /** The answer of endpoints that have nothing to tell but that it is done. */

@@ -165,6 +165,8 @@ describe('PATCH /me/customer', () => {
       const body = { full_name: 'Fine', country: 'FR', [field]: value };
       const answer = await patch(api, user.access_token, body).expect(400);
       expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
+      // Names are from a closed list, which has those of the record.
+      expect(answer.headers['x-error-field']).toBe(field === 'unknown' ? undefined : field);
       expect(await version()).toEqual(before);
     });
   }

@@ -1,16 +1,31 @@
 import express from 'express';
 import request from 'supertest';
-import { expect } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import { z } from 'zod';
 import { loadConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
-import { Done, endpoint } from '../src/endpoint.ts';
+import { Done, type Endpoint, endpoint } from '../src/endpoint.ts';
 import { createRateLimits } from '../src/http/rate-limit.ts';
 import { endpointRouter } from '../src/http/router.ts';
 import { environment } from './support/server-process.ts';
 import { test } from './support/test.ts';
 
-test('a fixed path is found wherever a path with a parameter in its place is declared', async () => {
+/** The routes of these endpoints, as everybody may call them. */
+function routesOf(endpoints: readonly Endpoint[], onTestFinished: TestContext['onTestFinished']) {
+  const config = loadConfig(environment());
+  const context = createContext(config);
+  onTestFinished(context.close);
+  const app = express();
+  app.use((_req, res, next) => {
+    res.locals.caller = null;
+    next();
+  });
+  return app.use(endpointRouter(endpoints, context, createRateLimits(config, null, context.log)));
+}
+
+test('a fixed path is found wherever a path with a parameter in its place is declared', async ({
+  onTestFinished,
+}) => {
   const asked: string[] = [];
   const declare = (path: `/${string}`, method: 'get' | 'delete', operation: string) =>
     endpoint({
@@ -35,18 +50,41 @@ test('a fixed path is found wherever a path with a parameter in its place is dec
     declare('/favorites/count', 'get', 'count'),
     declare('/favorites', 'get', 'all'),
   ];
-  const config = loadConfig(environment());
-  const context = createContext(config);
-  const limits = createRateLimits(config, null, context.log);
-  const app = express();
-  app.use((_req, res, next) => {
-    res.locals.caller = null;
-    next();
-  });
-  app.use(endpointRouter(endpoints, context, limits));
+  const app = routesOf(endpoints, onTestFinished);
   for (const path of ['/favorites', '/favorites/count', '/favorites/7'])
     await request(app).get(path).expect(200);
   await request(app).delete('/favorites/7').expect(200);
   expect(asked).toEqual(['all', 'count', 'one', 'remove']);
-  await context.close();
+});
+
+test('reads that come at once share an answer only where they ask for the same, in the path as well', async ({
+  onTestFinished,
+}) => {
+  const { promise: allAsked, resolve } = Promise.withResolvers<void>();
+  const runs: string[] = [];
+  const read = endpoint({
+    method: 'get',
+    path: '/shelves/{id}',
+    operation: 'readShelf',
+    summary: '',
+    description: '',
+    guard: 'none',
+    params: z.object({ id: z.string() }),
+    query: z.object({ page: z.string() }),
+    response: z.object({ asked: z.string() }),
+    errors: [],
+    cache: 'revalidate',
+    shared: true,
+    handle: async ({ params, query }) => {
+      const asked = `/shelves/${params.id}?page=${query.page}`;
+      if (runs.push(asked) === 4) resolve();
+      await allAsked;
+      return { asked };
+    },
+  });
+  const app = routesOf([read], onTestFinished);
+  const paths = ['a', 'b'].flatMap((id) => ['1', '2'].map((page) => `/shelves/${id}?page=${page}`));
+  const answers = await Promise.all(paths.map((path) => request(app).get(path).expect(200)));
+  expect(answers.map(({ body }) => body.asked)).toEqual(paths);
+  expect(runs.toSorted()).toEqual(paths);
 });

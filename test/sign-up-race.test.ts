@@ -79,6 +79,7 @@ describe('a sign-up that loses against the same one at another gateway', () => {
   test('is told from other failures, after which nobody is signed in', async () => {
     for (const [status, body] of [
       [504, { code: 'request_timeout' }],
+      [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],
       [500, { message: 'of a proxy' }],
       [503, lost],
       [422, { code: 'user_already_exists' }],

@@ -227,6 +227,12 @@ describe('GET /sounds', () => {
     'cursor=9999-12-31T23:59:59-01:00',
     'cursor=2024-01-01T00:00:00Z&cursor=2024-01-01T00:00:00Z',
     'cursor=infinity',
+    'cursor=2026-06T10:00Z',
+    'cursor=2026T10:00Z',
+    'cursor=2026-W26T10:00Z',
+    'cursor=2026-06-23T10:00%2B25:00',
+    'cursor=2026-06-23T10:00-02:75',
+    'cursor=2026-06-23T10:00%2B0260',
     `${'a&'.repeat(1000)}limit=0`,
   ]) {
     test(`?${query.slice(-60)} is refused, naming the parameter`, async ({ api, user }) => {

@@ -90,7 +90,7 @@ function answer(
       delete req.headers['cache-control'];
       // For an API key every read is its own: whether the key is live is asked in the read itself.
       if (endpoint.shared && caller?.via !== 'api_key') {
-        const key = `${endpoint.operation} ${JSON.stringify(input.query)}`;
+        const key = JSON.stringify([endpoint.operation, input]);
         const shared = await collapse(key, async () => new SharedAnswer(await handle()));
         shared.send(req, res);
       } else {

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { z } from 'zod';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, fieldsOf } from '../endpoint.ts';
 import { ApiError, notFound } from './errors.ts';
 
 declare module 'express-serve-static-core' {
@@ -11,15 +11,17 @@ declare module 'express-serve-static-core' {
 }
 
 /** Validates what a request carries. @throws ApiError not_found for a path that cannot name anything */
-export function validate({ params, query, headers, body }: Endpoint): RequestHandler {
+export function validate(endpoint: Endpoint): RequestHandler {
+  const { params, query, headers, body } = endpoint;
+  const fields = fieldsOf(endpoint);
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
     if (path?.success === false) throw notFound('path');
     res.locals.input = {
       params: path?.data ?? {},
-      query: query ? parse(query, req.query) : {},
-      headers: headers ? parse(headers, sent(req, Object.keys(headers.shape))) : {},
-      body: body && parse(body, req.body),
+      query: query ? parse(query, req.query, fields) : {},
+      headers: headers ? parse(headers, sent(req, Object.keys(headers.shape)), fields) : {},
+      body: body && parse(body, req.body, fields),
     };
     next();
   };
@@ -31,16 +33,18 @@ const sent = (req: Request, names: readonly string[]) =>
 
 /**
  * Validates what a client sent.
+ * @param fields those that the error may name to programs: the client makes up names as it likes
  * @throws ApiError invalid_request that names the first wrong field and what it must be; values are not repeated.
  */
-function parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly string[]): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  if (issue?.code === 'unrecognized_keys') {
-    throw new ApiError('invalid_request', `${issue.keys[0]}: cannot be set here.`);
-  }
-  const path = issue?.path ?? [];
-  if (path.length === 0) throw new ApiError('invalid_request', `${issue?.message}.`);
-  throw new ApiError('invalid_request', `${path.join('.')}: ${issue?.message}.`, { field: String(path[0]) });
+  const isUnknown = issue?.code === 'unrecognized_keys';
+  const path = isUnknown ? issue.keys.slice(0, 1) : (issue?.path ?? []);
+  const fault = isUnknown ? 'cannot be set here' : issue?.message;
+  const field = fields.find((name) => name === path[0]);
+  throw new ApiError('invalid_request', `${path.length > 0 ? `${path.join('.')}: ` : ''}${fault}.`, {
+    field,
+  });
 }

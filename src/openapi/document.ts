@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { apiBase } from '../api-base.ts';
-import type { Endpoint, Guard } from '../endpoint.ts';
+import { type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
 import { type ErrorCode, statusOfCode } from '../http/errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
@@ -100,13 +100,6 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   };
 }
 
-/** The fields of every body, the parameters of every query, and the headers that are validated. */
-function fieldsOf(endpoints: readonly Endpoint[]): string[] {
-  const schemas = endpoints.flatMap(({ body, query, headers }) => [body, query, headers]);
-  const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
-  return [...new Set(names)].sort();
-}
-
 /**
  * The OpenAPI 3.1 document of these endpoints.
  * @returns plain JSON, the same for the same endpoints
@@ -130,7 +123,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       servers: [{ url: apiBase, description: 'The service that served this document.' }],
       tags,
       paths,
-      components: components(fieldsOf(endpoints)),
+      components: components([...new Set(endpoints.flatMap(fieldsOf))].sort()),
     },
     { override: forClients },
   );

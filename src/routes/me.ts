@@ -141,6 +141,7 @@ export const meEndpoints = [
       '400, and changes nothing.',
     guard: 'bearer',
     body: CustomerChanges,
+    readOnly: Object.keys(Customer.shape).filter((field) => !(field in CustomerChanges.shape)),
     response: z.object({ data: Customer }).meta({ id: 'UpdateCustomerResponse' }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',

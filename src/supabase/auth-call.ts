@@ -11,16 +11,23 @@ export class AuthRefusal extends Error {
   readonly code: string;
   /** Whether it is not in Auth's own form: something in front of Auth said it. */
   readonly isForeign: boolean;
+  /** Whether the database did not take a new user: Auth has one code for all its failures, and only its text tells. */
+  readonly isUserNotSaved: boolean;
 
-  constructor(status: number, code: string | undefined) {
+  constructor(status: number, { code, message }: { code: string | undefined; message: string | undefined }) {
     super(`Auth answered ${status} ${code ?? 'without a code'}`);
     this.status = status;
     this.code = code ?? '';
     this.isForeign = code === undefined;
+    this.isUserNotSaved = status === 500 && message === 'Database error saving new user';
   }
 }
 
-const RefusalBody = z.object({ code: z.string().optional(), error: z.string().optional() });
+const RefusalBody = z.object({
+  code: z.string().optional(),
+  error: z.string().optional(),
+  message: z.string().optional(),
+});
 
 type CallOptions = Readonly<{
   /** The client's: Auth limits by it. */
@@ -68,7 +75,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
     if (status === 204 || (status === 200 && answer !== undefined)) return answer;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
     const { data } = RefusalBody.safeParse(answer);
-    const refusal = new AuthRefusal(status, data?.code ?? data?.error);
+    const refusal = new AuthRefusal(status, { code: data?.code ?? data?.error, message: data?.message });
     if (status === 429) throw tooManyRequests(refusal);
     if (refusal.isForeign || status >= 500 || status === 409 || refusal.code === 'server_error')
       throw serverError(refusal);

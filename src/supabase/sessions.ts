@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
-import { ApiError, unauthorized } from '../http/errors.ts';
+import { unauthorized } from '../http/errors.ts';
 import {
   type AuthCall,
   AuthRefusal,
@@ -45,7 +45,7 @@ export function createSessions(
   ): Promise<Tokens | null> {
     const { answer, due } = callEvenly(inPasswordQueue, ip, () => call('signup', { ip, body }));
     const made = answer.catch((thrown: unknown) => {
-      if (!mayHaveLostRace(thrown)) throw thrown;
+      if (!refusalIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
       const { email, password } = body;
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
       return inPasswordQueue(ip, signIn).catch(() => {
@@ -64,9 +64,9 @@ export function createSessions(
       },
       async (thrown: unknown) => {
         // Only for addresses without a confirmed account is there a mail to send, and a race to lose.
-        const { code: reason } = refusalIn(thrown) ?? {};
-        const isHidden =
-          reason === 'over_email_send_rate_limit' || (mayHaveLostRace(thrown) && (await mustConfirm()));
+        const { status, code: reason } = refusalIn(thrown) ?? {};
+        const isFailure = status === 500 && reason === 'unexpected_failure';
+        const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));
         if (!isHidden) throw thrown;
         noMail({ reason });
         return null;
@@ -184,16 +184,6 @@ export function createSessions(
 
 const emailNotConfirmed = () =>
   unauthorized('Confirm your e-mail address first.', { reason: 'email_not_confirmed' });
-
-/**
- * What Auth answers to a sign-up when the same one, sent to another gateway, makes the account first; also when its database is
- * in trouble.
- */
-const mayHaveLostRace = (thrown: unknown) =>
-  thrown instanceof ApiError &&
-  thrown.cause instanceof AuthRefusal &&
-  thrown.cause.status === 500 &&
-  thrown.cause.code === 'unexpected_failure';
 
 /** What is wrong with a password that Auth finds too weak, at sign-up and later. */
 export const weakPassword: Fault = {

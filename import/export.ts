@@ -7,7 +7,7 @@ import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { abortAtSignals, exitWith, isTerminal } from './command.ts';
 import { download } from './download.ts';
 import { categorySheet, sectionSheet, soundSheet } from './export-sheets.ts';
-import { type ExportedFile, MANIFEST, readManifest } from './manifest.ts';
+import { type ExportedFile, MANIFEST, readManifest, writeManifest } from './manifest.ts';
 import { ImportError } from './problems.ts';
 import { showBytes } from './progress.ts';
 import { readSections } from './sections.ts';
@@ -83,7 +83,9 @@ async function fetchFiles(
 }
 
 async function exportInto(folder: string): Promise<boolean> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new ImportError(`${folder} cannot be used as a folder (${code}). Choose another folder.`);
+  });
   const earlier = await readManifest(folder);
   const names = await readdir(folder);
   if (!names.includes(MANIFEST) && names.some((name) => !/^(audio|covers)$/.test(name)))
@@ -110,8 +112,7 @@ async function exportInto(folder: string): Promise<boolean> {
   await writeFile(join(folder, CATEGORY_SHEET), categorySheet(catalogue.categories));
   await writeFile(join(folder, SECTION_SHEET), sectionSheet(sections));
   // What no sound has any more stays: this is a backup.
-  const manifest = { files: Object.fromEntries([...earlier, ...fetched]) };
-  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+  await writeManifest(folder, new Map([...earlier, ...fetched]));
   for (const key of named.keys()) if (!fetched.has(key)) console.log(`note  ${key} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');
   return true;

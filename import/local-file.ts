@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { megabytes } from './megabytes.ts';
 import { Refused } from './problems.ts';
 
 /** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
@@ -39,8 +40,6 @@ export async function checksumOf(source: string): Promise<string> {
 /** How long caches may keep a file: a year, since one path stands for one content for ever. */
 export const CACHE_SECONDS = String(365 * 24 * 60 * 60);
 
-const MEGABYTE = 1024 * 1024;
-
 /** What the limits of a bucket have against a file, in a sentence. */
 export function limitProblem(
   file: string,
@@ -53,7 +52,6 @@ export function limitProblem(
   if (types && !types.some(isAllowed))
     return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
   if (size <= maxBytes) return undefined;
-  const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
   return `It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}.`;
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ImportError } from './problems.ts';
@@ -37,4 +37,11 @@ export async function readManifest(folder: string): Promise<Map<string, Exported
   } catch {
     throw new ImportError(`${MANIFEST} is damaged. Export into the folder again, or remove it.`);
   }
+}
+
+/** Lists the files by name, so that two exports of one catalogue are equal. */
+export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
+  const names = [...files.keys()].sort();
+  const manifest = { files: Object.fromEntries(names.map((name) => [name, files.get(name)])) };
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
 }

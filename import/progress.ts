@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from './carry-out.ts';
+import { megabytes } from './megabytes.ts';
 import type { Step } from './plan.ts';
 import { describe } from './report.ts';
 
@@ -25,8 +26,8 @@ const newBar = (format: string) =>
   );
 
 function rateOf(bytes: number, startedMs: number): string {
-  const perSecond = bytes / Math.max(performance.now() - startedMs, 1) / 1000;
-  return `${perSecond.toFixed(1)} MB/s`;
+  const seconds = Math.max(performance.now() - startedMs, 1) / 1000;
+  return `${megabytes(bytes / seconds)}/s`;
 }
 
 function bar(steps: Step[]): Progress & { close(): void } {
@@ -80,13 +81,13 @@ export function showReading(isTerminal: boolean): (done: number, total: number) 
 export function showBytes(total: number, isTerminal: boolean) {
   if (!isTerminal) return { add() {}, close() {} };
   const startedMs = performance.now();
-  const view = newBar('{megabytes} MB | {rate} | {eta_formatted} left');
+  const view = newBar('{come} | {rate} | {eta_formatted} left');
   let come = 0;
-  view.start(total, 0, { rate: '', megabytes: '' });
+  view.start(total, 0, { rate: '', come: '' });
   return {
     add(bytes: number) {
       come += bytes;
-      view.update(come, { rate: rateOf(come, startedMs), megabytes: (come / 1e6).toFixed(1) });
+      view.update(come, { rate: rateOf(come, startedMs), come: megabytes(come) });
     },
     close: () => view.stop(),
   };

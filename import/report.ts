@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { Outcome } from './carry-out.ts';
 import type { Place } from './catalogue.ts';
 import { COLUMNS, columnsOf } from './fields.ts';
+import { megabytes } from './megabytes.ts';
 import type { Step } from './plan.ts';
 import type { Problem } from './problems.ts';
 import { nameOf } from './sound.ts';
@@ -134,10 +135,10 @@ export function printPlan(plan: Plan): void {
   print([...structure, ...planned, ...moves(plan), ...remarks(plan, refused)]);
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
-  const megabytes = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1e6;
+  const toUpload = [...bytes.values()].reduce((sum, size) => sum + size, 0);
   console.log(
     `\n${count('create')} new, ${count('update')} to update, ${countOfRest(steps)}, ${refused.length} refused; ` +
-      `${plural(bytes.size, 'file')} to upload (${megabytes.toFixed(1)} MB).`,
+      `${plural(bytes.size, 'file')} to upload (${megabytes(toUpload)}).`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readEnvFile } from '../dev/settings.ts';
 import { readFigures } from './figures.ts';
 import { reportPage } from './page.ts';
 
@@ -49,6 +50,7 @@ function explain(error: unknown, database: string): string {
 }
 
 async function main() {
+  readEnvFile();
   const { days, database, out, help } = readOptions(process.argv.slice(2), process.env);
   if (help) return console.log(usage);
   try {

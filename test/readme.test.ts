@@ -45,6 +45,19 @@ test('every npm script that the README names exists', () => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
+test('every table and function that a comment in the source names is made by a migration', () => {
+  const migrations = globSync('supabase/**/*.sql')
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const named = globSync('src/**/*.ts')
+    .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
+    .flatMap((line) => [...line.matchAll(/(?:\/\/|\*) .*?\b((?:public|private|admin)\.\w+)/g)])
+    .map(([, name]) => name ?? '');
+  expect(named.length).toBeGreaterThan(5);
+  const made = (name: string) => new RegExp(`create .*${name.replace('.', '\\.')}\\b`).test(migrations);
+  expect(named.filter((name) => !made(name))).toEqual([]);
+});
+
 test('the cover that the README names is one of the samples', () => {
   const [, path] = /`(covers\/\S+\.jpg)`/.exec(readme) ?? [];
   expect(existsSync(`supabase/samples/${path}`)).toBe(true);

@@ -15,7 +15,7 @@ type Run = { code: number; out: string; error: string };
 const report = (...args: string[]): Promise<Run> =>
   new Promise((resolve) => {
     const { DATABASE_URL: _, ...env } = process.env;
-    execFile('node', ['report/main.ts', ...args], { env }, (error, out, stderr) =>
+    execFile('npm', ['run', '--silent', 'report', '--', ...args], { env }, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out, error: stderr }),
     );
   });
@@ -95,6 +95,8 @@ describe('npm run report', () => {
   });
 
   test('explains its options', async () => {
-    expect((await report('--help')).out).toMatch(/^Usage: npm run report -- \[--days 30\]/);
+    const { code, out, error } = await report('--help');
+    expect([code, error]).toEqual([0, '']);
+    expect(out).toMatch(/^Usage: npm run report -- \[--days 30\]/);
   });
 });

@@ -16,7 +16,7 @@ const SoundPage = z
 
 type SoundPage = z.infer<typeof SoundPage>;
 
-/** What private.get_sound returns: the Sound and the names of its files. */
+/** What public.get_sound returns: the Sound and the names of its files. */
 type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
 
 export const soundEndpoints = [

@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
-import { encode, ffmpeg, importFolder, makeFolder, mp3Frame, soundsIn, startImport, tone } from './folder.ts';
+import {
+  addFiles,
+  encode,
+  ffmpeg,
+  importFolder,
+  makeFolder,
+  mp3Frame,
+  soundsIn,
+  startImport,
+  tone,
+} from './folder.ts';
 
 const wav = tone();
 const wavWithFrames = Buffer.concat([wav.subarray(0, 44), ...Array(20).fill(mp3Frame)]);
@@ -67,10 +77,13 @@ describe('bad input is one line in the report with what to do, and the rest is i
 
   test('a file larger than the bucket takes, which is not even read', async ({ sql }) => {
     const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/huge.wav`]: tone(), [`${category}/good.wav`]: tone() });
+    const folder = await makeFolder({ [`${category}/huge.wav`]: tone() });
     await truncate(join(folder, category, 'huge.wav'), 600 * 1024 * 1024);
+    // Ten megabytes as Supabase counts them.
+    await addFiles(folder, { [`${category}/good.wav`]: tone((10 * 1024 * 1024) / 48_000) });
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
+    expect(stdout).toContain('1 file to upload (10.0 MB)');
     expect(refusedLines(stdout)).toEqual([
       expect.stringMatching(/huge\.wav +It is 600\.0 MB; the bucket accepts at most 50\.0 MB/),
     ]);

@@ -80,12 +80,14 @@ test('an export, imported into an empty project, makes an equal catalogue, and t
   expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
   expect(await rowsOf(target)).toEqual(await rowsOf(source));
   expect(await catalogueOf(target)).toEqual(await catalogueOf(source));
+  const picks = await target.sql`select position from public.home_section_sounds order by position`;
+  expect(picks.slice(0, 3)).toEqual([{ position: 10 }, { position: 20 }, { position: 30 }]);
 
   const again = await importInto(target, folder);
   expect(again.code).toBe(0);
   expect(again.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 refused; 0 files');
   const second = await exported(target);
-  for (const name of ['sounds.csv', 'categories.csv', 'home_sections.csv'])
+  for (const name of ['sounds.csv', 'categories.csv', 'home_sections.csv', 'export.json'])
     expect(await readFile(join(second, name), 'utf8'), name).toBe(await readFile(join(folder, name), 'utf8'));
 });
 
@@ -102,6 +104,26 @@ test('an export fetches what is missing or has changed, and nothing else', async
   expect((await stat(other as string)).ino).toBe(before.ino);
   expect((await readFile(first as string)).equals(await readFile(other as string))).toBe(true);
   expect((await readFile(cover)).toString('latin1').endsWith('more')).toBe(false);
+});
+
+test('export.json lists the files by name, whatever order they are downloaded in', async ({ source }) => {
+  const isAudio = ({ path }: ProxiedRequest) =>
+    /^\/storage\/v1\/object\/(authenticated\/)?audio\//.test(path);
+  const another = latch();
+  let downloads = 0;
+  // The first one waits until another is answered.
+  const network = await startNetwork(
+    source.apiUrl,
+    (request) => (isAudio(request) && downloads++ === 0 ? another.opened.then(() => undefined) : undefined),
+    (request) => {
+      if (isAudio(request)) another.open();
+      return undefined;
+    },
+  );
+  const folder = await exported({ ...source, apiUrl: network.url });
+  const names = Object.keys(JSON.parse(await readFile(join(folder, 'export.json'), 'utf8')).files);
+  expect(names.length).toBeGreaterThan(3);
+  expect(names).toEqual(names.toSorted());
 });
 
 test('an export that is interrupted says so, and the next one goes on', async ({ source }) => {
@@ -145,9 +167,17 @@ test('a sound that was deleted since the last export into a folder does not come
 });
 
 test('an export goes into a folder of its own, and says what it is missing', async ({ source }) => {
-  const command = startExport(await makeFolder({ 'notes.txt': '' }), source);
+  const taken = await makeFolder({ 'notes.txt': '' });
+  const command = startExport(taken, source);
   expect(await command.exited).toBe(1);
   expect(command.output.stderr).toMatch(/^\S+ is not empty, and no export\. Choose another folder\.\n$/);
+  for (const file of ['notes.txt', 'notes.txt/below'].map((name) => join(taken, name))) {
+    const { exited, output } = startExport(file, source);
+    expect([await exited, output.stderr]).toEqual([
+      1,
+      `${file} cannot be used as a folder (${file.endsWith('below') ? 'ENOTDIR' : 'EEXIST'}). Choose another folder.\n`,
+    ]);
+  }
   const unnamed = run(['import/export.ts']);
   expect(await unnamed.exited).toBe(1);
   expect(unnamed.output.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run export/);

@@ -30,8 +30,11 @@ export type Context = Readonly<{
   noteLastSeen: (caller: Caller | null) => void;
   /** Draining: this process is about to end and should be sent nothing more. */
   lifecycle: { draining: boolean };
-  /** Undoes createContext; call it when no request is in flight any more. */
-  close: () => Promise<void>;
+  /**
+   * Undoes createContext; call it when no request is in flight any more.
+   * @param graceMs after which calls to Supabase that go on behind an answer are cut, such as the sending of a mail
+   */
+  close: (graceMs?: number) => Promise<void>;
 }>;
 
 /** Wires the app. Nothing of Supabase is called before the first request needs it. */
@@ -58,9 +61,9 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     redis,
     noteLastSeen: createLastSeen(data, log),
     lifecycle: { draining: false },
-    close: async () => {
+    close: async (graceMs = config.shutdownGraceSeconds * 1000) => {
       redis?.disconnect();
-      await upstream.close();
+      await upstream.close(graceMs);
     },
   };
 }

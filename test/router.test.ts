@@ -14,7 +14,7 @@ import { test } from './support/test.ts';
 function routesOf(endpoints: readonly Endpoint[], onTestFinished: TestContext['onTestFinished']) {
   const config = loadConfig(environment());
   const context = createContext(config);
-  onTestFinished(context.close);
+  onTestFinished(() => context.close());
   const app = express();
   app.use((_req, res, next) => {
     res.locals.caller = null;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect } from 'vitest';
 import { addSound } from './support/catalogue.ts';
+import { watchLag } from './support/lag.ts';
 import { environment, startListening } from './support/server-process.ts';
 import { test } from './support/test.ts';
 
@@ -107,11 +108,18 @@ describe('on SIGTERM', () => {
     const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '1' };
     const { child, exited, origin, output } = await startListening(env);
     const arrived = once(silent, 'connection');
-    const answer = fetch(`${origin}/api/v1/categories`).catch(() => 'cut off');
+    const answer = fetch(`${origin}/api/v1/auth/refresh`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
+    }).catch(() => 'cut off');
     await arrived;
+    const lag = watchLag();
+    const told = performance.now();
     child.kill('SIGTERM');
     expect(await answer).toBe('cut off');
     expect(await exited).toEqual([1, null]);
+    expect((performance.now() - told) / 1000).toBeLessThan(4 + lag()); // Auth would have 11 s
     expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
     silent.close();
   });

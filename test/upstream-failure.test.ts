@@ -1,10 +1,12 @@
 import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { Test } from 'supertest';
 import { describe, expect, inject } from 'vitest';
 import { token } from './support/access-token.ts';
 import { type Api, bearer } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
+import { sendSession, withSupabase } from './support/fake-supabase.ts';
 import { watchLag } from './support/lag.ts';
 import { password, test } from './support/test.ts';
 
@@ -144,6 +146,76 @@ describe.concurrent('a failing Supabase', () => {
       },
     );
   });
+
+  test('that takes half its time to accept a code has the usual 5 seconds to store the name', async () => {
+    const named: string[] = [];
+    const slowToVerify: RequestListener = async (req, res) => {
+      if (req.url === '/auth/v1/verify') await setTimeout(5_200);
+      if (req.url !== '/rest/v1/rpc/update_customer') return void sendSession(res);
+      named.push(await text(req));
+      await setTimeout(100);
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+    };
+    await withSupabase(slowToVerify, async (api) => {
+      const email = 'ada@example.com';
+      await api
+        .post('/auth/verify')
+        .send({ type: 'signup', email, code: '12345678', password, full_name: 'Ada' })
+        .expect(200);
+    });
+    expect(named).toEqual([JSON.stringify({ changes: { full_name: 'Ada' } })]);
+  });
+
+  for (const code of ['57P01', 'PGRST001']) {
+    const answerOnce = (lost: number, body: string) => {
+      const calls: (string | undefined)[] = [];
+      const behave: RequestListener = (req, res) => {
+        const isLost = calls.push(req.url) <= lost;
+        res.writeHead(isLost ? 503 : 200, { 'Content-Type': 'application/json' });
+        res.end(isLost ? JSON.stringify({ code, message: secret, details: null, hint: null }) : body);
+      };
+      return { calls, behave };
+    };
+
+    test(`whose pool holds dead connections (${code}) is asked again until it finds a living one`, async () => {
+      for (const [path, body] of [
+        ['/categories', '[]'],
+        ['/favorites', '[]'],
+      ] as const) {
+        const { calls, behave } = answerOnce(20, body);
+        await withSupabase(behave, async (api) => {
+          await api
+            .get(path)
+            .auth(await token(), bearer)
+            .expect(200);
+          expect(calls.length).toBeGreaterThan(20);
+        });
+      }
+    });
+
+    test(`that fails so for good (${code}) is 500 at the deadline, and is not flooded`, async () => {
+      const { calls, behave } = answerOnce(Number.POSITIVE_INFINITY, '');
+      await withSupabase(behave, async (api) => {
+        const lag = watchLag();
+        const started = performance.now();
+        await api.get('/categories').expect(500);
+        expect((performance.now() - started) / 1000).toBeLessThan(6 + lag());
+        expect(calls.length).toBeLessThan(150);
+      });
+    });
+
+    test(`that fails so (${code}) is not asked to write twice`, async () => {
+      const { calls, behave } = answerOnce(1, 'null');
+      await withSupabase(behave, async (api) => {
+        await api
+          .post('/favorites')
+          .auth(await token(), bearer)
+          .send({ sound_id: id })
+          .expect(500);
+        expect(calls).toEqual(['/rest/v1/rpc/add_favorite']);
+      });
+    });
+  }
 
   test('that stalls in the middle of an answer is given up at the same deadline', async () => {
     const stall: RequestListener = (_req, res) => {

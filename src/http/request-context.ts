@@ -13,6 +13,12 @@ type RequestContext = Readonly<{
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();
 
+/** Runs what has the deadlines of a request to itself: those of its own may be used up by a slow call before it. */
+export function withNewDeadlines<T>(run: () => T): T {
+  const context = requestContext.getStore();
+  return context ? requestContext.run({ ...context, startedAt: performance.now() }, run) : run();
+}
+
 /** Deadlines start here, behind the body parser: the client sets the pace of its body. */
 export const startRequestContext: RequestHandler = (req, res, next) => {
   const { trace } = res.locals;

@@ -42,8 +42,10 @@ export function serve(context: Context, app: Express): void {
     if (context.lifecycle.draining) return;
     log.info(`${signal}: finishing the requests in flight`);
     context.lifecycle.draining = true;
-    const finished = await drain(server, config.shutdownGraceSeconds * 1000);
-    await context.close();
+    const graceMs = config.shutdownGraceSeconds * 1000;
+    const endsAt = performance.now() + graceMs;
+    const finished = await drain(server, graceMs);
+    await context.close(Math.max(0, endsAt - performance.now()));
     log.info(
       finished ? 'Ended' : 'Ended: some requests took longer than SHUTDOWN_GRACE_SECONDS and were cut off',
     );

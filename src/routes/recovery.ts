@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { UserCaller } from '../caller.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { body, exactText, optional, text } from '../fields.ts';
+import { withNewDeadlines } from '../http/request-context.ts';
 import { email, examplePassword, fullName, newPassword, SessionResponse, toSession } from '../session.ts';
 import type { CodeType } from '../supabase/accounts.ts';
 import { evenTime } from '../supabase/even-time.ts';
@@ -108,7 +109,9 @@ export const recoveryEndpoints = [
           token: access_token,
           claims: { signedInAt: 0 },
         };
-        await context.data.call(caller, 'update_customer', { changes: { full_name } });
+        await withNewDeadlines(() =>
+          context.data.call(caller, 'update_customer', { changes: { full_name } }),
+        );
       };
       const confirmation = { email, code, password, fullName: full_name };
       return { data: toSession(await context.auth.confirmAddress(confirmation, ip, setName)) };

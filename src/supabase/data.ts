@@ -1,9 +1,11 @@
+import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
 import { type Caller, tokenRefused } from '../caller.ts';
 import type { ErrorReason } from '../http/error-reasons.ts';
 import { ApiError, notFound, serverError } from '../http/errors.ts';
 import type { Client, Clients } from './clients.ts';
 import type { Database } from './database.types.ts';
+import { timeLeftMs } from './fetch.ts';
 
 type Functions = Database['public']['Functions'];
 type FunctionName = keyof Functions & string;
@@ -25,6 +27,24 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'list_filtered_sounds',
   'list_home_sections',
 ]);
+
+/** What changes nothing: it may be asked for again. */
+const reads: ReadonlySet<FunctionName> = new Set([
+  ...catalogueReads,
+  'export_account',
+  'get_customer',
+  'list_favorites',
+  'list_history',
+]);
+
+/**
+ * What PostgREST answers while its pool holds connections that Postgres has dropped: each answer takes one of them out, so that
+ * asking again helps.
+ */
+const isOfDeadConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
+
+/** How long to wait before a read is repeated, in milliseconds, at most: where Postgres is away, asking does not bring it back. */
+const longestPauseMs = 100;
 
 /** What to say where the database checks more than our validation does. */
 const refusedByCheck: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } =
@@ -85,6 +105,22 @@ export function createData({ user, service }: Clients) {
       : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
+  /** Asks, and again within the deadline where that may help. */
+  async function answerTo(ask: () => ReturnType<typeof query>, isRepeatable: boolean) {
+    const giveUpAt = performance.now() + timeLeftMs('data');
+    for (let tries = 1; ; tries++) {
+      try {
+        // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
+        return await ask().retry(false).throwOnError();
+      } catch (error) {
+        const pauseMs = Math.min(tries, longestPauseMs);
+        const mayHelp = isRepeatable && error instanceof PostgrestError && isOfDeadConnection(error);
+        if (!mayHelp || performance.now() + pauseMs > giveUpAt) throw error;
+        await setTimeout(pauseMs);
+      }
+    }
+  }
+
   const calling =
     (runner: Client, expected: Expected) =>
     async <Name extends FunctionName>(
@@ -92,13 +128,12 @@ export function createData({ user, service }: Clients) {
       name: Name,
       ...[args = {}]: Arguments<Name>
     ): Promise<unknown> => {
-      const { data, status } = await query(runner, caller, name, args)
-        .retry(false) // it would ask again after 1, 2 and 4 s, beyond the deadline
-        .throwOnError()
-        .then(undefined, (error: unknown) => {
+      const { data, status } = await answerTo(() => query(runner, caller, name, args), reads.has(name)).catch(
+        (error: unknown) => {
           if (!(error instanceof PostgrestError)) throw serverError(error);
           throw refused(error, name, caller?.via === 'jwt' && runner === user);
-        });
+        },
+      );
       // A 404 without a body looks like a 204 by now, which is due to functions that return nothing; as_api_key answers null.
       const statusOfNothing = expected === 'nothing' && caller?.via !== 'api_key' ? 204 : 200;
       if (data === null && (expected === 'value' || status !== statusOfNothing))

@@ -31,7 +31,7 @@ function createPool() {
     connect: { timeout: 5_000 },
     allowH2: false, // one call a connection: none fails with another
   });
-  return { agent, inFlight: 0 };
+  return { agent, inFlight: new Set<AbortController>() };
 }
 
 function serviceOf(path: string): Service {
@@ -96,7 +96,7 @@ export function createFetch(metrics: Metrics | null) {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
       const service = given ?? serviceOf(pathname);
       const pool = pools[service];
-      if (pool.inFlight >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
+      if (pool.inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
       const started = performance.now();
       let status: number | null = null;
       // AbortSignal.timeout would keep a timer and a signal for seconds after each answer.
@@ -105,7 +105,7 @@ export function createFetch(metrics: Metrics | null) {
         () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
         timeLeftMs(service),
       );
-      pool.inFlight++;
+      pool.inFlight.add(deadline);
       try {
         const response = await call(href, service, init, deadline.signal);
         status = response.status;
@@ -114,11 +114,19 @@ export function createFetch(metrics: Metrics | null) {
         throw new Error(`No answer from ${pathname}`, { cause: error });
       } finally {
         clearTimeout(timer);
-        pool.inFlight--;
+        pool.inFlight.delete(deadline);
         metrics?.upstreamAnswered(service, status, performance.now() - started);
       }
     },
-    close: () => Promise.all(Object.values(pools).map(({ agent }) => agent.close())),
+    /** Lets calls under way finish. @param graceMs after which they are cut */
+    close: async (graceMs = 0): Promise<void> => {
+      const all = Object.values(pools);
+      const timer = setTimeout(() => {
+        for (const { inFlight } of all) for (const call of inFlight) call.abort();
+      }, graceMs);
+      await Promise.all(all.map(({ agent }) => agent.close()));
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -29,7 +29,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['{test,packages/*/test,tools/*/test,examples/*/test}/**/*.test.ts'],
     globalSetup: 'test/support/stack.ts',
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },

@@ -1,5 +1,5 @@
+import { makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
-import { makeIdToken } from '../dev/identity-provider.ts';
 import { type Api, apiAt, bearer } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
 import { codeSentTo } from './support/mail.ts';

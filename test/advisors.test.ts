@@ -1,6 +1,6 @@
+import { supabase } from 'local-supabase/database';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { supabase } from '../dev/database.ts';
 import { startDatabase } from './support/prepared.ts';
 
 type Finding = { name: string; detail: string };

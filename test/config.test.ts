@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import { expect, test } from 'vitest';
-import { LOCAL_KEYS } from '../dev/keys.ts';
 import { ConfigError, loadConfig, variables } from '../src/config.ts';
 
 const required = {

@@ -4,8 +4,8 @@ import { copyFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { documentText } from 'sounds-dev/openapi';
 import { describe, expect } from 'vitest';
-import { documentText } from '../dev/openapi.ts';
 import { bearer } from './support/api.ts';
 import { addCategory, addSounds } from './support/catalogue.ts';
 import { patienceMs } from './support/patience.ts';

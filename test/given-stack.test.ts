@@ -3,9 +3,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ApiOptions, startApi } from 'local-supabase/api';
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { type ApiOptions, startApi } from '../dev/api.ts';
-import { LOCAL_KEYS } from '../dev/keys.ts';
 import { forgingAt, type GivenStack, requireSuitable } from './support/given-stack.ts';
 import { freePort } from './support/ports.ts';
 

@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose';
+import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
-import { type IdTokenOptions, makeIdToken } from '../dev/identity-provider.ts';
 import { type Api, apiAt, bearer } from './support/api.ts';
 import { startGateway } from './support/gateway.ts';
 import { newEmail, password, type Session, signUp, test } from './support/test.ts';

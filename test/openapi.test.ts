@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { documentText } from 'sounds-dev/openapi';
 import { expect, test } from 'vitest';
-import { documentText } from '../dev/openapi.ts';
 import { endpoints } from '../src/app.ts';
 
 test('openapi.json is up to date with the endpoints; if not, run: npm run openapi', async () => {

@@ -10,18 +10,21 @@ const administrators = readFileSync('docs/admin.md', 'utf8');
 test('every file and folder that the README names exists', () => {
   const paths = [
     ...`${readme}${guide}${operators}${administrators}`.matchAll(
-      /`((?:src|supabase|import|dev|bench|test|docs|ops|client|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
+      /`((?:src|supabase|packages|tools|test|docs|ops|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
     ),
   ].map(([, path]) => path ?? '');
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !existsSync(path))).toEqual([]);
 });
 
-test('dev/README.md says of every file there what it is for, and of no other', () => {
-  const named = [...readFileSync('dev/README.md', 'utf8').matchAll(/`([\w/-]+\.(?:ts|sql))`/g)].map(
-    ([, path]) => path,
-  );
-  expect([...new Set(named)].sort()).toEqual(globSync('**/*.{ts,sql}', { cwd: 'dev' }).sort());
+test.each([
+  ['packages/local-supabase', 'packages/local-supabase/src'],
+  ['tools/dev', 'tools/dev'],
+])('%s/README.md says of every file there what it is for, and of no other', (folder, cwd) => {
+  const rows = readFileSync(`${folder}/README.md`, 'utf8').matchAll(/^\| `.+?\|/gm);
+  const named = [...rows].flatMap(([files]) => [...files.matchAll(/`([^`]+)`/g)].map(([, path]) => path));
+  const existing = globSync('**/*.{ts,sql}', { cwd, exclude: ['test'] });
+  expect(named.sort()).toEqual(existing.sort());
 });
 
 test('every mail template that the settings of `supabase start` name shows the code, and no link', () => {

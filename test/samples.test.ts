@@ -2,10 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
+import type { ScratchDatabase } from 'local-supabase/scratch-database';
 import { parseFile } from 'music-metadata';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ScratchDatabase } from '../dev/scratch-database.ts';
 import { startDatabase } from './support/prepared.ts';
 
 const samples = 'supabase/samples';

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import { describe, expect, inject } from 'vitest';
-import { LOCAL_KEYS } from '../dev/keys.ts';
 import { bearer } from './support/api.ts';
 import { forgeWith } from './support/forge.ts';
 import { testWithProject } from './support/project.ts';

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
+import type { SigningAlgorithm } from 'local-supabase/api/user-tokens';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import { startStack } from 'local-supabase/stack';
 import postgres from 'postgres';
 import { test as base, expect } from 'vitest';
-import type { SigningAlgorithm } from '../../dev/api/user-tokens.ts';
-import { as } from '../../dev/database.ts';
-import { SUPERUSER } from '../../dev/postgres.ts';
-import { startStack } from '../../dev/stack.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Result } from '../../src/doctor/check.ts';
 import { examine } from '../../src/doctor/examine.ts';

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startApi } from 'local-supabase/api';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import type { Release } from 'local-supabase/postgres-files';
 import postgres from 'postgres';
-import { startApi } from '../../dev/api.ts';
-import { LOCAL_KEYS } from '../../dev/keys.ts';
-import type { Release } from '../../dev/postgres-files.ts';
 import { apiAt } from './api.ts';
 import { startGateway } from './gateway.ts';
 import { startDatabase } from './prepared.ts';

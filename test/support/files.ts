@@ -1,6 +1,6 @@
 import { createClient } from '@supabase/supabase-js';
+import { put } from 'sounds-catalogue/storage';
 import { inject } from 'vitest';
-import { put } from '../../import/storage.ts';
 
 /** Puts a file into Storage, in the place of one that has its name; returns its path in the bucket. */
 export async function storeFile(

@@ -1,6 +1,6 @@
 import { type JWTPayload, SignJWT } from 'jose';
+import { PRIVATE_SIGNING_KEY } from 'local-supabase/keys';
 import { inject, type TestContext } from 'vitest';
-import { PRIVATE_SIGNING_KEY } from '../../dev/keys.ts';
 
 /** Why a test is skipped that needs a token which Auth would not give. */
 export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';

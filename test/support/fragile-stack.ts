@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { LOCAL_KEYS } from '../../dev/keys.ts';
-import { startPostgres } from '../../dev/postgres.ts';
-import { removeFolder } from '../../dev/postgres-files.ts';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import { startPostgres } from 'local-supabase/postgres';
+import { removeFolder } from 'local-supabase/postgres-files';
 import { freePort } from './ports.ts';
 import { preparedFolder } from './prepared.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PUBLIC_SIGNING_KEY } from 'local-supabase/keys';
 import postgres from 'postgres';
-import { PUBLIC_SIGNING_KEY } from '../../dev/keys.ts';
 
 /** The Supabase that the tests run against. */
 export type TestStack = {

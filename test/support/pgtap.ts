@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
-import { as } from '../../dev/database.ts';
-import { SUPERUSER } from '../../dev/postgres.ts';
 import { parseTap, type Tap } from './tap.ts';
 
 /**

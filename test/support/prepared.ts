@@ -3,10 +3,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { migrate, prepareDatabase } from '../../dev/database.ts';
-import { startPostgres } from '../../dev/postgres.ts';
-import { ownFolder, type Release } from '../../dev/postgres-files.ts';
-import { type ScratchDatabase, startScratchDatabase } from '../../dev/scratch-database.ts';
+import { migrate, prepareDatabase } from 'local-supabase/database';
+import { startPostgres } from 'local-supabase/postgres';
+import { ownFolder, type Release } from 'local-supabase/postgres-files';
+import { type ScratchDatabase, startScratchDatabase } from 'local-supabase/scratch-database';
 
 // Making a cluster and applying the migrations takes ten times as long as copying the files of one that has them: they are
 // made once in a run, and who needs a database of their own gets a copy.

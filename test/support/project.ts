@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ApiOptions, startApi } from 'local-supabase/api';
 import { inject } from 'vitest';
-import { type ApiOptions, startApi } from '../../dev/api.ts';
 import { type Api, apiAt } from './api.ts';
 import { alone } from './fixture.ts';
 import { startGateway } from './gateway.ts';

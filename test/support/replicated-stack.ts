@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { as } from 'local-supabase/database';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
+import { removeFolder } from 'local-supabase/postgres-files';
+import { makeStandby } from 'local-supabase/standby';
 import postgres from 'postgres';
-import { as } from '../../dev/database.ts';
-import { LOCAL_KEYS } from '../../dev/keys.ts';
-import { SUPERUSER, startPostgres } from '../../dev/postgres.ts';
-import { removeFolder } from '../../dev/postgres-files.ts';
-import { makeStandby } from '../../dev/standby.ts';
 import { startApiProcess } from './fragile-stack.ts';
 import { freePort } from './ports.ts';
 import { preparedFolder } from './prepared.ts';

@@ -3,8 +3,8 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format } from 'node:util';
+import { startStack } from 'local-supabase/stack';
 import type { TestProject } from 'vitest/node';
-import { startStack } from '../../dev/stack.ts';
 import { forgingAt, type GivenStack, requireSuitable, type TestStack } from './given-stack.ts';
 import { prepareClusters, preparedFolder } from './prepared.ts';
 

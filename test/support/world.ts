@@ -1,6 +1,6 @@
+import { makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { inject } from 'vitest';
-import { makeIdToken } from '../../dev/identity-provider.ts';
 import { type Api, apiAt, bearer } from './api.ts';
 import { addSound } from './catalogue.ts';
 import { forgeWith } from './forge.ts';

@@ -1,0 +1,114 @@
+import { makeIdToken } from 'local-supabase/identity-provider';
+import { describe, expect, inject } from 'vitest';
+import { codeSentTo } from '../../../test/support/mail.ts';
+import { canConfirm, noConfirmations, testWithConfirmations } from '../../../test/support/project.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { faultsOf, startDevice, withoutRepeats } from './device.ts';
+
+const { embedded, mailUrl } = inject('stack');
+const confirming = testWithConfirmations();
+const needsMail = 'Set TEST_SUPABASE_MAIL_URL to test mailed codes.';
+
+describe('an account', () => {
+  test('whose password was forgotten gets a new one with a mailed code, and nobody is signed in before', async ({
+    gateway,
+    skip,
+  }) => {
+    skip(!mailUrl, needsMail);
+    const device = await startDevice(gateway.url);
+    const { email, user } = await device.signUp();
+    await device.sounds.auth.signOut();
+    device.events.length = 0;
+    await device.sounds.auth.recover({ email });
+    const code = await codeSentTo(mailUrl, email);
+    expect(await device.sounds.auth.verify({ type: 'recovery', email, code })).toEqual(user);
+    expect(await device.sounds.auth.user()).toBeNull();
+    await expect(device.sounds.auth.setPassword({ password: 'short' })).rejects.toMatchObject({
+      status: 400,
+    });
+    expect(device.events).toEqual([]);
+    await device.sounds.auth.setPassword({ password: 'a new password' });
+    expect(await device.sounds.auth.user()).toEqual(user);
+    expect(device.events).toEqual([{ type: 'signedIn', user }]);
+    await device.sounds.auth.signOut();
+    await device.sounds.auth.signIn({ email, password: 'a new password' });
+  });
+
+  test('changes its password while it is signed in', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email, user } = await device.signUp();
+    const change = { password: 'a new password', currentPassword: password };
+    await device.sounds.auth.setPassword(change);
+    expect(await device.sounds.me()).toMatchObject({ id: user.id });
+    const other = await startDevice(gateway.url);
+    await expect(other.sounds.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
+    await other.sounds.auth.signIn({ email, password: 'a new password' });
+  });
+
+  test('changes its password although the answer to that was lost', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email } = await device.signUp();
+    device.network.after = faultsOf('POST /auth/password', 'cut');
+    await device.sounds.auth.setPassword({ password: 'a new password' });
+    await device.sounds.auth.signOut();
+    await device.sounds.auth.signIn({ email, password: 'a new password' });
+    await expect(device.sounds.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
+      reason: 'same_password',
+    });
+  });
+
+  test('is deleted with all that the device keeps of it', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email, user } = await device.signUp();
+    device.network.before = () => 'cut';
+    await (await device.again(withoutRepeats)).favorites.add(crypto.randomUUID());
+    device.network.before = () => undefined;
+    await device.sounds.auth.deleteAccount();
+    expect(device.events).toEqual([{ type: 'signedOut', user, reason: 'deleted' }]);
+    expect([...device.store.items.keys()]).toEqual(['sounds.config']);
+    await expect(device.sounds.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('is deleted although the answer to that was lost', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    device.network.after = faultsOf('DELETE /me', 'cut');
+    await device.sounds.auth.deleteAccount();
+    expect([...device.store.items.keys()]).toEqual(['sounds.config']);
+  });
+
+  test('is not taken for deleted when its session has ended', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email } = await device.signUp();
+    device.change({ access_token: 'none of the service', refresh_token: 'nor this' });
+    await expect(device.sounds.auth.deleteAccount()).rejects.toMatchObject({ status: 401 });
+    await device.sounds.auth.signIn({ email, password });
+  });
+
+  test.runIf(embedded)('signs in with an ID token and its nonce', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const [email, nonce] = [newEmail(), 'a random value'];
+    const idToken = await makeIdToken({ provider: 'google', email, nonce });
+    expect(await device.sounds.auth.signInWithIdToken({ idToken, nonce })).toMatchObject({ email });
+    expect(await device.sounds.me()).toMatchObject({ email });
+  });
+});
+
+describe('an account whose address must be confirmed', () => {
+  confirming.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
+
+  confirming('is signed in with a mailed code, and has the password given with it', async ({ project }) => {
+    const device = await startDevice(project.gatewayUrl);
+    const email = newEmail();
+    const { needsEmailConfirmation } = await device.sounds.auth.signUp({ email, password });
+    expect(needsEmailConfirmation).toBe(true);
+    expect(await device.sounds.auth.user()).toBeNull();
+    await device.sounds.auth.resend({ email });
+    const code = await codeSentTo(project.mailUrl, email);
+    const account = { email, password: 'the password of the owner' };
+    await device.sounds.auth.verify({ type: 'signup', code, fullName: 'Ada', ...account });
+    expect(await device.sounds.me()).toMatchObject({ email, full_name: 'Ada' });
+    await device.sounds.auth.signOut();
+    await device.sounds.auth.signIn(account);
+  });
+});

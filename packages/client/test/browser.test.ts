@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import { expect, onTestFinished } from 'vitest';
+import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
+import { freePort } from '../../../test/support/ports.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { bundleClient } from './bundle.ts';
+
+/** Serves an empty page, and the client as a module, at an origin of its own. */
+async function servePage(): Promise<string> {
+  const module = await bundleClient();
+  const server = createServer((request, response) => {
+    const isModule = request.url === '/client.js';
+    response.setHeader('Content-Type', isModule ? 'text/javascript' : 'text/html');
+    response.end(isModule ? module : '<!doctype html><title>An app</title><link rel="icon" href="data:,">');
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${port}`;
+}
+
+test('two tabs of a browser share one session, one refresh, and the end of it', async ({ skip }) => {
+  skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
+  const origin = await servePage();
+  const gateway = await startGateway({ CORS_ORIGINS: origin });
+  onTestFinished(gateway.close);
+  const start = `(async () => {
+    const { createSounds } = await import('/client.js');
+    globalThis.events = [];
+    globalThis.sounds = createSounds({
+      url: '${gateway.url}', store: localStorage, onSession: ({ type, reason }) => events.push(reason ?? type),
+    });
+  })()`;
+  await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
+    const opened = page.waitForEvent('popup');
+    await page.evaluate(`void open('${origin}')`);
+    const other = await opened;
+    await other.waitForLoadState();
+    const refreshes: string[] = [];
+    for (const tab of [page, other]) {
+      await tab.evaluate(start);
+      tab.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/auth/refresh'))
+          refreshes.push(request.url());
+      });
+    }
+    await page.evaluate(`sounds.auth.signUp(${JSON.stringify({ email: newEmail(), password })})`);
+    await expect.poll(() => other.evaluate('events')).toEqual(['signedIn']);
+    await page.evaluate(`
+      localStorage['sounds.session'] = JSON.stringify({ ...JSON.parse(localStorage['sounds.session']), access_token: 'dead' })`);
+    const calls = 'Promise.all([1, 2, 3].map(() => sounds.me())).then(([me]) => me.id)';
+    const [mine, theirs] = await Promise.all([page.evaluate(calls), other.evaluate(calls)]);
+    expect(mine).toBe(theirs);
+    expect(refreshes).toHaveLength(1);
+    await page.evaluate('sounds.auth.signOut()');
+    await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, inject } from 'vitest';
+import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
+import { storeFile } from '../../../test/support/files.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { faultsOf, refusal, startDevice, withoutRepeats } from './device.ts';
+
+describe('sounds', () => {
+  test('are read to the last page, each page when it is needed', async ({ gateway, sql }) => {
+    const category = await addCategory(sql);
+    const ids = await addSounds(
+      sql,
+      Array.from({ length: 5 }, () => ({ category })),
+    );
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const read: string[] = [];
+    const pages: number[] = [];
+    for await (const { id } of device.sounds.sounds.list({ category, limit: 2 })) {
+      read.push(id);
+      pages.push(device.sent.length);
+    }
+    expect(read.toSorted()).toEqual(ids.toSorted());
+    expect(pages).toEqual([1, 1, 2, 2, 3]);
+
+    const first = await device.sounds.sounds.page({ category, limit: 3 });
+    const cursor = first.next_cursor ?? '';
+    const second = await device.sounds.sounds.page({ category, limit: 3, cursor });
+    expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(read);
+    expect(second.next_cursor).toBeNull();
+    const rest = await Array.fromAsync(device.sounds.sounds.list({ category, cursor }));
+    expect(rest).toEqual(second.data);
+  });
+
+  test('are 404 where they do not exist', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const error = { status: 404, code: 'not_found' };
+    await expect(device.sounds.sounds.get(crypto.randomUUID())).rejects.toMatchObject(error);
+  });
+});
+
+describe('audio', () => {
+  test('comes with the end of its address by the clock of the device, and a new address on request', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const silent = await addSound(sql);
+    const audio = await device.sounds.sounds.audio(silent);
+    expect(audio.url).toBeNull();
+    const seconds = (audio.expiresAt.getTime() - Date.now()) / 1000;
+    expect(seconds).toBeLessThanOrEqual(300);
+    expect(seconds).toBeGreaterThan(100);
+
+    const path = await storeFile('audio', `client/${silent}.wav`, 'audio/wav', 'RIFF');
+    await sql`update public.sounds set audio_path = ${path} where id = ${silent}`;
+    const renewed = await audio.renew();
+    expect(await (await fetch(renewed.url ?? '')).text()).toBe('RIFF');
+    expect(renewed.expiresAt.getTime()).toBeGreaterThan(audio.expiresAt.getTime());
+  });
+});
+
+describe('covers', () => {
+  test('have their address at the storage of the service, also without a network at the next start', async ({
+    gateway,
+    sql,
+  }) => {
+    const { apiUrl } = inject('stack');
+    const address = `${apiUrl}/storage/v1/object/public/covers/bowls/c4.jpg`;
+    const category = await addCategory(sql);
+    const [id = ''] = await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
+    await addSounds(sql, [{ category, sort_order: 1 }]);
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const { data } = await device.sounds.sounds.page({ category });
+    expect(data.map(device.sounds.coverUrl)).toEqual([address, null]);
+    await device.sounds.favorites.add(id);
+    await device.sounds.favorites.flush();
+    const [favorite] = await (await device.again()).favorites.list();
+    expect(device.sounds.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
+
+    device.network.before = () => 'cut';
+    const restarted = await device.again(withoutRepeats);
+    expect(await restarted.config()).toMatchObject({
+      sign_up: true,
+      id_token_providers: expect.any(Array),
+    });
+    expect(data.map(restarted.coverUrl)).toEqual([address, null]);
+  });
+
+  test('are missing where their address cannot be had, and lists are not', async ({ gateway, sql }) => {
+    const category = await addCategory(sql);
+    await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
+    const device = await startDevice(gateway.url);
+    device.network.before = faultsOf('GET /config', refusal(404, 'not_found')); // a service of before
+    await device.sounds.auth.signUp({ email: newEmail(), password });
+    const { data } = await device.sounds.sounds.page({ category });
+    expect(data.map(device.sounds.coverUrl)).toEqual([null]);
+    await device.sounds.sounds.page({ category });
+    expect(data.map(device.sounds.coverUrl)).toEqual([expect.stringContaining('covers/bowls/c4.jpg')]);
+  });
+});
+
+describe('the home page, the categories and the records of the user', () => {
+  test('are read, and changed by what is named alone', async ({ gateway, sql }) => {
+    const slug = await addSection(sql, { mode: 'rule', rule_type: 'newest' });
+    const category = await addCategory(sql);
+    const device = await startDevice(gateway.url);
+    expect((await device.sounds.categories()).map((each) => each.slug)).toContain(category);
+    const { email, user } = await device.signUp();
+    expect((await device.sounds.home()).map((section) => section.slug)).toContain(slug);
+    expect(await device.sounds.me()).toMatchObject({ id: user.id, email });
+
+    await device.sounds.customer.update({ full_name: 'Ada', country: 'gb' });
+    const updated = await device.sounds.customer.update({ full_name: null, marketing_opt_in: true });
+    expect(updated).toMatchObject({ full_name: null, country: 'GB', marketing_opt_in: true });
+    expect(await device.sounds.customer.get()).toEqual(updated);
+  });
+});

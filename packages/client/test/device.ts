@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, onTestFinished, vi } from 'vitest';
+import { canRunBrowser, launchBrowser } from '../../../test/support/browser.ts';
+import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
+import { bundleClient } from './bundle.ts';
+import { openPage, openProfile } from './page.ts';
+
+/** A store as phones have them: asynchronous, and slow on request. Its items can be looked at. */
+export function phoneStore(delayMs = 0): Store & { items: Map<string, string> } {
+  const items = new Map<string, string>();
+  return {
+    items,
+    async getItem(key) {
+      await sleep(delayMs);
+      return items.get(key) ?? null;
+    },
+    async setItem(key, value) {
+      await sleep(delayMs);
+      items.set(key, value);
+    },
+    async removeItem(key) {
+      await sleep(delayMs);
+      items.delete(key);
+    },
+  };
+}
+
+/** An answer of the service, made up. */
+export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Fault => ({
+  status,
+  headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+  body: JSON.stringify({ error: { code, message: 'Made up.' } }),
+});
+
+/** How a request is written in the guide: `GET /sounds`. */
+export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
+  `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
+
+/** Where the client can run, and the module that a page there is given. */
+const runtimes = {
+  Node: null,
+  Chromium: 'packages/client/src/index.ts',
+  'Chromium with what React Native has': 'packages/client/test/react-native.js',
+};
+
+/** The same tests for the client in Node, and in a browser. @param define gets what starts a device there */
+export const inEveryRuntime = (name: string, define: (start: typeof startDevice) => void) =>
+  describe.for(Object.entries(runtimes))(`${name}, in %s`, ([, module]) => {
+    const canRun = module === null || canRunBrowser;
+    let browser: Browser | undefined;
+    beforeAll(async () => {
+      if (module !== null && canRun) browser = await launchBrowser();
+    });
+    afterAll(() => browser?.close());
+    test.beforeEach(({ skip }) => skip(!canRun, 'Install chromium to run the client in a browser.'));
+    define((gatewayUrl, setting) =>
+      startDevice(gatewayUrl, {
+        ...setting,
+        ...(browser && module !== null && { at: { browser, module } }),
+      }));
+  });
+
+const realNow = Date.now;
+
+const emptyPage = '<!doctype html><title>An app</title><link rel="icon" href="data:,">';
+const bundles = new Map<string, Promise<string>>();
+
+/** Answers what a page asks for besides the service: itself, and the client. */
+async function pageRequest(module: string, path: string): Promise<Fault> {
+  if (path === '/') return { status: 200, headers: { 'Content-Type': 'text/html' }, body: emptyPage };
+  if (path !== '/client.js') return undefined;
+  const bundle = bundles.get(module) ?? bundleClient(module);
+  bundles.set(module, bundle);
+  return { status: 200, headers: { 'Content-Type': 'text/javascript' }, body: await bundle };
+}
+
+/** Less than the pause before the first repeat: what fails at once fails for good. Not for calls that are to succeed. */
+export const withoutRepeats = { timeLimitMs: 900 };
+
+type Setting = Partial<Omit<Options, 'url'>> & {
+  store?: ReturnType<typeof phoneStore>;
+  /** A browser to run the client in, and the module that its pages are given. */
+  at?: { browser: Browser; module: string };
+};
+
+/**
+ * A device with the client on it, and a network to the gateway that can be broken.
+ * @returns also `sent`, the names of all requests that left the device, and `network`, which decides about each
+ */
+export async function startDevice(
+  gatewayUrl: string,
+  { at, store = phoneStore(), ...options }: Setting = {},
+) {
+  const events: SessionEvent[] = [];
+  const onSession = (event: SessionEvent) => void events.push(event);
+  const sent: string[] = [];
+  const network = { before: (() => undefined) as Decide, after: (() => undefined) as Decide };
+  const { url } = await startNetwork(
+    new URL(gatewayUrl).origin,
+    async (request) => {
+      const answer = at && (await pageRequest(at.module, request.path));
+      if (answer) return answer;
+      sent.push(nameOf(request));
+      return network.before(request);
+    },
+    (request) => network.after(request),
+  );
+  const profile = at && (await openProfile(at.browser, { store, onSession }));
+  const make = async (limit: { timeLimitMs?: number } = options) =>
+    profile
+      ? openPage(profile, url, limit.timeLimitMs)
+      : createSounds({ url: `${url}/api/v1`, store, onSession, ...limit });
+  const sounds = await make();
+  let aheadMs = 0;
+  const now = () => realNow() + aheadMs;
+  return {
+    sounds,
+    /** The same app once more on the same store: after a restart, or in another tab. */
+    again: make,
+    store,
+    events,
+    sent,
+    network,
+    now,
+    /** Puts the clock of the device forward. In Node that is Date.now alone: the gateway, in the same process, uses Date. */
+    async setClock(ms: number) {
+      aheadMs = ms;
+      await profile?.clock.setSystemTime(now());
+      if (profile) return;
+      const spy = vi.spyOn(Date, 'now').mockImplementation(now);
+      onTestFinished(() => void spy.mockRestore());
+    },
+    /** What the store holds of the session. */
+    stored: () => JSON.parse(store.items.get('sounds.session') ?? 'null'),
+    /** Changes what the store holds of the session. */
+    change: (changes: object) => {
+      const session = JSON.parse(store.items.get('sounds.session') ?? '{}');
+      store.items.set('sounds.session', JSON.stringify({ ...session, ...changes }));
+    },
+    async signUp() {
+      const account = { email: newEmail(), password };
+      await sounds.config(); // which the first list would ask for
+      const { user } = await sounds.auth.signUp(account);
+      sent.length = 0;
+      events.length = 0;
+      return { ...account, user };
+    },
+  };
+}
+
+/** Breaks the first requests of a name with these faults, one after the other; all others pass. */
+export function faultsOf(name: string, ...faults: Fault[]): Decide {
+  return (request) => (nameOf(request) === name ? faults.shift() : undefined);
+}

@@ -1,0 +1,140 @@
+import { describe, expect } from 'vitest';
+import { addSound } from '../../../test/support/catalogue.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { inEveryRuntime, nameOf, refusal, startDevice, withoutRepeats } from './device.ts';
+
+type Device = Awaited<ReturnType<typeof startDevice>>;
+
+const idsOf = async ({ sounds }: Device) => (await sounds.favorites.list()).map(({ sound_id }) => sound_id);
+
+/** What the service itself has. */
+async function known(gatewayUrl: string, { email }: { email: string }) {
+  const other = await startDevice(gatewayUrl);
+  await other.sounds.auth.signIn({ email, password });
+  return idsOf(other);
+}
+
+const waiting = ({ store }: Device) =>
+  [...store.items]
+    .filter(([key]) => key.startsWith('sounds.favorites.'))
+    .map(([, value]) => JSON.parse(value));
+
+const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
+
+inEveryRuntime('favorites', (startDevice) => {
+  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    const account = await device.signUp();
+    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
+    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
+    await device.sounds.favorites.flush();
+    device.network.before = (request) =>
+      changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
+    const { favorites } = await device.again(withoutRepeats); // the app was started again
+    await favorites.remove(removed);
+    await favorites.add(added);
+    await favorites.add(removed);
+    await favorites.remove(removed);
+    await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+    expect(waiting(device)).toEqual([{ [removed]: false, [added]: true }]);
+    expect(await idsOf(device)).toEqual([added, kept]);
+    expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
+
+    device.network.before = () => undefined;
+    await device.sounds.favorites.flush();
+    expect(waiting(device)).toEqual([]);
+    expect(await known(gateway.url, account)).toEqual([added, kept]);
+  });
+});
+
+describe('favorites', () => {
+  test('are sent at once, and listed with their sounds', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    const account = await device.signUp();
+    const id = await addSound(sql, { title: 'A bowl' });
+    await device.sounds.favorites.add(id);
+    expect(await device.sounds.favorites.list()).toMatchObject([
+      { sound_id: id, sounds: { id, title: 'A bowl' } },
+    ]);
+    await expect.poll(() => waiting(device)).toEqual([]);
+    expect(await known(gateway.url, account)).toEqual([id]);
+    await device.sounds.favorites.remove(id);
+    expect(await idsOf(device)).toEqual([]);
+    await expect.poll(() => known(gateway.url, account)).toEqual([]);
+  });
+
+  test('that were changed while they were sent are sent again', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    const account = await device.signUp();
+    const id = await addSound(sql);
+    let changed: Promise<void> | undefined;
+    device.network.before = async (request) => {
+      if (nameOf(request) === 'POST /favorites') changed ??= device.sounds.favorites.remove(id);
+      await changed;
+      return undefined;
+    };
+    await device.sounds.favorites.add(id);
+    await expect.poll(() => waiting(device)).toEqual([]);
+    expect(changes(device)).toEqual(['POST /favorites', `DELETE /favorites/${id}`]);
+    expect(await known(gateway.url, account)).toEqual([]);
+  });
+
+  test('of a sound that is gone are dropped, and what the service refuses is, too, and told once', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    const account = await device.signUp();
+    const [gone, refused, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
+    device.network.before = ({ body }) =>
+      body.includes(refused) ? refusal(400, 'invalid_request') : undefined;
+    for (const each of [gone, refused, id]) await device.sounds.favorites.add(each);
+    await expect(device.sounds.favorites.flush()).rejects.toMatchObject({ status: 400 });
+    expect(waiting(device)).toEqual([]);
+    await device.sounds.favorites.flush();
+    expect(await known(gateway.url, account)).toEqual([id]);
+  });
+
+  test('are listed without a sound that is gone before it was sent', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const id = await addSound(sql);
+    const offline = await device.again(withoutRepeats);
+    device.network.before = ({ method }) => (method === 'POST' ? 'cut' : undefined);
+    await offline.favorites.add(crypto.randomUUID());
+    await offline.favorites.add(id);
+    expect(await idsOf(device)).toEqual([id]);
+  });
+
+  test('of one user are never sent as those of another', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    const first = await device.signUp();
+    const id = await addSound(sql);
+    device.network.before = () => 'cut';
+    const offline = await device.again(withoutRepeats);
+    await offline.favorites.add(id);
+    await offline.auth.signOut();
+    device.network.before = () => undefined;
+
+    const second = await device.signUp();
+    expect(await idsOf(device)).toEqual([]);
+    await device.sounds.favorites.flush();
+    expect(await known(gateway.url, second)).toEqual([]);
+    expect(await known(gateway.url, first)).toEqual([]);
+    await device.sounds.auth.signOut();
+    await device.sounds.auth.signIn(first);
+    await device.again(); // sends what waits
+    await expect.poll(() => known(gateway.url, first)).toEqual([id]);
+  });
+
+  test('need somebody who is signed in', async ({ gateway }) => {
+    const { sounds, sent } = await startDevice(gateway.url);
+    await expect(sounds.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
+    await expect(sounds.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });
+    await sounds.favorites.flush();
+    expect(sent).toEqual(['POST /auth/signin']);
+  });
+});

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, expectTypeOf } from 'vitest';
+import { buildEnvironment } from '../../../test/support/image.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import type { Favorite, Page, Sound, Sounds, User } from '../src/index.ts';
+import { bundleClient } from './bundle.ts';
+
+const script = (url: string, account: object) => `
+import { createSounds, SoundsError, type Sound } from 'sounds-client';
+
+const items = new Map<string, string>();
+const store = {
+  getItem: (key: string) => items.get(key) ?? null,
+  setItem: (key: string, value: string) => items.set(key, value),
+  removeItem: (key: string) => items.delete(key),
+};
+const sounds = createSounds({ url: ${JSON.stringify(url)}, store });
+await sounds.auth.signUp(${JSON.stringify(account)});
+const { data }: { data: Sound[] } = await sounds.sounds.page({ limit: 1 });
+const failure = await sounds.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
+console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
+`;
+
+describe('the package of the client', () => {
+  test('is installed from its tarball into an empty project, has types, and runs', async ({
+    gateway,
+    sql,
+    onTestFinished,
+  }) => {
+    await sql`insert into public.sounds (title) values ('At least one sound')`;
+    const folder = await mkdtemp(join(tmpdir(), 'sounds-service-package-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const env = { ...buildEnvironment(), npm_config_prefer_offline: 'true' };
+    const run = async (program: string, args: string[], cwd = folder) =>
+      (await promisify(execFile)(program, args, { cwd, env })).stdout;
+
+    const packed = await run(
+      'npm',
+      ['pack', '--json', '--pack-destination', folder],
+      resolve('packages/client'),
+    );
+    const [{ filename, files }] = JSON.parse(packed.slice(packed.indexOf('[')));
+    const paths = files.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']),
+    );
+    expect(paths.filter((path: string) => /\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual([]);
+
+    await writeFile(join(folder, 'package.json'), '{"type": "module", "private": true}');
+    await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);
+    await writeFile(join(folder, 'app.ts'), script(gateway.url, { email: newEmail(), password }));
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
+    for (const [module, resolution] of [
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler'],
+    ] as const) {
+      const kind = ['--module', module, '--moduleResolution', resolution];
+      await run(resolve('node_modules/.bin/tsc'), [...options, ...kind, 'app.ts']);
+    }
+    expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
+  });
+
+  test('adds at most 12 kB to an app, minified and compressed, with what it depends on', async () => {
+    const size = gzipSync(await bundleClient()).length;
+    expect(size).toBeGreaterThan(3_000); // that is, both are in it
+    expect(size).toBeLessThanOrEqual(12_000);
+  });
+
+  test('has the types of the document', () => {
+    type Argument<F extends (...args: never[]) => unknown> = Parameters<F>[0];
+    expectTypeOf<ReturnType<Sounds['sounds']['page']>>().resolves.toEqualTypeOf<Page>();
+    expectTypeOf<ReturnType<Sounds['sounds']['list']>>().toEqualTypeOf<AsyncGenerator<Sound, void>>();
+    expectTypeOf<ReturnType<Sounds['favorites']['list']>>().resolves.toEqualTypeOf<Favorite[]>();
+    expectTypeOf<Sound['frequency_hz']>().toEqualTypeOf<number | null>();
+    expectTypeOf<User>().toEqualTypeOf<{ id: string; email: string | null }>();
+    expectTypeOf<{ search: string; featured: boolean; limit: number }>().toExtend<
+      NonNullable<Argument<Sounds['sounds']['page']>>
+    >();
+    expectTypeOf<{ serach: string }>().not.toExtend<NonNullable<Argument<Sounds['sounds']['page']>>>();
+    expectTypeOf<{ full_name: null }>().toExtend<Argument<Sounds['customer']['update']>>();
+    expectTypeOf<{ email: string }>().not.toExtend<Argument<Sounds['customer']['update']>>();
+    expectTypeOf<{ marketing_opt_in: null }>().not.toExtend<Argument<Sounds['customer']['update']>>();
+    expectTypeOf<{ type: 'signup'; email: string; code: string }>().not.toExtend<
+      Argument<Sounds['auth']['verify']>
+    >();
+  });
+});

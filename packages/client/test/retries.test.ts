@@ -1,0 +1,179 @@
+import { describe, expect } from 'vitest';
+import { addSound } from '../../../test/support/catalogue.ts';
+import type { Fault } from '../../../test/support/network.ts';
+import { newEmail, password, test } from '../../../test/support/test.ts';
+import { SoundsError } from '../src/index.ts';
+import { faultsOf, inEveryRuntime, nameOf, refusal, startDevice } from './device.ts';
+
+type Device = Awaited<ReturnType<typeof startDevice>>;
+
+/** When each request of a name left, in seconds after the first. */
+function departures({ network, sent }: Device, name: string): () => number[] {
+  const times: number[] = [];
+  const { before } = network;
+  network.before = (request) => {
+    if (nameOf(request) === name) times.push(performance.now() / 1000);
+    return before(request);
+  };
+  sent.length = 0;
+  return () => times.map((time) => time - (times[0] ?? 0));
+}
+
+inEveryRuntime('a request that fails', (startDevice) => {
+  test('by a broken connection and the 502 of a proxy is repeated after 1 s and 2 s more', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    device.network.before = faultsOf('GET /me', 'cut', 502);
+    const left = departures(device, 'GET /me');
+    await device.sounds.me();
+    const [, second = 0, third = 0] = left();
+    expect(left()).toHaveLength(3);
+    expect(second).toBeGreaterThan(1);
+    expect(third - second).toBeGreaterThan(2);
+  });
+
+  test('is not repeated where it might be done twice', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { email } = await device.signUp();
+    const failed = { name: 'SoundsError' };
+    for (const fault of ['cut', 502, refusal(500, 'server_error')] satisfies Fault[]) {
+      device.network.before = () => fault;
+      device.sent.length = 0;
+      await expect(device.sounds.auth.signUp({ email: newEmail(), password })).rejects.toMatchObject(failed);
+      const code = { type: 'recovery' as const, email, code: '123456' };
+      await expect(device.sounds.auth.verify(code)).rejects.toMatchObject(failed);
+      expect(device.sent).toEqual(['POST /auth/signup', 'POST /auth/verify']);
+    }
+  });
+
+  test('in the middle of its answer is repeated as well', async ({ gateway, sql }) => {
+    await addSound(sql);
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const broken: Fault = {
+      status: 200,
+      headers: {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': '1000',
+        Connection: 'close',
+      },
+      body: '{"data": [',
+    };
+    device.network.before = faultsOf('GET /sounds', broken);
+    expect((await device.sounds.sounds.page({ limit: 1 })).data).toHaveLength(1);
+  });
+});
+
+describe('a request that fails', () => {
+  test('by a 500 is repeated', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.network.before = faultsOf('GET /me', refusal(500, 'server_error'));
+    expect(await device.sounds.me()).toMatchObject({ id: user.id });
+  });
+
+  test('by too many requests is repeated after its Retry-After, whatever it is', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const tooMany = refusal(429, 'rate_limited', { 'Retry-After': '3' });
+    device.network.before = faultsOf('POST /auth/signup', tooMany);
+    const left = departures(device, 'POST /auth/signup');
+    await device.sounds.auth.signUp({ email: newEmail(), password });
+    expect(left()).toHaveLength(2);
+    expect(left()[1]).toBeGreaterThan(3);
+  });
+
+  test('is not repeated where that would take longer than the time limit', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const tooMany = refusal(429, 'rate_limited', {
+      'Retry-After': '1800',
+      'X-Request-Id': 'a-request',
+      'X-Error-Reason': 'limit_mails',
+    });
+    device.network.before = faultsOf('POST /auth/recover', tooMany);
+    const error = await device.sounds.auth.recover({ email: newEmail() }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(SoundsError);
+    expect(error).toMatchObject({
+      status: 429,
+      code: 'rate_limited',
+      reason: 'limit_mails',
+      field: null,
+      message: 'Made up.',
+      requestId: 'a-request',
+      retryAfter: 1800,
+    });
+    expect(device.sent).toEqual(['POST /auth/recover']);
+  });
+
+  test('is given up when the time limit is over, by an error that says so', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const hurried = await device.again({ timeLimitMs: 2500 });
+    device.network.before = () => new Promise(() => {}); // an answer never comes
+    const began = performance.now();
+    const error = { name: 'SoundsError', status: 0, code: 'no_answer', requestId: null };
+    await expect(hurried.me()).rejects.toMatchObject(error);
+    expect(performance.now() - began).toBeGreaterThan(2500);
+    device.network.before = () => 'cut';
+    device.sent.length = 0;
+    await expect(hurried.me()).rejects.toMatchObject(error);
+    expect(device.sent.length).toBeGreaterThanOrEqual(1);
+    expect(device.sent.length).toBeLessThanOrEqual(2);
+  });
+
+  test('by its own fault is not repeated, and the error has what the service said', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    await expect(device.sounds.sounds.page({ limit: 0 })).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      message: expect.stringContaining('limit'),
+      requestId: expect.stringMatching(/./),
+      retryAfter: null,
+    });
+    const wrong = { email: newEmail(), password };
+    await expect(device.sounds.auth.signIn(wrong)).rejects.toMatchObject({ status: 401 });
+    expect(device.sent).toEqual(['GET /sounds', 'POST /auth/signin']); // no refresh for a wrong password
+  });
+});
+
+describe('the signal of a call', () => {
+  test('ends it before it begins, under way, and while it waits, with its own reason', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const reason = new Error('The screen is closed.');
+    await expect(device.sounds.me({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(device.sent).toEqual([]);
+
+    for (const fault of [
+      new Promise<Fault>(() => {}),
+      refusal(429, 'rate_limited', { 'Retry-After': '50' }),
+    ]) {
+      const caller = new AbortController();
+      device.network.before = () => {
+        setTimeout(() => caller.abort(reason), 100);
+        return fault;
+      };
+      await expect(device.sounds.me({ signal: caller.signal })).rejects.toBe(reason);
+    }
+    expect(device.sent).toEqual(['GET /me', 'GET /me']);
+  });
+
+  test('ends a list between two sounds', async ({ gateway, sql }) => {
+    await addSound(sql);
+    await addSound(sql);
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const caller = new AbortController();
+    const read = async () => {
+      for await (const _ of device.sounds.sounds.list({ limit: 1 }, { signal: caller.signal }))
+        caller.abort();
+    };
+    await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
+    expect(device.sent).toEqual(['GET /sounds']);
+  });
+});

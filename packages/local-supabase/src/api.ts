@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HttpBindings } from '@hono/node-server';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { App, setExperimental } from '@supabase/lite';
+import { PostgresConnection } from '@supabase/lite/postgres';
+import { Hono } from 'hono';
+import postgres from 'postgres';
+import { requireApiKey, resolveKey } from './api/access.ts';
+import { authRoutes, publishedSettings } from './api/auth.ts';
+import { accountRoutes } from './api/auth-account.ts';
+import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
+import { CODE_DIGITS } from './api/auth-confirmation.ts';
+import { apiVersion } from './api/auth-errors.ts';
+import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
+import { filesAlone, type Listener, listen } from './api/listen.ts';
+import { Mailbox } from './api/mailbox.ts';
+import { ObjectFiles } from './api/objects.ts';
+import { driverOptions, RestConnection } from './api/rest-connection.ts';
+import { restToken } from './api/rest-tokens.ts';
+import { storageRoutes } from './api/storage.ts';
+import type { SigningAlgorithm } from './api/user-tokens.ts';
+import { as } from './database.ts';
+import { LOCAL_KEYS } from './keys.ts';
+
+/** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
+export interface Api {
+  readonly url: string;
+  /** Where files are fetched from: `url`, unless there is a `host`. */
+  readonly publicUrl: string;
+  /** Ends it, open connections included. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface ApiOptions {
+  /** A database that `prepareDatabase` has seen. */
+  databaseUrl: string;
+  /** Where the bytes of storage objects are kept. */
+  storageDir: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** Another address of this machine at which, on the same port, public and signed files are served, and nothing else. */
+  host?: string | undefined;
+  /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
+  emailConfirmations?: boolean;
+  /** Told of each mail, in one line with the address and the code. */
+  log?: (line: string) => void;
+  /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
+  emailSignIn?: boolean;
+  /** What access tokens are signed with: ES256 unless said otherwise, as new projects do. */
+  signing?: SigningAlgorithm;
+}
+
+// Lite's files are served from where the package has them: dist/static/…
+const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
+
+/**
+ * Starts the API on a prepared database.
+ * @throws an Error of one sentence when the port is in use
+ */
+export async function startApi(options: ApiOptions): Promise<Api> {
+  const mailbox = new Mailbox(options.log ?? (() => {}));
+  const auth = authApp(options, mailbox, () => url);
+  const data = await dataApp(options);
+  const closeAll = () => Promise.all([auth.close(), data.connection.close()]);
+
+  const running = new Set<Promise<Response>>();
+  const routes = new Hono<{ Bindings: HttpBindings }>()
+    .use('/static/*', serveStatic({ root: liteDist }))
+    // A mail is there before what it belongs to is committed; whoever looks it up acts on both.
+    .get('/api/v1/search', async (c, next) => {
+      await Promise.allSettled(running);
+      return mailbox.search(c, next);
+    })
+    .all('*', (c) => {
+      const app = c.req.path.startsWith('/auth/v1') ? auth.app : data;
+      const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
+      running.add(answer);
+      return answer.finally(() => running.delete(answer));
+    });
+  const listeners: Listener[] = [];
+  const stop = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+    // A pool never ends, or breaks, when it is closed under a transaction.
+    await Promise.allSettled(running);
+    await closeAll();
+  };
+  let url = '';
+  try {
+    const api = await listen(routes.fetch, options.port, '127.0.0.1');
+    listeners.push(api);
+    url = api.url;
+    if (options.host === undefined) return { url, publicUrl: url, stop };
+    const files = await listen(filesAlone(routes.fetch), api.port, options.host);
+    listeners.push(files);
+    return { url, publicUrl: files.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Starts the data API of a read replica: there is no more to one. */
+export async function startReplicaApi(
+  options: Pick<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>,
+): Promise<Pick<Api, 'url' | 'stop'>> {
+  const data = await dataApp(options, true);
+  const { url, close } = await listen((request) => data.fetch(request), options.port, '127.0.0.1');
+  const stop = async () => {
+    await close();
+    await data.connection.close();
+  };
+  return { url, stop };
+}
+
+/** Auth signs in to the database as its own role, which has no rights outside its schema. */
+function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
+  const { databaseUrl, emailConfirmations = false } = options;
+  const { emailSignIn = true, signing = 'ES256' } = options;
+  const connection = new PostgresConnection({
+    url: as('supabase_auth_admin', databaseUrl),
+    postgresOptions: driverOptions('Z'),
+  });
+  const sql = postgres(as('supabase_auth_admin', databaseUrl), { max: 1, onnotice() {} });
+  const app = new App({
+    connection,
+    api: { enabled: false },
+    storage: { enabled: false },
+    studio: { enabled: false },
+    auth: {
+      enabled: true,
+      jwt_secret: LOCAL_KEYS.jwtSecret,
+      enable_refresh_token_rotation: true,
+      minimum_password_length: 6,
+      email: {
+        enable_signup: emailSignIn,
+        enable_confirmations: emailConfirmations,
+        max_frequency: '1s',
+        otp_length: CODE_DIGITS,
+        template: { confirmation: template('confirmation'), recovery: template('recovery') },
+      },
+    },
+    options: {
+      drivers: { email: mailbox },
+      server: {
+        apiKeys: { resolver: resolveKey },
+        middlewares: [
+          requireApiKey,
+          apiVersion,
+          publishedKeys(signing),
+          fullTokens(() => `${url()}/auth/v1`, signing),
+          publishedSettings,
+          sessionAddress(sql),
+          signedInUser,
+          adminRoutes(sql),
+          authRoutes({ emailSignIn }),
+          accountRoutes,
+        ],
+      },
+    },
+  });
+  const close = async () => {
+    await Promise.all([connection.close(), sql.end({ timeout: 1 })]);
+  };
+  return { app, close };
+}
+
+/** One of the mails that `supabase start` sends, too. */
+const template = (name: string) => ({
+  content_path: fileURLToPath(new URL(`../../../supabase/templates/${name}.html`, import.meta.url)),
+});
+
+async function dataApp(
+  { databaseUrl, storageDir }: Pick<ApiOptions, 'databaseUrl' | 'storageDir'>,
+  isStandby = false,
+) {
+  // Its storage is an experiment to Lite, to be asked for, and warned of.
+  setExperimental('storage', true);
+  const connection = new RestConnection(databaseUrl);
+  if (!isStandby) await connection.watchSchema(); // a standby takes no LISTEN
+  const files = new ObjectFiles(storageDir);
+  const unfinishedDir = join(storageDir, 'unfinished');
+  const app = new App({
+    connection,
+    api: { enabled: true, schemas: ['public'], max_rows: 1000 },
+    auth: { enabled: false, jwt_secret: LOCAL_KEYS.jwtSecret },
+    storage: { enabled: true },
+    studio: { enabled: true },
+    options: {
+      server: {
+        admin: true,
+        apiKeys: { resolver: resolveKey },
+        middlewares: [requireApiKey, restToken, storageRoutes({ connection, files, unfinishedDir })],
+      },
+    },
+  });
+  app._storageAdapter = files as typeof files & NonNullable<App['_storageAdapter']>;
+  const { warn } = console;
+  console.warn = () => {};
+  await app.init();
+  console.warn = warn;
+  return app;
+}

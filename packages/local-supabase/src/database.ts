@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { getAuthSchemaSql, getStorageSchemaSql } from '@supabase/lite';
+import postgres from 'postgres';
+import { SUPERUSER } from './postgres.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The same database, as another role. */
+export function as(role: string, databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.username = role;
+  return url.href;
+}
+
+/** Gives a new cluster what a hosted project has before its first migration; changes nothing on later calls. */
+export async function prepareDatabase(databaseUrl: string): Promise<void> {
+  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  try {
+    const [row] = await sql`select to_regrole('authenticator') is not null as prepared`;
+    if (row?.['prepared']) return;
+    const prelude = readFileSync(new URL('prelude.sql', import.meta.url), 'utf8');
+    await sql.begin(async (transaction) => {
+      await transaction.unsafe(prelude);
+      await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_GRANTS}`);
+      await transaction.unsafe(
+        `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}`,
+      );
+    });
+  } finally {
+    await sql.end();
+  }
+}
+
+// The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not change its tables.
+const AUTH_GRANTS =
+  'grant all on all tables in schema auth to postgres; grant all on all sequences in schema auth to postgres';
+
+const STORAGE_GRANTS = `
+grant all on storage.buckets, storage.objects to postgres with grant option;
+grant all on storage.buckets, storage.objects to anon, authenticated, service_role`;
+
+/**
+ * Applies the migrations that the database has not seen, with the Supabase CLI, as `postgres`.
+ * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
+ */
+export async function migrate(databaseUrl: string): Promise<void> {
+  await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
+}
+
+/**
+ * Runs the Supabase CLI in this repository, without its notices and without a trace in the home folder.
+ * @returns what it printed to stdout
+ */
+export async function supabase(args: string[]): Promise<string> {
+  const cli = fileURLToPath(new URL('dist/supabase.js', import.meta.resolve('supabase/package.json')));
+  const home = await mkdtemp(join(tmpdir(), 'supabase-cli-'));
+  const env = {
+    ...process.env,
+    SUPABASE_HOME: home,
+    TMPDIR: home,
+    SUPABASE_NO_UPDATE_NOTIFIER: '1',
+    DO_NOT_TRACK: '1',
+    // Our server speaks no TLS.
+    PGSSLMODE: 'disable',
+  };
+  try {
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: root, env, maxBuffer: 2 ** 26 });
+    return stdout;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}

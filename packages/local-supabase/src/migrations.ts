@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import postgres from 'postgres';
+
+/** The folder of the files. */
+export const MIGRATIONS = new URL('../../../supabase/migrations/', import.meta.url);
+
+/** How the files in supabase/migrations differ from what a database has applied. */
+export interface MigrationDrift {
+  /** Files whose version was applied with other statements: they were edited since, or replaced another file. */
+  changed: { file: string; applied: string }[];
+  /** What was applied and has no file any more, as `<version>_<name>.sql`. */
+  missing: string[];
+  /** Files that have not been applied. */
+  pending: string[];
+}
+
+/** Compares the files with the statements that the CLI has recorded; one that has recorded none differs in nothing. */
+export async function migrationDrift(databaseUrl: string): Promise<MigrationDrift> {
+  const history = await appliedMigrations(databaseUrl);
+  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
+  const changed = files.flatMap((file) => {
+    const applied = history.find(({ version }) => version === versionOf(file));
+    if (!applied?.statements) return [];
+    const text = readFileSync(new URL(file, MIGRATIONS), 'utf8');
+    const same = withoutSeparators(text) === withoutSeparators(applied.statements.join(''));
+    return same ? [] : [{ file: `supabase/migrations/${file}`, applied: nameOf(applied) }];
+  });
+  const versions = new Set(files.map(versionOf));
+  const applied = new Set(history.map(({ version }) => version));
+  return {
+    changed,
+    missing: history.filter(({ version }) => !versions.has(version)).map(nameOf),
+    pending: files
+      .filter((file) => !applied.has(versionOf(file)))
+      .map((file) => `supabase/migrations/${file}`),
+  };
+}
+
+/** What to do about migrations that a running stack does not have. */
+export const howToApply = (pending: string[]) =>
+  `${pending.join(', ')} has not been applied. Stop npm run dev, and start it again.`;
+
+interface AppliedMigration {
+  version: string;
+  name: string | null;
+  statements: string[] | null;
+}
+
+const versionOf = (file: string) => file.split('_', 1)[0] ?? '';
+const nameOf = ({ version, name }: AppliedMigration) => (name ? `${version}_${name}.sql` : version);
+
+async function appliedMigrations(databaseUrl: string): Promise<AppliedMigration[]> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  try {
+    const [row] = await sql`select to_regclass('supabase_migrations.schema_migrations') is null as untouched`;
+    if (row?.['untouched']) return [];
+    return await sql<AppliedMigration[]>`
+      select version, name, statements from supabase_migrations.schema_migrations order by version`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The CLI splits a file at its semicolons, and keeps neither these nor the space around them. */
+const withoutSeparators = (text: string) => text.replace(/[\s;]+/g, '');

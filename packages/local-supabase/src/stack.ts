@@ -1,0 +1,157 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { SigningAlgorithm } from './api/user-tokens.ts';
+import { type ApiOptions, startApi } from './api.ts';
+import { migrate, prepareDatabase } from './database.ts';
+import { lockFolder } from './folder-lock.ts';
+import { requireFreePorts } from './free-port.ts';
+import { LOCAL_KEYS } from './keys.ts';
+import { migrationDrift } from './migrations.ts';
+import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
+import { removeFolder } from './postgres-files.ts';
+
+/** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
+export interface Stack {
+  readonly apiUrl: string;
+  /** Where files are fetched from: `apiUrl`, or the same at the address that others in the network reach. */
+  readonly publicUrl: string;
+  /** As the role `postgres`. */
+  readonly databaseUrl: string;
+  readonly publishableKey: string;
+  readonly secretKey: string;
+  /** Signs legacy API keys; the data API takes users' tokens that are signed with it, too. */
+  readonly jwtSecret: string;
+  /** Settles when the database is gone, asked for or not. */
+  readonly exited: Promise<void>;
+  /** Ends everything, keeps everything committed. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface StackOptions {
+  /** Database and storage objects; made when missing, and ours alone while the stack runs. */
+  dataDir: string;
+  /** 0 picks a free one. */
+  apiPort: number;
+  databasePort: number;
+  /** Must be free as well; nothing here listens on them. */
+  gatewayPort?: number;
+  playerPort?: number;
+  /** Forgets what the folder holds. */
+  fresh?: boolean;
+  /** False trades safety against power loss for speed, for stacks that are thrown away. */
+  durable?: boolean;
+  /** Whether new users must confirm their address before they can sign in. */
+  emailConfirmations?: boolean;
+  /** What access tokens are signed with: ES256 unless said otherwise. */
+  signing?: SigningAlgorithm;
+  /** Told what is being done, and later what is mailed, one line each. */
+  log?: (line: string) => void;
+  /** Told what is odd, but keeps nothing from starting. */
+  warn?: (line: string) => void;
+  /** Another address of this machine, at which the files' public and signed addresses, and nothing else, are served too. */
+  host?: string | undefined;
+}
+
+/**
+ * Starts the stack with all migrations applied. Whatever a killed run left behind is cleared away first.
+ * @throws an Error of one sentence when a port or the folder is in use; what had started is ended again
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  // The account that runs Postgres for root has to pass through.
+  if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
+  const unlock = lockFolder(dataDir);
+  try {
+    return await startLocked({ ...options, dataDir }, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function startLocked(options: StackOptions, unlock: () => void): Promise<Stack> {
+  const { log = () => {} } = options;
+  const database = join(options.dataDir, 'postgres');
+  const storageDir = join(options.dataDir, 'storage');
+  await stopLeftover(database);
+  // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
+  await requireFreePorts({
+    PORT: options.gatewayPort ?? 0,
+    PLAYER_PORT: options.playerPort ?? 0,
+    SUPABASE_PORT: options.apiPort,
+    SUPABASE_DB_PORT: options.databasePort,
+  });
+  if (options.fresh) {
+    removeFolder(database);
+    rmSync(storageDir, { recursive: true, force: true });
+  }
+  log('Starting PostgreSQL');
+  const { databasePort: port, durable = true } = options;
+  const postgres = await startPostgres({ dataDir: database, port, durable });
+  if (!postgres.folder.startsWith(database)) {
+    log(
+      `The database is in ${postgres.folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
+    );
+  }
+  const { apiPort, warn = () => {} } = options;
+  return startServices(postgres, { ...options, storageDir, port: apiPort, log, warn }, unlock).catch(
+    async (error: unknown) => {
+      await postgres.stop();
+      throw error;
+    },
+  );
+}
+
+async function startServices(
+  postgres: Postgres,
+  options: Omit<ApiOptions, 'databaseUrl'> & Required<Pick<StackOptions, 'log' | 'warn'>>,
+  unlock: () => void,
+): Promise<Stack> {
+  const { databaseUrl, exited } = postgres;
+  const { log } = options;
+  await prepareDatabase(databaseUrl);
+  await applyMigrations(databaseUrl, options);
+  log('Starting Auth, the data API and Storage');
+  const api = await startApi({ ...options, databaseUrl });
+  return {
+    apiUrl: api.url,
+    publicUrl: api.publicUrl,
+    databaseUrl,
+    ...LOCAL_KEYS,
+    exited,
+    async stop() {
+      await api.stop();
+      await postgres.stop();
+      unlock();
+    },
+  };
+}
+
+const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
+
+async function applyMigrations(
+  databaseUrl: string,
+  { log, warn }: Required<Pick<StackOptions, 'log' | 'warn'>>,
+): Promise<void> {
+  const { changed, missing, pending } = await migrationDrift(databaseUrl);
+  // The CLI would advise to change the history, which leaves what they did in the database.
+  if (missing.length > 0)
+    throw new Error(
+      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
+    );
+  for (const { file, applied } of changed)
+    warn(
+      `${file} is not what was applied as ${applied}: the database has the old version. To have this one, ${START_OVER}`,
+    );
+  if (pending.length === 0) return;
+  log('Applying migrations');
+  await migrate(databaseUrl).catch((error: Error) => {
+    const words = error.message.trim();
+    const failed = [...words.matchAll(/^Applying migration (\S+)\.\.\.$/gm)].at(-1)?.[1];
+    const remedy = failed
+      ? `Correct supabase/migrations/${failed} and run npm run dev again: nothing of this file was applied.`
+      : `The migrations cannot be applied to this database. To have them all, ${START_OVER}`;
+    throw new Error(`${words}\n${remedy}`);
+  });
+}

@@ -1,0 +1,96 @@
+import { describe, expect, inject } from 'vitest';
+import { codeSentTo, mailsTo } from '../../../test/support/mail.ts';
+import { recoveryCode, resend, signIn, verify } from './sessions.ts';
+import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
+
+async function signUpUnconfirmed(supabase: Supabase) {
+  const email = newEmail();
+  const { status, body } = await supabase.call('/auth/v1/signup', { body: { email, password } });
+  expect(status).toBe(200);
+  return { email, id: body.id as string, code: await codeSentTo(supabase.mailUrl, email) };
+}
+
+/** Lets the gap between two mails to an address pass. */
+const noteMailSent = ({ sql }: Supabase, email: string, minutesAgo: number) =>
+  sql`
+    update auth.users set confirmation_sent_at = now() - make_interval(mins => ${minutesAgo}) where email = ${email}`;
+
+describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the code of the mail', () => {
+  test('confirms the account and opens a session, once', async ({ supabase }) => {
+    const { email, id, code } = await signUpUnconfirmed(supabase);
+    expect((await signIn(supabase, email)).body.code).toBe('email_not_confirmed');
+    const { status, body } = await verify(supabase, 'signup', email, code);
+    expect([status, body.user.id]).toEqual([200, id]);
+    expect(body.user).toMatchObject({
+      email_confirmed_at: expect.any(String),
+      user_metadata: { email_verified: true },
+    });
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+    expect((await signIn(supabase, email)).status).toBe(200);
+  });
+
+  test('is no good an hour later, nor for anything else', async ({ supabase }) => {
+    const { email, code } = await signUpUnconfirmed(supabase);
+    expect((await verify(supabase, 'recovery', email, code)).body.code).toBe('otp_expired');
+    await supabase.sql`
+      update auth.users set confirmation_sent_at = now() - interval '61 minutes' where email = ${email}`;
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+  });
+
+  for (const [what, again] of [
+    ['asking for it again', resend],
+    [
+      'signing up again',
+      (supabase: Supabase, email: string) =>
+        supabase.call('/auth/v1/signup', { body: { email, password: 'another one' } }),
+    ],
+  ] as const) {
+    test(`is replaced by ${what}, but for what comes within the gap`, async ({ supabase }) => {
+      const { email, code: first } = await signUpUnconfirmed(supabase);
+      await noteMailSent(supabase, email, -1); // however slow this machine is, the gap is not over
+      const tooSoon = await again(supabase, email);
+      expect([tooSoon.status, tooSoon.body.code]).toEqual([429, 'over_email_send_rate_limit']);
+      expect(await mailsTo(supabase.mailUrl, email)).toHaveLength(1);
+      await noteMailSent(supabase, email, 2);
+      expect((await again(supabase, email)).status).toBe(200);
+      const second = await codeSentTo(supabase.mailUrl, email);
+      expect((await verify(supabase, 'signup', email, first)).body.code).toBe('otp_expired');
+      expect((await verify(supabase, 'signup', email, second)).status).toBe(200);
+      expect((await signIn(supabase, email)).status).toBe(200);
+    });
+  }
+
+  test('is not mailed to a user whom an administrator makes; an address that has an account is refused there', async ({
+    supabase,
+  }) => {
+    const body = { email: newEmail(), password, email_confirm: true, user_metadata: { full_name: 'Ada' } };
+    const make = () => supabase.call('/auth/v1/admin/users', { apikey: supabase.secretKey, body });
+    expect((await make()).status).toBe(200);
+    expect(await mailsTo(supabase.mailUrl, body.email)).toEqual([]);
+    const { user } = (await signIn(supabase, body.email)).body;
+    expect(user.user_metadata).toMatchObject({ full_name: 'Ada' });
+    expect((await make()).status).toBe(422);
+  });
+
+  test('of a recovery confirms as well, and then that of the sign-up is no good', async ({ supabase }) => {
+    const { email, code } = await signUpUnconfirmed(supabase);
+    const { status } = await verify(supabase, 'recovery', email, await recoveryCode(supabase, email));
+    expect(status).toBe(200);
+    expect((await signIn(supabase, email)).status).toBe(200);
+    expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
+  });
+
+  test('a second sign-up after confirming gives a user who does not exist', async ({ supabase }) => {
+    const email = newEmail();
+    const first = await supabase.call('/auth/v1/signup', { body: { email, password } });
+    await supabase.sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
+    const { status, body } = await supabase.call('/auth/v1/signup', {
+      body: { email, password: 'another one', data: { full_name: 'Jo' } },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ email, identities: [], role: '', user_metadata: { full_name: 'Jo' } });
+    expect(body.id).not.toBe(first.body.id);
+    const weak = await supabase.call('/auth/v1/signup', { body: { email, password: 'weak' } });
+    expect([weak.status, weak.body.code]).toEqual([422, 'weak_password']);
+  });
+});

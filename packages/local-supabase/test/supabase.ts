@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { test as base, expect, inject } from 'vitest';
+import { alone } from '../../../test/support/fixture.ts';
+import { preparedFolder } from '../../../test/support/prepared.ts';
+import { type ApiOptions, startApi } from '../src/api.ts';
+import { LOCAL_KEYS } from '../src/keys.ts';
+import { startPostgres } from '../src/postgres.ts';
+
+// These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
+// must hold on the one that TEST_SUPABASE_URL names.
+
+type Request = {
+  /** null sends none; the publishable key unless said otherwise. */
+  apikey?: string | null;
+  token?: string;
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into bodies of every shape; unknown would be cast away in each of them
+export type Answer = { status: number; headers: Headers; body: any };
+
+export type User = { id: string; email: string; accessToken: string; refreshToken: string };
+
+export type Supabase = {
+  url: string;
+  /** Where mails are looked up. */
+  mailUrl: string;
+  databaseUrl: string;
+  publishableKey: string;
+  secretKey: string;
+  /** Empty where it is not known. */
+  jwtSecret: string;
+  /** As `postgres`, the role of migrations. */
+  sql: postgres.Sql;
+  call: (path: string, request?: Request) => Promise<Answer>;
+  rpc: (name: string, args?: object, request?: Request) => Promise<Answer>;
+  signUp: (email?: string, data?: object) => Promise<User>;
+};
+
+// Hashing passwords as slowly as in earnest would take longer than all the rest.
+process.env['LITE_AUTH_BCRYPT_COST'] = '4';
+
+export const password = 'correct horse';
+export const newEmail = () => `${randomUUID()}@example.com`;
+const V2024 = { 'X-Supabase-Api-Version': '2024-01-01' };
+
+export function clientOf(
+  stack: Omit<Supabase, 'sql' | 'call' | 'rpc' | 'signUp'>,
+  sql: postgres.Sql,
+): Supabase {
+  const call: Supabase['call'] = async (path, request = {}) => {
+    const { apikey = stack.publishableKey, token, body, headers } = request;
+    const response = await fetch(stack.url + path, {
+      method: request.method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...V2024,
+        ...(apikey !== null && { apikey }),
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
+  };
+  return {
+    ...stack,
+    sql,
+    call,
+    rpc: (name, args = {}, request = {}) => call(`/rest/v1/rpc/${name}`, { ...request, body: args }),
+    async signUp(email = newEmail(), data = {}) {
+      const { status, body } = await call('/auth/v1/signup', { body: { email, password, data } });
+      expect(status, JSON.stringify(body)).toBe(200);
+      const { access_token: accessToken, refresh_token: refreshToken, user } = body;
+      return { id: user.id, email: user.email, accessToken, refreshToken };
+    },
+  };
+}
+
+type AuthSettings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
+
+/** Runs `use` on the stack that the environment names, or on a new one without our migrations. */
+async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) => Promise<void>) {
+  const given = inject('stack');
+  if (!given.embedded) {
+    const sql = postgres(given.databaseUrl, { max: 4, onnotice() {} });
+    await use(clientOf({ ...given, url: given.apiUrl }, sql));
+    return sql.end();
+  }
+  const folder = await preparedFolder('bare');
+  const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
+  const { databaseUrl } = server;
+  const api = await startApi({ ...settings, databaseUrl, storageDir: join(folder, 'storage'), port: 0 });
+  const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
+  await use(clientOf({ url: api.url, mailUrl: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
+  await sql.end();
+  await api.stop();
+  await server.stop();
+  await rm(folder, { recursive: true });
+}
+
+/** vitest's test with a Supabase of the file's own, whose Auth has settings that one given by the environment need not have. */
+export const testWith = (settings: AuthSettings) =>
+  base.extend<{ $file: { supabase: Supabase } }>({
+    supabase: [alone((use) => withSupabase(settings, use)), { scope: 'file' }],
+  });
+
+/** The same with the settings of `supabase start`. */
+export const test = testWith({});
+
+/** The same where new users must confirm their address first. */
+export const testWithConfirmations = testWith({ emailConfirmations: true });

@@ -1,0 +1,52 @@
+import express from 'express';
+import { loadConfig } from '../../src/config.ts';
+import { createClients } from '../../src/supabase/clients.ts';
+import { createFetch } from '../../src/supabase/fetch.ts';
+
+// The floor: Express alone. It makes the calls behind the endpoints with the gateway's own clients of Supabase and their fetch,
+// and does nothing besides.
+
+const config = loadConfig(process.env);
+const { user, service } = createClients(config, createFetch(null).fetch);
+const app = express();
+
+app.get('/api/v1/home', async (_req, res) => {
+  res.json({ sections: (await service.rpc('list_home_sections', {}, { get: true }).throwOnError()).data });
+});
+
+app.get('/api/v1/sounds', async (_req, res) => {
+  res.json((await service.rpc('list_filtered_sounds', { filters: '{}' }, { get: true }).throwOnError()).data);
+});
+
+app.get('/api/v1/categories', async (_req, res) => {
+  res.json({ data: (await service.rpc('list_categories', {}, { get: true }).throwOnError()).data });
+});
+
+app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {
+  const { data } = await user.rpc('get_customer').setHeader('Authorization', authorization).throwOnError();
+  res.json({ data, auth_via: 'jwt' });
+});
+
+app.get('/api/v1/favorites', async ({ headers: { authorization = '' } }, res) => {
+  const { data } = await user.rpc('list_favorites').setHeader('Authorization', authorization).throwOnError();
+  res.json({ data });
+});
+
+app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: { id } }, res) => {
+  const call = user
+    .rpc('get_sound', { wanted_sound: id }, { get: true })
+    .setHeader('Authorization', authorization);
+  const { audio_path, cover_image_path, ...sound } = Object((await call.throwOnError()).data);
+  const [audio, cover] = await Promise.all([
+    service.storage.from('audio').createSignedUrl(audio_path, 300),
+    service.storage.from('covers').createSignedUrl(cover_image_path, 300),
+  ]);
+  const urls = { cover_image_url: cover.data?.signedUrl, audio_url: audio.data?.signedUrl };
+  res.json({ data: { ...sound, ...urls, audio_url_expires_in: 300 } });
+});
+
+app.post('/api/v1/sounds/:id/play', async ({ params: { id } }, res) => {
+  res.json({ data: (await service.rpc('count_play', { played_sound: id }).throwOnError()).data });
+});
+
+app.listen(config.port, '127.0.0.1').keepAliveTimeout = 75_000;

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+// A Supabase that answers canned data after 2 ms: the examples of openapi.json, as many as a page of the app shows.
+
+type Schema = { $ref?: string; properties?: object; items?: Schema; examples?: unknown[]; enum?: unknown[] };
+
+const { components } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+const example = (name: string) => exampleOf(components.schemas[name]);
+const list = (length: number, name: string) => Array.from({ length }, () => example(name));
+
+function exampleOf({ $ref, properties, items, examples, enum: values }: Schema): unknown {
+  if ($ref) return example($ref.replace(/.*\//, ''));
+  if (items && !examples) return Array.from({ length: 12 }, () => exampleOf(items));
+  if (!properties) return (examples ?? values)?.[0];
+  const entries = Object.entries(properties);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key === 'id' ? randomUUID() : exampleOf(value)]),
+  );
+}
+
+const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };
+const page = { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' };
+const answers = {
+  '/rest/v1/rpc/list_home_sections': list(4, 'HomeSection'),
+  '/rest/v1/rpc/list_filtered_sounds': page,
+  '/rest/v1/rpc/list_sounds': page, // as the usual way calls it
+  '/rest/v1/rpc/list_categories': list(3, 'Category'),
+  '/rest/v1/rpc/get_customer': example('Customer'),
+  '/rest/v1/rpc/list_favorites': list(12, 'Favorite'),
+  '/rest/v1/rpc/get_sound': { ...Object(example('Sound')), audio_path: 'c4.m4a', cover_image_path: 'c4.jpg' },
+  '/rest/v1/rpc/count_play': { id: randomUUID(), play_count: 1_290 },
+  '/storage/v1/object/sign/audio/c4.m4a': signed,
+  '/storage/v1/object/sign/covers/c4.jpg': signed,
+};
+const bodies = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer)]));
+
+const delayMs = 2;
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+let inFlight = 0;
+
+createServer({ keepAliveTimeout: 75_000 }, (req, res) => {
+  const due = performance.now() + delayMs;
+  inFlight++;
+  const answer = () => {
+    // A timer keeps to whole milliseconds, which would hide what a lone request has waited for: sleep exactly.
+    if (inFlight === 1) Atomics.wait(sleeper, 0, 0, due - performance.now());
+    inFlight--;
+    const body = bodies.get((req.url ?? '').replace(/\?.*/, ''));
+    if (body === undefined)
+      res.writeHead(204).end(); // a function that returns nothing
+    else res.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+  };
+  req.resume().on('end', () => setTimeout(answer, inFlight === 1 ? delayMs - 1 : delayMs));
+}).listen(Number(process.env['PORT']), '127.0.0.1');

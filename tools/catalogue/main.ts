@@ -1,0 +1,18 @@
+import { readEnvFile } from 'local-supabase/env-file';
+import { readArguments, USAGE } from './arguments.ts';
+import { exitWith } from './command.ts';
+import { importFolder } from './import-folder.ts';
+import { TEMPLATE } from './sheet.ts';
+
+// `npm run import -- <folder>`: fills the catalogue from a folder of recordings.
+
+await exitWith(async () => {
+  const settings = readArguments(process.argv.slice(2));
+  if (settings === 'help') console.log(USAGE);
+  else if (settings === 'template') process.stdout.write(TEMPLATE);
+  else {
+    readEnvFile();
+    return await importFolder(settings, process.env);
+  }
+  return true;
+});

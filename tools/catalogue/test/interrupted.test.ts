@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject } from 'vitest';
+import { addCategory } from '../../../test/support/catalogue.ts';
+import { latch } from '../../../test/support/latch.ts';
+import type { ProxiedRequest } from '../../../test/support/network.ts';
+import { test } from '../../../test/support/test.ts';
+import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
+
+// The network of these tests is one of plain HTTP.
+const { embedded } = inject('stack');
+
+const tones = (category: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));
+
+/**
+ * Ends an import by a signal at a request of a kind, which never arrives.
+ * @param after lets so many of them pass before
+ * @returns what it said, and the network that it went through, whole again
+ */
+async function interruptImport(
+  folder: string,
+  isWanted: (request: ProxiedRequest) => boolean,
+  signal: NodeJS.Signals,
+  after = 0,
+) {
+  const reached = latch();
+  let [seen, isOver] = [0, false];
+  const proxy = await startFaultyProxy((request) => {
+    if (isOver || !isWanted(request) || seen++ < after) return undefined;
+    reached.open();
+    return new Promise(() => {});
+  });
+  const command = startImport([folder, '--yes'], proxy);
+  await reached.opened;
+  command.kill(signal);
+  const code = await command.exited;
+  isOver = true;
+  proxy.passed.length = 0;
+  return { code, ...command.output, proxy };
+}
+
+/** What a run asked of Supabase that writes. */
+const writesIn = (passed: ProxiedRequest[]) =>
+  passed.filter((each) => isUpload(each) || isSoundWrite(each) || isImportRecord(each) || isPart(each));
+
+describe.runIf(embedded)('an import that was ended in between', () => {
+  test('by Ctrl-C says what it did and how much is left, and the next one does just that', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
+    expect(code).toBe(1);
+    const [, made = ''] = /(\d) made, 0 updated, 0 unchanged, 0 left alone, 0 refused\./.exec(stdout) ?? [];
+    expect(stderr).toBe(
+      `Interrupted.\n${8 - Number(made)} sounds left to import. Run the import again to continue.\n`,
+    );
+    expect((await importFolder(folder)).code).toBe(0);
+    const sounds = await soundsIn(sql, category);
+    expect(sounds).toHaveLength(8);
+    expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
+  });
+
+  test('keeps the order of the folder, in which the last one goes on', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 9));
+    await interruptImport(folder, isUpload, 'SIGINT', 4);
+    expect((await soundsIn(sql, category)).length).toBeLessThan(9);
+    await importFolder(folder);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual([...'012345678']);
+  });
+
+  test('waits for the row that is being written, so that the number of sounds left is right', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    const [reached, resumed] = [latch(), latch()];
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isSoundWrite(request)) return undefined;
+      reached.open();
+      await resumed.opened;
+      return undefined;
+    });
+    const command = startImport([folder, '--yes'], proxy);
+    await reached.opened;
+    command.kill('SIGINT');
+    resumed.open();
+    expect(await command.exited).toBe(1);
+    const { length } = await soundsIn(sql, category);
+    expect(length).toBeGreaterThan(0);
+    expect(command.output.stdout).toContain(`${length} made, `);
+    expect(command.output.stderr).toMatch(
+      new RegExp(`^Interrupted\\.\n${8 - length} sounds left to import\\.`),
+    );
+  });
+
+  test.for([
+    ['while it uploads', isUpload, 2],
+    ['before it makes the row', isSoundWrite, 1],
+    ['before it remembers what it did', isImportRecord, 0],
+  ] as const)('by force %s is taken up where it was', async ([, isWanted, sound], { sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 1));
+    const { code, proxy } = await interruptImport(folder, isWanted, 'SIGKILL');
+    expect(code).toBeNull();
+    expect((await importInto(proxy, folder)).code).toBe(0);
+    // What was done already is not done again.
+    expect(writesIn(proxy.passed).length - 1).toBe(sound);
+    expect(await soundsIn(sql, category)).toMatchObject([{ title: '0', audio_version: expect.any(String) }]);
+    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+  });
+
+  test('in a large file sends only the rest of it', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/large.wav`]: tone(300) });
+    const { proxy } = await interruptImport(folder, isPart, 'SIGINT', 1);
+    expect(await importInto(proxy, folder)).toMatchObject({ code: 0, stderr: '' });
+    const offsets = proxy.passed.filter(isPart).map(({ headers }) => headers['upload-offset']);
+    expect(offsets).toEqual([String(6 * 1024 * 1024), String(12 * 1024 * 1024)]);
+    const [sound] = await soundsIn(sql, category);
+    const [object] =
+      await sql`select metadata ->> 'size' as size from storage.objects where name = ${sound?.['audio_path']}`;
+    expect(object?.['size']).toBe(String(44 + 300 * 24_000 * 2));
+  });
+});
+
+describe.runIf(embedded)('a network or project that fails for a moment', () => {
+  test('costs nothing but time: requests that got lost, or whose answer did, are made again', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
+    const [requests, answers] = [new Set<string>(), new Set<string>()];
+    const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
+      const { size } = seen;
+      return seen.add(`${method} ${path} ${createHash('sha256').update(body).digest('hex')}`).size > size;
+    };
+    let turn = 0;
+    const faults = [503, 'cut', 429, 502] as const;
+    const proxy = await startFaultyProxy(
+      (request) =>
+        writesIn([request]).length > 0 && isFirst(requests, request)
+          ? faults[turn++ % faults.length]
+          : undefined,
+      (request) => (isSoundWrite(request) && isFirst(answers, request) ? 'cut' : undefined),
+    );
+    const { code, stdout, stderr } = await importInto(proxy, folder);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+    expect(turn).toBeGreaterThan(20);
+    expect(answers.size).toBe(7);
+    expect(await soundsIn(sql, category)).toHaveLength(7);
+  });
+
+  test('and does not come back ends the import with one sentence', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    let rows = 0;
+    const proxy = await startFaultyProxy((request) => {
+      if (isSoundWrite(request)) rows++;
+      return rows > 3 ? 'cut' : undefined;
+    });
+    const { code, stderr } = await importInto(proxy, folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Nothing answers at [^\n]+\n\d sounds left to import\. [^\n]+\n$/);
+    expect((await importFolder(folder)).code).toBe(0);
+    expect(await soundsIn(sql, category)).toHaveLength(8);
+  });
+});
+
+describe.runIf(embedded)('while an import is under way', () => {
+  test('no sound is there before its files are', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 12));
+    const early: string[] = [];
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isSoundWrite(request)) return undefined;
+      const { audio_path } = JSON.parse(request.body.toString()) as { audio_path: string };
+      const [object] =
+        await sql`select from storage.objects where bucket_id = 'audio' and name = ${audio_path}`;
+      if (!object) early.push(audio_path);
+      return undefined;
+    });
+    expect((await importInto(proxy, folder)).code).toBe(0);
+    expect(proxy.passed.filter(isSoundWrite)).toHaveLength(12);
+    expect(early).toEqual([]);
+  });
+
+  test('at most four files are sent at a time', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 12));
+    let [now, most] = [0, 0];
+    const four = latch();
+    const proxy = await startFaultyProxy(
+      async (request) => {
+        if (!isUpload(request)) return;
+        most = Math.max(most, ++now);
+        if (now === 4) four.open();
+        await four.opened;
+        // As many as come meanwhile.
+        await sql`select pg_sleep(0.1)`;
+        return undefined;
+      },
+      (request) => {
+        if (isUpload(request)) now--;
+        return undefined;
+      },
+    );
+    expect((await importInto(proxy, folder)).code).toBe(0);
+    expect(most).toBe(4);
+  });
+
+  test('a file that vanishes or changes, and a sound edited in the dashboard, are refused, and the rest goes on', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder(tones(category, 8));
+    await rm(join(folder, category, '7.wav'));
+    await importFolder(folder);
+    await addFiles(folder, { ...tones(category, 8) });
+    const [reached, resumed] = [latch(), latch()];
+    const proxy = await startFaultyProxy(async (request) => {
+      if (!isUpload(request)) return undefined;
+      reached.open();
+      await resumed.opened;
+      return undefined;
+    });
+    const command = startImport([folder, '--yes'], proxy);
+    await reached.opened;
+    // The first four are on their way.
+    await rm(join(folder, category, '5.wav'));
+    await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
+    await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
+    resumed.open();
+    expect(await command.exited).toBe(1);
+    const { stdout } = command.output;
+    expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 refused.');
+    expect(stdout).toMatch(/refused +\S+\/5\.wav +The file does not exist\. Restore/);
+    expect(stdout).toMatch(/refused +\S+\/6\.wav +It was changed during the import\. Run/);
+    expect(stdout).toMatch(/refused +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
+    expect((await soundsIn(sql, category)).map(({ title }) => title)).toContain('Renamed');
+  });
+});

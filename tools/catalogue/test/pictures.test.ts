@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { addCategory } from '../../../test/support/catalogue.ts';
+import { test } from '../../../test/support/test.ts';
+import { importFolder, makeFolder, mp3Frame, picture, soundsIn, tone } from './folder.ts';
+
+const text = 'This is a text, not a picture.\n'.repeat(200);
+
+/** An MP3 whose tags say that a picture has a type. */
+function mp3WithPicture(type: string, content: Buffer): Buffer {
+  // No description, and the picture is the cover (3), in Latin-1 (0).
+  const body = Buffer.concat([Buffer.from(`\0${type}\0\x03\0`, 'latin1'), content]);
+  const apic = Buffer.concat([Buffer.from('APIC'), Buffer.alloc(6), body]);
+  apic.writeUInt32BE(body.length, 4);
+  const id3 = Buffer.concat([Buffer.from('ID3\x03\0\0'), Buffer.alloc(4), apic]);
+  // Seven bits of each byte.
+  [21, 14, 7, 0].forEach((shift, index) => {
+    id3[6 + index] = (apic.length >> shift) & 0x7f;
+  });
+  return Buffer.concat([id3, ...Array(40).fill(mp3Frame)]);
+}
+
+describe('pictures', () => {
+  test('that the bucket does not take: the sound goes without, and that is said', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: tone(),
+      [`${category}/a.gif`]: 'GIF89a',
+      [`${category}/b.wav`]: tone(),
+      [`${category}/b.jpg`]: Buffer.alloc(6 * 1024 * 1024),
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/note +\S+a\.wav +No picture: The bucket does not accept \.gif files/);
+    expect(stdout).toMatch(/note +\S+b\.wav +No picture: It is 6\.0 MB; the bucket accepts at most 5\.0 MB/);
+    expect((await soundsIn(sql, category)).map(({ cover_image_path }) => cover_image_path)).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  test('that are not what they are called: the sound goes without, and that is said', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: tone(),
+      [`${category}/a.jpg`]: text,
+      [`${category}/b.wav`]: tone(),
+      [`${category}/b.jpg`]: await picture('webp'),
+      [`${category}/c.wav`]: tone(),
+      [`${category}/c.png`]: '',
+      [`${category}/d.wav`]: tone(),
+      [`${category}/good.wav`]: tone(),
+      [`${category}/good.webp`]: await picture('webp'),
+      'sounds.csv': `file,cover_image_path\n${category}/d.wav,gone.jpg\n`,
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/note +\S+a\.wav +No picture: "\S+a\.jpg" is not an image\. Export it again\./);
+    expect(stdout).toMatch(
+      /note +\S+b\.wav +No picture: "\S+b\.jpg" is actually a \.webp file\. Rename it, or export it again\./,
+    );
+    expect(stdout).toMatch(/note +\S+c\.wav +No picture: "\S+c\.png" is not an image\. Export it again\./);
+    expect(stdout).toMatch(
+      /note +\S+d\.wav +No picture: The folder has no image "gone\.jpg"\. Correct the name or add the file\./,
+    );
+    const covers = (await soundsIn(sql, category)).map(({ cover_image_path }) => cover_image_path);
+    expect(covers).toEqual([null, null, null, null, expect.stringMatching(/\.webp$/)]);
+  });
+
+  test.for([
+    ['a PNG called JPEG', () => picture('png'), /\.png$/, ''],
+    [
+      'a text',
+      async () => Buffer.from(text + randomUUID()),
+      null,
+      'No picture: The one in the recording is not an image.',
+    ],
+  ] as const)('inside a recording: one that is actually %s', async ([, content, cover, note], { sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.mp3`]: mp3WithPicture('image/jpeg', await content()),
+    });
+    const { code, stdout } = await importFolder(folder);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(note)]);
+    expect(await soundsIn(sql, category)).toMatchObject([
+      { cover_image_path: cover && expect.stringMatching(cover) },
+    ]);
+  });
+});

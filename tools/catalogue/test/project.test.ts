@@ -1,0 +1,116 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, inject, onTestFinished } from 'vitest';
+import { test as withoutMigrations } from '../../../packages/local-supabase/test/supabase.ts';
+import { addCategory } from '../../../test/support/catalogue.ts';
+import { freePort } from '../../../test/support/ports.ts';
+import { test } from '../../../test/support/test.ts';
+import { importFolder, makeFolder, startImport, type Target, tone } from './folder.ts';
+import { startFaultyProxy } from './proxy.ts';
+
+/** Runs an import that cannot go on; resolves to the sentence that it says. */
+async function importError(target: Partial<Target>, folder?: string) {
+  const command = startImport([folder ?? (await makeFolder({ 'a.wav': tone() })), '--yes'], {
+    ...inject('stack'),
+    ...target,
+  });
+  const [code, { stdout, stderr }] = [await command.exited, command.output];
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr.trimEnd()).not.toContain('\n');
+  return stderr;
+}
+
+describe('an import that cannot begin says why in a sentence, and does nothing', () => {
+  test('with a key of another project, a publishable key, or half a configuration', async () => {
+    const { publishableKey } = inject('stack');
+    for (const secretKey of ['sb_secret_x', publishableKey])
+      expect(await importError({ secretKey }), secretKey).toMatch(
+        /^SUPABASE_SECRET_KEY is not a secret key[^\n]+\n$/,
+      );
+    expect(await importError({ secretKey: '' })).toMatch(/^Set SUPABASE_SECRET_KEY as well, [^\n]+\n$/);
+    expect(await importError({ apiUrl: '' })).toMatch(/^Set SUPABASE_URL as well, [^\n]+\n$/);
+  });
+
+  test('at an address where nothing answers, or something else does', async () => {
+    expect(await importError({ apiUrl: `http://127.0.0.1:${await freePort()}` })).toMatch(
+      /^Nothing answers at http:\S+ Check SUPABASE_URL[^\n]+\n$/,
+    );
+    for (const apiUrl of ['nonsense', 'localhost:54321'])
+      expect(await importError({ apiUrl })).toBe(`SUPABASE_URL is not a valid URL: ${apiUrl}\n`);
+  });
+
+  test('for the project of npm run dev, where that does not run or has another port', async () => {
+    const port = await freePort();
+    const project = { apiUrl: '', secretKey: '' };
+    const command = startImport(['.', '--yes'], project, ['env', `SUPABASE_PORT=${port}`]);
+    expect(await command.exited).toBe(1);
+    expect(command.output.stderr).toBe(
+      `Nothing answers at http://127.0.0.1:${port}. Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.\n`,
+    );
+  });
+
+  test.runIf(inject('stack').embedded)('before a project that is paused, full, or none', async () => {
+    for (const [status, sentence] of [
+      [402, /^The project has exceeded the quota of its plan\./],
+      [200, /^This is not a Supabase project/],
+      [404, /^This is not a Supabase project/],
+      [540, /^http:\S+ answers with 540: the project is paused, full or overloaded\./],
+    ] as const)
+      expect(await importError(await startFaultyProxy(() => status))).toMatch(sentence);
+  });
+
+  test('of a folder that is not there, or of none', async () => {
+    expect(await importError({}, '/nowhere/at/all')).toBe(
+      'There is no folder /nowhere/at/all. Correct its path.\n',
+    );
+    const command = startImport([]);
+    expect(await command.exited).toBe(1);
+    expect(command.output.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run import/);
+    const wrong = startImport(['.', '--ys']);
+    expect(await wrong.exited).toBe(1);
+    expect(wrong.output.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
+  });
+
+  withoutMigrations.runIf(inject('stack').embedded)(
+    'where the migrations are missing',
+    async ({ supabase }) => {
+      expect(await importError({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
+        'The database lacks tables that the import needs. Apply the migrations: npx supabase db push\n',
+      );
+    },
+  );
+
+  test.runIf(inject('stack').embedded)(
+    'where Storage sends large files elsewhere, by the address that does not answer',
+    async () => {
+      const { apiUrl, secretKey } = inject('stack');
+      const elsewhere = `http://127.0.0.1:${await freePort()}`;
+      const server = http.createServer((incoming, outgoing) => {
+        const { method = '', url = '', headers } = incoming;
+        if (url.startsWith('/storage/v1/upload/resumable'))
+          return void outgoing.writeHead(201, { location: `${elsewhere}/upload/1` }).end();
+        const forwarded = http.request(apiUrl + url, { method, headers }, (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(outgoing);
+        });
+        incoming.pipe(forwarded);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      const folder = await makeFolder({ 'large.wav': tone(150) });
+      const command = startImport([folder, '--yes'], { apiUrl: `http://127.0.0.1:${port}`, secretKey });
+      expect(await command.exited).toBe(1);
+      expect(command.output.stderr).toBe(
+        `${elsewhere} no longer answers. Check the network, then run the import again.\n1 sound left to import. Run the import again to continue.\n`,
+      );
+    },
+  );
+
+  test('tells no secret', async ({ sql }) => {
+    const { secretKey } = inject('stack');
+    const folder = await makeFolder({ [`${await addCategory(sql)}/a.wav`]: tone(), 'bad.mp3': 'bad' });
+    const { stdout, stderr } = await importFolder(folder);
+    expect(stdout + stderr).not.toContain(secretKey);
+  });
+});

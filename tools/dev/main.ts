@@ -1,0 +1,110 @@
+import { fileURLToPath } from 'node:url';
+import { watch } from 'chokidar';
+import { howToApply, MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
+import { type Stack, startStack } from 'local-supabase/stack';
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import { prettyOptions } from '../../src/http/logger.ts';
+import { type Gateway, startGateway } from './gateway.ts';
+import { type Player, startPlayer } from './player.ts';
+import { seed } from './seed.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { summary } from './summary.ts';
+
+// `npm run dev`: a local Supabase, filled with samples, the gateway in front of it, and the example player. Ctrl-C stops all
+// of it.
+
+// As the gateway's log, whose lines come in between.
+const logger = pino(pretty({ ...prettyOptions, sync: true }));
+const log = (line: string) => logger.info(line);
+
+/** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */
+function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
+  return {
+    // There is nobody to wait for at the end.
+    SHUTDOWN_GRACE_SECONDS: '1',
+    ...process.env,
+    PORT: String(gatewayPort),
+    // There is no proxy with a certificate here.
+    REQUIRE_HTTPS: 'false',
+    SUPABASE_URL: stack.apiUrl,
+    SUPABASE_PUBLIC_URL: stack.publicUrl,
+    SUPABASE_READ_URL: undefined,
+    DEV_DATABASE_URL: stack.databaseUrl,
+    SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
+    SUPABASE_SECRET_KEY: stack.secretKey,
+    // That of a project that signs with one; the stack has a key pair.
+    SUPABASE_JWT_SECRET: undefined,
+  };
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+let stack: Promise<Stack> | undefined;
+let gateway: Gateway | undefined;
+let player: Player | undefined;
+let ending = false;
+
+// A Ctrl-C in the terminal reaches us twice within a moment: npm passes on what we have got already.
+const SAME_PRESS_MS = 500;
+
+/** Ends the gateway, then what it stands on, then us. */
+async function end(code: number): Promise<void> {
+  if (ending) return;
+  ending = true;
+  // Asked once more, it ends at once; the children follow by themselves.
+  setTimeout(() => {
+    for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
+  }, SAME_PRESS_MS);
+  await player?.stop();
+  await gateway?.stop();
+  const running = await stack?.catch(() => undefined);
+  await running?.stop();
+  process.exit(code);
+}
+
+async function run(): Promise<void> {
+  const settings = await readSettings(process.argv.slice(2));
+  const warnings: string[] = [];
+  stack = startStack({ ...settings, log, warn: (line) => warnings.push(line) });
+  const running = await stack;
+  void running.exited.then(() => {
+    if (ending) return;
+    console.error('PostgreSQL stopped unexpectedly. Committed data is safe: run npm run dev again.');
+    void end(1);
+  });
+  await seed(running, log);
+  if (ending) return;
+  log('Starting the gateway');
+  gateway = startGateway(gatewayEnv(running, settings), log);
+  await gateway.ready();
+  const { playerPort: port, gatewayPort, dataDir } = settings;
+  player = await startPlayer({ port, gatewayPort, dataDir });
+  console.log(await summary(running, settings));
+  // Above the summary nobody would see them.
+  for (const warning of warnings) logger.warn(warning);
+  watchMigrations(running);
+}
+
+/** Names migrations that arrive, as with a pull: they are applied at the next start only. */
+function watchMigrations({ databaseUrl }: Stack): void {
+  watch(fileURLToPath(MIGRATIONS), { ignoreInitial: true }).on('add', async () => {
+    const { pending } = await migrationDrift(databaseUrl);
+    if (pending.length > 0) logger.warn(howToApply(pending));
+  });
+}
+
+for (const signal of SIGNALS) process.on(signal, () => void end(0));
+
+// The database driver throws from a timer when the server goes away while it is writing.
+process.on('uncaughtException', (error) => {
+  if (ending) return;
+  console.error(error);
+  void end(1);
+});
+
+run().catch((error: unknown) => {
+  if (ending) return;
+  console.error(error instanceof Error ? error.message : error);
+  void end(1);
+});

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { SupabaseClient } from '@supabase/supabase-js';
+import type { Stack } from 'local-supabase/stack';
+import postgres from 'postgres';
+import { listStored, put } from 'sounds-catalogue/storage';
+import { connect } from 'sounds-catalogue/supabase';
+import { walk } from 'sounds-catalogue/walk';
+
+const SEED = 'supabase/seed.sql';
+
+/** Who can sign in on every local stack. */
+export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
+
+/** Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing. */
+export async function seed(
+  { apiUrl: url, secretKey, databaseUrl }: Stack,
+  log: (line: string) => void,
+): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  const { client } = connect({ url, urlSetBy: 'SUPABASE_PORT', secretKey }, new AbortController().signal);
+  try {
+    log('Seeding the catalogue');
+    await seedRows(sql);
+    await uploadSamples(client);
+    await createDemoUser(client);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does. */
+async function seedRows(sql: postgres.Sql): Promise<void> {
+  const file = new URL(`../../${SEED}`, import.meta.url);
+  const text = readFileSync(file, 'utf8');
+  await sql.begin(async (transaction) => {
+    await transaction`
+      create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
+    const [done] = await transaction`select from supabase_migrations.seed_files where path = ${SEED}`;
+    if (done) return;
+    await transaction.unsafe(text);
+    const hash = createHash('sha256').update(text).digest('hex');
+    await transaction`insert into supabase_migrations.seed_files (path, hash) values (${SEED}, ${hash})`;
+  });
+}
+
+/** Uploads what supabase/config.toml names as the objects of the buckets. What is there already stays as somebody left it. */
+async function uploadSamples(client: SupabaseClient): Promise<void> {
+  for (const bucket of ['audio', 'covers'] as const) {
+    const folder = fileURLToPath(new URL(`../../supabase/samples/${bucket}`, import.meta.url));
+    const { recordings, pictures } = await walk(folder, new Map());
+    const files = [...recordings, ...pictures].map(([path, file]) => ({ ...file, bucket, path }));
+    const stored = await listStored(client, files);
+    for (const file of files)
+      if (!stored.has(`${bucket}/${file.path}`)) await put(client, file, await readFile(file.source));
+  }
+}
+
+/** As an administrator, so that no mail is sent and the address counts as confirmed. */
+async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
+  const { error } = await auth.admin.createUser({
+    ...DEMO,
+    email_confirm: true,
+    user_metadata: { full_name: 'Demo' },
+  });
+  if (error && error.code !== 'email_exists')
+    throw new Error(`The demo account could not be created: ${error.code}.`);
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import express, { type RequestHandler } from 'express';
+import { howToApply, migrationDrift } from 'local-supabase/migrations';
+import { apiBase } from '../../src/api-base.ts';
+import { createApp } from '../../src/app.ts';
+import { configOrExit } from '../../src/config.ts';
+import { createContext } from '../../src/context.ts';
+import { serve } from '../../src/http/serve.ts';
+import { DEMO } from './seed.ts';
+
+// The gateway as `npm run dev` starts it: that of src/server.ts, and around it what no deployment may have.
+
+const context = createContext(configOrExit());
+const { port } = context.config;
+
+/** The token of the demo account, or nothing where that has been changed or deleted. */
+async function demoToken(): Promise<string | undefined> {
+  const response = await fetch(`http://127.0.0.1:${port}${apiBase}/auth/signin`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(DEMO),
+  });
+  const { data } = (await response.json()) as { data?: { access_token: string } };
+  return data?.access_token;
+}
+
+/** The script of the reference, whose requests carry the token of the demo account. */
+const startSignedIn: RequestHandler = async (_req, res) => {
+  const script = await readFile(new URL('../../src/openapi/start.js', import.meta.url), 'utf8');
+  const authentication = {
+    preferredSecurityScheme: 'bearer',
+    securitySchemes: { bearer: { token: await demoToken() } },
+  };
+  res
+    .type('js')
+    .set('Cache-Control', 'no-store')
+    .send(`const { createApiReference } = Scalar;
+Scalar.createApiReference = (element, options) =>
+  createApiReference(element, { ...options, authentication: ${JSON.stringify(authentication)} });
+${script}`);
+};
+
+/** A 500 says which migrations the database does not have yet: most likely the new source asks for them. */
+const nameWaitingMigrations: RequestHandler = (_req, res, next) => {
+  const json = res.json.bind(res);
+  res.json = (body) => {
+    if (res.statusCode !== 500) return json(body);
+    void migrationDrift(process.env['DEV_DATABASE_URL'] ?? '')
+      .then(
+        ({ pending }) => pending,
+        () => [], // where the database is away, that is the reason
+      )
+      .then((pending) => {
+        if (pending.length > 0) body.error.message += ` In development: ${howToApply(pending)}`;
+        json(body);
+      });
+    return res;
+  };
+  next();
+};
+
+const app = express().disable('x-powered-by');
+app.get(`${apiBase}/docs/start.js`, startSignedIn);
+app.use(nameWaitingMigrations);
+app.use(createApp(context));
+serve(context, app);

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { readEnvFile } from 'local-supabase/env-file';
+import { hostAddress } from './host-address.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What `npm run dev` was asked for. */
+export type Settings = Awaited<ReturnType<typeof readSettings>>;
+
+/**
+ * Reads the command line, and the environment with what `.env` adds to it. Asked for help, it gives that and ends the process.
+ * @throws an Error that says what is wrong with an argument or a port
+ */
+export async function readSettings(args: string[]) {
+  const { fresh, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
+  if (help) {
+    console.log(USAGE);
+    process.exit(0);
+  }
+  readEnvFile();
+  const gatewayPort = port('PORT', 3000);
+  const playerPort = port('PLAYER_PORT', 5173);
+  const apiPort = port('SUPABASE_PORT', 54321);
+  const databasePort = port('SUPABASE_DB_PORT', 54322);
+  if (new Set([gatewayPort, playerPort, apiPort, databasePort]).size < 4) {
+    throw new Error('PORT, PLAYER_PORT, SUPABASE_PORT and SUPABASE_DB_PORT must be four different ports.');
+  }
+  return {
+    fresh,
+    emailConfirmations,
+    gatewayPort,
+    playerPort,
+    apiPort,
+    databasePort,
+    dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
+    /** An address of this machine in its network, for phones. */
+    host: host === undefined ? undefined : await hostAddress(host),
+  };
+}
+
+const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email] [--host ADDRESS]
+  --fresh           starts with an empty database
+  --confirm-email   new accounts must confirm their address by the code that is mailed to them
+  --host ADDRESS    for phones in the same network: signs URLs with this IPv4 address of your machine, such as 192.168.1.20,
+                    and serves the files there; "auto" finds the address`;
+
+const OPTIONS = {
+  fresh: { type: 'boolean', default: false },
+  'confirm-email': { type: 'boolean', default: false },
+  host: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+function readOptions(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS }).values;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+function port(name: string, fallback: number): number {
+  const value = Number(process.env[name] || fallback);
+  if (Number.isInteger(value) && value >= 1 && value <= 65_535) return value;
+  throw new Error(`${name} must be a port number from 1 to 65535.`);
+}

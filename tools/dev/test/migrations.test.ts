@@ -1,0 +1,66 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startPostgres } from 'local-supabase/postgres';
+import postgres from 'postgres';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { preparedFolder } from '../../../test/support/prepared.ts';
+import { devEnvironment, run, startDev } from '../../../test/support/processes.ts';
+
+/** For `npm run dev` on a database with all migrations that was changed by a statement. */
+async function environmentAfter(statement: string) {
+  const folder = await preparedFolder();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
+  const sql = postgres(server.databaseUrl);
+  await sql.unsafe(statement).finally(() => sql.end());
+  await server.stop();
+  return devEnvironment(folder);
+}
+
+describe.runIf(inject('stack').embedded)(
+  'npm run dev, on a database with other migrations than the folder',
+  () => {
+    test('warns of a migration whose file was edited or replaced after it was applied, and of no other', async () => {
+      const env = await environmentAfter(`
+        update supabase_migrations.schema_migrations
+        set statements = array_append(statements, 'select 1'), name = 'start' where name = 'baseline'`);
+      const dev = await startDev(env);
+      await dev.until('baseline.sql is not what');
+      // Below all the rest, where somebody sees them.
+      expect(dev.output.stdout.indexOf('is not what was applied')).toBeGreaterThan(
+        dev.output.stdout.indexOf('Ctrl-C stops everything.'),
+      );
+      expect(dev.output.stdout).not.toContain('Applying migrations');
+      const warnings = dev.output.stdout
+        .split('\n')
+        .filter((line) => line.includes('is not what was applied'));
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /migrations\/(\d+)_baseline\.sql is not .* as \1_start\.sql: .* npm run dev -- --fresh$/,
+        ),
+      ]);
+      dev.kill('SIGINT');
+      await dev.exited;
+    });
+
+    test('says to correct a migration that fails, and to start over only without one that was applied', async () => {
+      // What it makes is there already.
+      const again = await environmentAfter('delete from supabase_migrations.schema_migrations');
+      const failing = run(['tools/dev/main.ts'], again);
+      expect(await failing.exited).toBe(1);
+      expect(failing.output.stderr).toMatch(
+        /ERROR: .* already exists[\s\S]*\nCorrect supabase\/migrations\/\d+_baseline\.sql [^\n]+\.\n$/,
+      );
+      expect(failing.output.stderr).not.toContain('--fresh');
+
+      const elsewhere = await environmentAfter(
+        `insert into supabase_migrations.schema_migrations (version, name) values ('20990101000000', 'branch')`,
+      );
+      const missing = run(['tools/dev/main.ts'], elsewhere);
+      expect(await missing.exited).toBe(1);
+      expect(missing.output.stderr).toMatch(
+        /^The database has [^\n]+: 20990101000000_branch\.sql\. [^\n]+: npm run dev -- --fresh\n$/,
+      );
+    });
+  },
+);

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ScratchDatabase } from 'local-supabase/scratch-database';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canRunBrowser, inBrowser, type View } from '../../../test/support/browser.ts';
+import { startDatabase } from '../../../test/support/prepared.ts';
+
+type Run = { code: number; out: string; error: string };
+
+/** Runs `npm run report` with these arguments. */
+const report = (...args: string[]): Promise<Run> =>
+  new Promise((resolve) => {
+    const { DATABASE_URL: _, ...env } = process.env;
+    execFile('npm', ['run', '--silent', 'report', '--', ...args], { env }, (error, out, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), out, error: stderr }),
+    );
+  });
+
+let database: ScratchDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'sounds-service-report-'));
+});
+afterAll(() => database?.stop());
+
+const write = async (name: string, ...args: string[]) => {
+  const out = join(folder, name);
+  expect(await report('--database', database.databaseUrl, '--out', out, ...args)).toEqual({
+    code: 0,
+    out: `Written: ${out}\n`,
+    error: '',
+  });
+  return out;
+};
+
+describe('npm run report', () => {
+  test('says so where nothing was played yet', async () => {
+    const page = await readFile(await write('empty.html', '--days', '7'), 'utf8');
+    expect(page).toContain('Nothing was played.');
+  });
+
+  test.skipIf(!canRunBrowser).for<View>([
+    { width: 1000, colorScheme: 'light' },
+    { width: 400, colorScheme: 'dark' },
+  ])('writes one page that draws its charts without a network: $colorScheme, $width wide', async (view) => {
+    const sql = postgres(database.databaseUrl, { max: 1 });
+    const title = `Rain & <script>alert("${view.colorScheme}")</script>`;
+    const [sound] = await sql`insert into public.sounds (title) values (${title}) returning id`;
+    await sql`
+      insert into private.plays_by_day (sound_id, day, plays)
+      select ${sound?.['id']}, (now() at time zone 'UTC')::date - n, 1000 + n from generate_series(0, 2) as n`;
+    await sql`insert into auth.users (id, email, created_at) values (gen_random_uuid(), ${`${view.colorScheme}@example.com`}, now())`;
+    await sql.end();
+
+    const url = pathToFileURL(await write(`${view.colorScheme}.html`, '--days', '2')).href;
+    await inBrowser(url, view, async (page, { complaints, requests }) => {
+      const drawn = await page.evaluate(`Array.from(document.querySelectorAll('canvas'), (canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return Chart.getChart(canvas) !== undefined && data.some((value) => value > 0);
+      })`);
+      expect(drawn).toEqual([true, true, true, true]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(background).toBe(view.colorScheme === 'dark' ? 'rgb(18, 24, 31)' : 'rgb(244, 246, 248)');
+      const days = await page.locator('section').first().locator('tbody tr').allTextContents();
+      expect(days).toHaveLength(2);
+      expect(await page.locator('section').last().locator('tbody').textContent()).toContain(`${title}2,001`);
+      expect(complaints).toEqual([]);
+      expect(requests.map(({ href }) => href)).toEqual([url]);
+    });
+  });
+
+  test('says what is wrong with the command line or the database, and writes nothing', async () => {
+    for (const days of ['0', '366', '1.5', 'x']) {
+      const { code, error } = await report('--days', days);
+      expect([code, error]).toEqual([1, expect.stringContaining('give a whole number from 1 to 365')]);
+    }
+    expect((await report('--database', 'nowhere')).error).toContain('is no URL');
+    expect((await report('--sounds')).error).toContain('Usage: npm run report');
+    const dead = await report('--database', 'postgresql://postgres:secret@127.0.0.1:1/postgres');
+    expect([dead.code, dead.error]).toEqual([
+      1,
+      expect.stringContaining('There is no database at 127.0.0.1:1'),
+    ]);
+    expect(dead.error).not.toContain('secret');
+    const { databaseUrl } = database;
+    const bare = await report('--database', databaseUrl.replace(/postgres$/, 'template1'));
+    expect([bare.code, bare.error]).toEqual([1, expect.stringContaining('apply the migrations first')]);
+  });
+
+  test('explains its options', async () => {
+    const { code, out, error } = await report('--help');
+    expect([code, error]).toEqual([0, '']);
+    expect(out).toMatch(/^Usage: npm run report -- \[--days 30\]/);
+  });
+});

@@ -1,0 +1,121 @@
+import { generateKeyPair } from 'jose';
+import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
+import { describe, expect, inject } from 'vitest';
+import { type Api, apiAt, bearer } from '../support/api.ts';
+import { startGateway } from '../support/gateway.ts';
+import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
+
+/** Exchanges a new ID token for a session. */
+const exchange = async (api: Api, options: IdTokenOptions, path = 'idp') => {
+  const id_token = await makeIdToken(options);
+  const nonce = options.nonce === undefined ? {} : { nonce: options.nonce };
+  return await api.post(`/auth/oauth/${path}`).send({ id_token, ...nonce });
+};
+
+const customerOf = async (api: Api, { access_token: token }: Session) =>
+  (await api.get('/me/customer').auth(token, bearer)).body.data;
+
+// A real project trusts Google and Apple alone, whose keys nobody else has.
+describe.runIf(inject('stack').embedded)('an ID token', () => {
+  for (const provider of ['google', 'apple'] as const) {
+    test(`of ${provider} opens a session and makes the customer, on the general endpoint and its own alike`, async ({
+      api,
+    }) => {
+      const email = newEmail();
+      const first = await exchange(api, { provider, email, name: 'Ada' });
+      expect(first.status).toBe(200);
+      expect(first.body.data).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { email } });
+      expect(await customerOf(api, first.body.data)).toMatchObject({
+        // Apple tells the name to the app alone.
+        full_name: provider === 'google' ? 'Ada' : null,
+        source: provider,
+      });
+      const again = await exchange(api, { provider, email }, provider);
+      expect(again.body.data.user.id).toBe(first.body.data.user.id);
+      const { refresh_token } = again.body.data;
+      await api.post('/auth/refresh').send({ refresh_token }).expect(200);
+    });
+  }
+
+  test('signs in to the account that already has its verified e-mail address', async ({ api }) => {
+    const email = newEmail();
+    const account = await signUp(api, email);
+    const { body } = await exchange(api, { email, name: 'Ada' });
+    expect(body.data.user).toEqual({ id: account.user.id, email });
+    expect(await customerOf(api, body.data)).toMatchObject({ id: account.user.id, source: 'email' });
+    await api.post('/auth/signin').send({ email, password }).expect(200);
+  });
+
+  test('does not overwrite the profile fields that the user has edited since', async ({ api }) => {
+    const email = newEmail();
+    const first = await exchange(api, { email, name: 'Ada', picture: 'https://example.com/a.png' });
+    const token = first.body.data.access_token;
+    const edited = { full_name: 'Countess Lovelace', avatar_url: null };
+    await api.patch('/me/customer').auth(token, bearer).send(edited).expect(200);
+    const second = await exchange(api, { email, name: 'Ada', picture: 'https://example.com/b.png' });
+    expect(await customerOf(api, second.body.data)).toMatchObject(edited);
+  });
+
+  test('with a nonce that is null is taken as one without', async ({ api }) => {
+    const id_token = await makeIdToken({ email: newEmail() });
+    await api.post('/auth/oauth/idp').send({ id_token, nonce: null }).expect(200);
+  });
+
+  test('with the right nonce is accepted', async ({ api }) => {
+    expect((await exchange(api, { email: newEmail(), nonce: 'n-0S6_WzA2Mj' })).status).toBe(200);
+  });
+
+  test('that is forged, expired or malformed is 401', async ({ api }) => {
+    const email = newEmail();
+    const { privateKey } = await generateKeyPair('ES256');
+    const wrong: Record<string, IdTokenOptions> = {
+      'another audience': { claims: { aud: 'another-app' } },
+      'another issuer': { claims: { iss: 'https://accounts.example.com' } },
+      'the issuer of the other provider': { claims: { iss: 'https://appleid.apple.com', sub: '' } },
+      'another signature': { key: privateKey },
+      'an expiry in the past': { claims: { exp: 1 } },
+      'no subject': { claims: { sub: undefined } },
+    };
+    for (const [what, options] of Object.entries(wrong)) {
+      for (const path of ['idp', 'google'])
+        expect((await exchange(api, { email, ...options }, path)).status, `${what}, ${path}`).toBe(401);
+    }
+    expect((await exchange(api, { email }, 'apple')).status).toBe(401);
+    const id_token = await makeIdToken({ email, nonce: 'right' });
+    const plain = await makeIdToken({ email });
+    for (const body of [{ id_token }, { id_token, nonce: 'wrong' }, { id_token: plain, nonce: 'right' }])
+      await api.post('/auth/oauth/idp').send(body).expect(401).expect('X-Error-Reason', 'id_token_refused');
+    for (const rubbish of ['rubbish', 'a.b.c', `${plain}x`, plain.split('.').slice(0, 2).join('.')])
+      await api
+        .post('/auth/oauth/idp')
+        .send({ id_token: rubbish })
+        .expect(401)
+        .expect('X-Error-Reason', 'id_token_refused');
+    // None of these made an account.
+    expect((await exchange(api, { email })).status).toBe(200);
+  });
+
+  test('of a provider that is not configured is 401', async () => {
+    const gateway = await startGateway({ ID_TOKEN_PROVIDERS: 'google' });
+    const api = apiAt(gateway.url);
+    for (const path of ['idp', 'apple'])
+      expect((await exchange(api, { provider: 'apple', email: newEmail() }, path)).status).toBe(401);
+    expect((await exchange(api, { provider: 'google', email: newEmail() })).status).toBe(200);
+    await gateway.close();
+  });
+
+  test('of a deactivated customer is 401', async ({ api, sql }) => {
+    const email = newEmail();
+    const { body } = await exchange(api, { email });
+    await sql`update public.customers set is_active = false where id = ${body.data.user.id}`;
+    expect((await exchange(api, { email })).status).toBe(401);
+  });
+
+  test('of a new user exchanged ten times at once makes one account', async ({ api }) => {
+    const email = newEmail();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(api, { email })));
+    const users = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.user.id);
+    expect(new Set(users).size).toBe(1);
+    for (const { status } of answers) expect([200, 500]).toContain(status);
+  });
+});

@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect } from 'vitest';
+import { apiAt } from '../support/api.ts';
+import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { startGateway } from '../support/gateway.ts';
+import { newEmail, password, test } from '../support/test.ts';
+
+const refuse = (res: ServerResponse, status: number, body: object) =>
+  res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+
+/** What Auth answers to the loser of two sign-ups at once, and also where the database is in trouble. */
+const lost = { code: 'unexpected_failure', message: 'Database error saving new user' };
+
+/** Signs up where Auth answers so to the sign-up, and so to a sign-in. @returns the status, and what Auth was asked for */
+async function signUpWith(
+  answer: (res: ServerResponse) => void,
+  signIn: (res: ServerResponse) => void,
+  mailer_autoconfirm = true,
+) {
+  const asked: (string | undefined)[] = [];
+  let status = 0;
+  await withSupabase(
+    (req, res) => {
+      const settings = { mailer_autoconfirm, disable_signup: false, external: { email: true } };
+      if (req.url?.endsWith('/settings')) return refuse(res, 200, settings);
+      asked.push(req.url);
+      if (req.url?.startsWith('/auth/v1/signup')) answer(res);
+      else signIn(res);
+      return undefined;
+    },
+    async (api) => {
+      ({ status } = await api.post('/auth/signup').send({ email: newEmail(), password }));
+    },
+  );
+  return { status, asked };
+}
+
+describe('a sign-up that loses against the same one at another gateway', () => {
+  test('is never 500: it gets a session of the same account, or comes too late for one', async () => {
+    const gateways = await Promise.all([startGateway(), startGateway()]);
+    const apis = gateways.map(({ url }) => apiAt(url));
+    for (let turn = 0; turn < 20; turn++) {
+      const account = { email: newEmail(), password };
+      const answers = await Promise.all(apis.map((api) => api.post('/auth/signup').send(account)));
+      // Who comes when the account is complete is told that the address cannot be used.
+      for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBeOneOf([200, 400]);
+      const sessions = answers.filter(({ status }) => status === 200);
+      expect(new Set(sessions.map(({ body }) => body.data.user.id)).size).toBe(1);
+    }
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+  });
+
+  test('signs in once instead, with what it was sent', async () => {
+    const { status, asked } = await signUpWith((res) => refuse(res, 500, lost), sendSession);
+    expect(status).toBe(200);
+    expect(asked).toEqual(['/auth/v1/signup', '/auth/v1/token?grant_type=password']);
+  });
+
+  test('is 500 where that fails as well: the account is somebody else’s, or there is none', async () => {
+    for (const [code, answer] of Object.entries({ invalid_credentials: 400, unexpected_failure: 500 })) {
+      const { status, asked } = await signUpWith(
+        (res) => refuse(res, 500, lost),
+        (res) => refuse(res, answer, { code }),
+      );
+      expect(status).toBe(500);
+      expect(asked).toHaveLength(2);
+    }
+  });
+
+  test('is answered as every sign-up where addresses must be confirmed: only unknown ones can lose', async () => {
+    const { status } = await signUpWith(
+      (res) => refuse(res, 500, lost),
+      (res) => refuse(res, 400, { code: 'email_not_confirmed' }),
+      false,
+    );
+    expect(status).toBe(200);
+  });
+
+  test('is told from other failures, after which nobody is signed in', async () => {
+    for (const [status, body] of [
+      [504, { code: 'request_timeout' }],
+      [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],
+      [500, { message: 'of a proxy' }],
+      [503, lost],
+      [422, { code: 'user_already_exists' }],
+    ] as const) {
+      const { asked } = await signUpWith((res) => refuse(res, status, body), sendSession);
+      expect(asked).toEqual(['/auth/v1/signup']);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { expect, test } from 'vitest';
+import { sharedSecret, token } from '../support/access-token.ts';
+import { environment, startListening } from '../support/server-process.ts';
+
+/** As many as one user may collect: each refresh gives another. */
+const tokens = 4_000;
+
+test('thousands of long tokens of one user do not exhaust the memory of a gateway', async () => {
+  const { child, exited, origin } = await startListening({
+    ...environment(),
+    SUPABASE_JWT_SECRET: sharedSecret,
+    RATE_LIMIT_PER_MINUTE: '1',
+    // About twice what the gateway takes; the tokens are 30 MB, and what they say once more.
+    NODE_OPTIONS: '--max-old-space-size=72',
+  });
+  const dispatcher = new Agent({ connections: 8 });
+  const user_metadata = { note: randomBytes(2_700).toString('hex') };
+  const statuses = new Map<number, number>();
+  let sent = 0;
+  const clients = Array.from({ length: 8 }, async () => {
+    while (sent < tokens) {
+      const authorization = `Bearer ${await token(undefined, { session_id: String(sent++), user_metadata })}`;
+      const { statusCode, body } = await request(`${origin}/api/v1/home`, {
+        dispatcher,
+        headers: { authorization },
+      });
+      await body.dump();
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+    }
+  });
+  await Promise.all(clients);
+  expect(statuses.get(429)).toBeGreaterThan(tokens - 10);
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+  await dispatcher.close();
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});

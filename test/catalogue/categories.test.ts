@@ -1,0 +1,51 @@
+import { describe, expect } from 'vitest';
+import { bearer } from '../support/api.ts';
+import { addCategory } from '../support/catalogue.ts';
+import { test } from '../support/test.ts';
+
+type Tree = { data: { slug: string; children: { slug: string }[] }[] };
+
+describe('GET /categories', () => {
+  test('a guest gets the tree: active intentions in display order, each with its sub-intentions', async ({
+    api,
+    sql,
+  }) => {
+    const parent = await addCategory(sql);
+    const [late, early, hidden] = [`${parent}-late`, `${parent}-early`, `${parent}-hidden`];
+    await addCategory(sql, { parent, slug: late });
+    await addCategory(sql, { parent, slug: early });
+    await addCategory(sql, { parent, slug: hidden, is_active: false });
+    await sql`update public.categories set sort_order = -1, description = 'First' where slug = ${early}`;
+
+    const { body }: { body: Tree } = await api.get('/categories').expect(200);
+    const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(body.data.find(({ slug }) => slug === parent)).toEqual({
+      id: uuid,
+      name: `Category ${parent}`,
+      slug: parent,
+      description: null,
+      sort_order: 0,
+      children: [
+        { id: uuid, name: `Category ${early}`, slug: early, description: 'First', sort_order: -1 },
+        { id: uuid, name: `Category ${late}`, slug: late, description: null, sort_order: 0 },
+      ],
+    });
+  });
+
+  test('children of an inactive parent are not served', async ({ api, sql }) => {
+    const parent = await addCategory(sql, { is_active: false });
+    const child = await addCategory(sql, { parent });
+    const { body }: { body: Tree } = await api.get('/categories').expect(200);
+    const slugs = body.data.flatMap(({ slug, children }) => [slug, ...children.map((item) => item.slug)]);
+    expect(slugs).not.toContain(parent);
+    expect(slugs).not.toContain(child);
+  });
+
+  test('a signed-in user gets the same tree as a guest', async ({ api, user, sql }) => {
+    const slug = await addCategory(sql);
+    const guest = await api.get('/categories').expect(200);
+    expect(guest.body.data).toContainEqual(expect.objectContaining({ slug }));
+    const customer = await api.get('/categories').auth(user.access_token, bearer).expect(200);
+    expect(customer.body.data).toContainEqual(expect.objectContaining({ slug }));
+  });
+});

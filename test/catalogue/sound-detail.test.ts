@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { describe, expect, inject } from 'vitest';
+import { bearer } from '../support/api.ts';
+import { addCategory, addSound } from '../support/catalogue.ts';
+import { storeFile } from '../support/files.ts';
+import { test } from '../support/test.ts';
+
+describe('GET /sounds/{id}', () => {
+  test('is the Sound of the list with audio and cover signed for 300 seconds', async ({ api, sql, user }) => {
+    const category = await addCategory(sql);
+    const name = randomUUID();
+    const audio_path = await storeFile('audio', `${name}/take-1.wav`, 'audio/wav', 'the audio');
+    const cover_image_path = await storeFile('covers', `${name}.jpg`, 'image/jpeg', 'the cover');
+    const id = await addSound(sql, { category, audio_path, cover_image_path });
+
+    const { body } = await api
+      .get(`/sounds/${id}`)
+      .auth(user.access_token, bearer)
+      .expect(200)
+      .expect('Cache-Control', 'no-store');
+    const list = await api.get('/sounds').query({ category }).auth(user.access_token, bearer);
+    expect(body.data).toEqual({
+      ...list.body.data[0],
+      cover_image_url: expect.any(String),
+      audio_url: expect.any(String),
+      audio_url_expires_in: 300,
+    });
+    for (const [url, content] of [
+      [body.data.audio_url, 'the audio'],
+      [body.data.cover_image_url, 'the cover'],
+    ] as const) {
+      const claims = decodeJwt(new URL(url).searchParams.get('token') ?? '');
+      expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
+      expect(await (await fetch(url)).text()).toBe(content);
+    }
+  });
+
+  test('a missing file is a null address and a line in the log, not an error', async ({
+    api,
+    gateway,
+    sql,
+    user,
+  }) => {
+    const id = await addSound(sql, { audio_path: 'not/there.wav', cover_image_path: 'not-there.jpg' });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer).expect(200);
+    expect(body.data).toMatchObject({ audio_url: null, cover_image_url: null, audio_url_expires_in: 300 });
+    expect(gateway.logged.some((line) => line.includes('not/there.wav'))).toBe(true);
+  });
+
+  test('a sound without files has null addresses', async ({ api, sql, user }) => {
+    const id = await addSound(sql);
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
+    expect(body.data).toMatchObject({ audio_url: null, cover_image_url: null });
+  });
+
+  test('unknown, inactive and malformed ids are 404 alike', async ({ api, sql, user }) => {
+    const inactive = await addSound(sql, { is_active: false });
+    for (const id of [randomUUID(), inactive, 'not-a-uuid', '%00', '%zz', '1', `${inactive}0`, '💥']) {
+      for (const [method, path] of [
+        ['get', `/sounds/${id}`],
+        ['post', `/sounds/${id}/play`],
+      ] as const) {
+        expect((await api[method](path).auth(user.access_token, bearer)).status, path).toBe(404);
+      }
+    }
+  });
+
+  test('an id is found in upper case too, and returned in lower case', async ({ api, sql, user }) => {
+    const id = await addSound(sql);
+    const { body } = await api.get(`/sounds/${id.toUpperCase()}`).auth(user.access_token, bearer);
+    expect(body.data.id).toBe(id);
+  });
+});
+
+describe('an audio address', () => {
+  test('serves parts of the file to players that seek', async ({ api, sql, user }) => {
+    const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', '0123456789');
+    const id = await addSound(sql, { audio_path });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
+    const part = async (range: string) => {
+      const response = await fetch(body.data.audio_url, { headers: { Range: range } });
+      return [response.status, response.headers.get('content-range'), await response.text()];
+    };
+    expect(await part('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234']);
+    expect(await part('bytes=7-')).toEqual([206, 'bytes 7-9/10', '789']);
+    expect(await part('bytes=-3')).toEqual([206, 'bytes 7-9/10', '789']);
+    expect((await part('bytes=100-'))[0]).toBe(416);
+  });
+
+  test('stops working when it expires', async () => {
+    // The service signs for 300 seconds; a shorter address of the same kind shows what happens at the end of them.
+    const { apiUrl, secretKey } = inject('stack');
+    const path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
+    const signing = await fetch(`${apiUrl}/storage/v1/object/sign/audio/${path}`, {
+      method: 'POST',
+      headers: {
+        apikey: secretKey,
+        Authorization: `Bearer ${secretKey}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({ expiresIn: 5 }),
+    });
+    const { signedURL } = (await signing.json()) as { signedURL: string };
+    const url = `${apiUrl}/storage/v1${signedURL}`;
+    expect((await fetch(url)).status).toBe(200);
+    await expect.poll(async () => (await fetch(url)).status).toBe(400);
+  });
+
+  test('cannot be forged: without its token, for another file or with a changed token it serves nothing', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
+    const other = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'other audio');
+    const id = await addSound(sql, { audio_path });
+    const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer);
+    const url: string = body.data.audio_url;
+    for (const forged of [url.split('?')[0] ?? '', url.replace(audio_path, other), `${url}x`]) {
+      expect((await fetch(forged)).status, forged).toBe(400);
+    }
+  });
+});

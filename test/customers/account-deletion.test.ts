@@ -1,0 +1,154 @@
+import type { ServerResponse } from 'node:http';
+import { decodeJwt } from 'jose';
+import { describe, expect } from 'vitest';
+import { token } from '../support/access-token.ts';
+import { type Api, apiAt, bearer } from '../support/api.ts';
+import { addSound } from '../support/catalogue.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
+import { forge } from '../support/forge.ts';
+import { startGateway } from '../support/gateway.ts';
+import { password, type Session, type Sql, signUp, test } from '../support/test.ts';
+
+const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
+
+/** Makes the sign-in of a session 16 minutes old. The real Auth keeps its moment in a table of its own. */
+async function ageSignIn(sql: Sql, { user }: Session) {
+  const sessions = sql`select id from auth.sessions where user_id = ${user.id}`;
+  const [row] = await sql`select to_regclass('auth.mfa_amr_claims') is not null as has_claims`;
+  await sql`update auth.sessions set created_at = created_at - interval '16 minutes' where id in (${sessions})`;
+  if (row?.['has_claims'])
+    await sql`
+      update auth.mfa_amr_claims
+      set created_at = created_at - interval '16 minutes', updated_at = updated_at - interval '16 minutes'
+      where session_id in (${sessions})`;
+}
+
+describe('DELETE /me', () => {
+  test('ends its sessions and removes its record, favorites and keys; nobody else loses anything', async ({
+    api,
+    sql,
+  }) => {
+    const [leaving, staying] = [await signUp(api), await signUp(api)];
+    const sound_id = await addSound(sql);
+    for (const { access_token } of [leaving, staying])
+      await api.post('/favorites').auth(access_token, bearer).send({ sound_id }).expect(201);
+    const [key] = await sql`select api_key from admin.create_api_key('Partner', ${leaving.user.email})`;
+    await api.get('/me').auth(key?.['api_key'], bearer).expect(200);
+
+    await api.delete('/me').auth(key?.['api_key'], bearer).expect(401);
+    const access = (await refresh(api, leaving).expect(200)).body.data.access_token; // a refresh keeps the sign-in
+    await api
+      .delete('/me')
+      .auth(access, bearer)
+      .expect(200, { data: { ok: true } });
+
+    await refresh(api, leaving).expect(401);
+    await api.post('/auth/signin').send({ email: leaving.user.email, password }).expect(401);
+    for (const path of ['/me', '/me/customer', '/favorites'])
+      for (const credential of [access, key?.['api_key']])
+        await api.get(path).auth(credential, bearer).expect(401);
+    await api.delete('/me').auth(access, bearer).expect(401);
+    const leftovers = await sql`
+      select (select count(*) from auth.users where id = ${leaving.user.id})::int as users,
+        (select count(*) from public.customers where id = ${leaving.user.id})::int as customers,
+        (select count(*) from public.favorites where user_id = ${leaving.user.id})::int as favorites,
+        (select count(*) from private.api_keys where owner_id = ${leaving.user.id})::int as keys`;
+    expect(leftovers).toEqual([{ users: 0, customers: 0, favorites: 0, keys: 0 }]);
+
+    const { body } = await api.get('/favorites').auth(staying.access_token, bearer).expect(200);
+    expect(body.data).toMatchObject([{ sound_id }]);
+    await signUp(api, leaving.user.email); // the address is free again
+  });
+
+  test('twice at once by one device is one deletion, with one answer', async ({ api }) => {
+    for (let turn = 0; turn < 10; turn++) {
+      const { access_token } = await signUp(api);
+      const answers = await Promise.all([1, 2].map(() => api.delete('/me').auth(access_token, bearer)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    }
+  });
+
+  test('at once by two devices, on one gateway or two, is 200 for one at least, and 401 for who comes late', async ({
+    api,
+    sql,
+  }) => {
+    const gateway = await startGateway();
+    for (let turn = 0; turn < 20; turn++) {
+      const { user, access_token } = await signUp(api);
+      const other = await api.post('/auth/signin').send({ email: user.email, password }).expect(200);
+      const second = turn % 2 ? api : apiAt(gateway.url);
+      const answers = await Promise.all([
+        api.delete('/me').auth(access_token, bearer),
+        second.delete('/me').auth(other.body.data.access_token, bearer),
+      ]);
+      const statuses = answers.map(({ status }) => status).sort();
+      expect([
+        [200, 200],
+        [200, 401],
+      ]).toContainEqual(statuses);
+      expect(await sql`select from auth.users where id = ${user.id}`).toHaveLength(0);
+    }
+    await gateway.close();
+  });
+
+  test('by a session that has ended, or of a deactivated customer, is refused', async ({ api, sql }) => {
+    const owner = await signUp(api);
+    const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
+      .body.data;
+    await api
+      .post('/auth/password')
+      .auth(owner.access_token, bearer)
+      .send({ password: `${password}, new` })
+      .expect(200);
+    await api.delete('/me').auth(thief.access_token, bearer).expect(401);
+    await api.get('/me').auth(owner.access_token, bearer).expect(200);
+    await sql`update public.customers set is_active = false where id = ${owner.user.id}`;
+    await api.delete('/me').auth(owner.access_token, bearer).expect(401);
+    expect(await sql`select from auth.users where id = ${owner.user.id}`).toHaveLength(1);
+  });
+
+  test('with a token that tells no sign-in is refused', async ({ api, user, skip }) => {
+    const { amr, ...claims } = decodeJwt(user.access_token);
+    expect(amr).toHaveLength(1);
+    const untold = await forge(skip, claims);
+    const { body } = await api.delete('/me').auth(untold, bearer).expect(401);
+    expect(body.error.message).toBe('Sign in again to delete the account.');
+  });
+
+  test('needs a sign-in within the last 15 minutes', async ({ api, sql }) => {
+    const session = await signUp(api);
+    await ageSignIn(sql, session);
+    const token = (await refresh(api, session).expect(200)).body.data.access_token;
+    const { body } = await api
+      .delete('/me')
+      .auth(token, bearer)
+      .expect(401)
+      .expect('X-Error-Reason', 'recent_sign_in_required');
+    expect(body.error.message).toBe('Sign in again to delete the account.');
+    const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
+    await api.delete('/me').auth(again.body.data.access_token, bearer).expect(200);
+  });
+});
+
+test('two devices that delete their account at once are each asked about their session, and the account is deleted once', async () => {
+  const calls: string[] = [];
+  let deletion: ServerResponse | undefined;
+  await withSupabase(
+    (req, res) => {
+      calls.push(req.method ?? '');
+      if (req.method === 'DELETE') deletion = res;
+      else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      // Not before the other is as far.
+      if (deletion && calls.filter((method) => method === 'GET').length === 2)
+        deletion.writeHead(200).end('{}');
+    },
+    async (api) => {
+      const amr = [{ method: 'password', timestamp: Math.floor(Date.now() / 1000) }];
+      const tokens = await Promise.all(
+        [1, 2].map((session) => token(undefined, { amr, session_id: `${session}` })),
+      );
+      await Promise.all(tokens.map((each) => api.delete('/me').auth(each, bearer).expect(200)));
+    },
+  );
+  expect(calls.toSorted()).toEqual(['DELETE', 'GET', 'GET']);
+});

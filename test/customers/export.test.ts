@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { bearer } from '../support/api.ts';
+import { addSound } from '../support/catalogue.ts';
+import { signUp, test } from '../support/test.ts';
+
+test('GET /me/export is one file with everything that is kept of the caller, and nothing of others', async ({
+  api,
+  sql,
+}) => {
+  const [mine, other] = [await signUp(api), await signUp(api)];
+  const { access_token: token, user } = mine;
+  const [id, key] = [await addSound(sql, { title: 'Played' }), randomUUID()];
+  const call = (method: 'get' | 'post' | 'patch', path: string) => api[method](path).auth(token, bearer);
+  await call('post', '/favorites').send({ sound_id: id }).expect(201);
+  await call('post', `/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);
+  await call('patch', '/me/customer').send({ full_name: 'Ada', country: 'DE' }).expect(200);
+  const [issued] = await sql`select * from admin.create_api_key('Partner', ${user.email})`;
+  await api.post(`/sounds/${id}/play`).auth(other.access_token, bearer).expect(200);
+  await sql`select admin.create_api_key('Another', ${other.user.email})`;
+
+  const { headers, body, text } = await call('get', '/me/export').expect(200);
+  expect(headers['content-disposition']).toBe('attachment; filename=sounds-service-export.json');
+  expect(body.data).toEqual({
+    profile: (await call('get', '/me')).body.data,
+    customer: (await call('get', '/me/customer')).body.data,
+    favorites: (await call('get', '/favorites')).body.data,
+    history: (await call('get', '/history')).body.data,
+    api_keys: [{ name: 'Partner', key_prefix: issued?.['key_prefix'] }],
+    play_receipts: [{ key, sound_id: id, received_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
+    listening_days: [new Date().toISOString().slice(0, 10)],
+  });
+  expect(body.data).toMatchObject({
+    profile: { full_name: 'Ada' },
+    customer: { country: 'DE' },
+    favorites: [{ sound_id: id }],
+    history: [{ sound_id: id, plays: 1 }],
+  });
+  expect(text).not.toContain(issued?.['api_key']);
+  expect(text).not.toContain(other.user.id);
+});
+
+test('an account without a customer record and without anything else can be exported', async ({
+  api,
+  sql,
+}) => {
+  const { access_token: token, user } = await signUp(api);
+  await sql`delete from public.customers where id = ${user.id}`;
+  const { body } = await api.get('/me/export').auth(token, bearer).expect(200);
+  expect(body.data).toEqual({
+    profile: { id: user.id, email: user.email, full_name: null, avatar_url: null },
+    customer: null,
+    favorites: [],
+    history: [],
+    api_keys: [],
+    play_receipts: [],
+    listening_days: [],
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect } from 'vitest';
+import { countryCodes } from '../../src/country.ts';
+import { type Api, bearer } from '../support/api.ts';
+import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
+
+const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+async function signUpAda(api: Api): Promise<Session> {
+  const account = { email: newEmail(), password, full_name: 'Ada' };
+  return (await api.post('/auth/signup').send(account).expect(200)).body.data;
+}
+
+const patch = (api: Api, token: string, body: object) =>
+  api.patch('/me/customer').auth(token, bearer).send(body);
+
+describe('GET /me', () => {
+  test('is the profile, with the kind of credential', async ({ api }) => {
+    const { user, access_token } = await signUpAda(api);
+    expect((await api.get('/me').auth(access_token, bearer)).body).toEqual({
+      data: { id: user.id, email: user.email, full_name: 'Ada', avatar_url: null },
+      auth_via: 'jwt',
+    });
+  });
+
+  test('comes from the token when the customer record is missing; /me/customer is then 404', async ({
+    api,
+    sql,
+  }) => {
+    const { user, access_token: token } = await signUpAda(api);
+    await sql`delete from public.customers where id = ${user.id}`;
+    expect((await api.get('/me').auth(token, bearer)).body).toEqual({
+      data: { id: user.id, email: user.email, full_name: null, avatar_url: null },
+      auth_via: 'jwt',
+    });
+    await api.get('/me/customer').auth(token, bearer).expect(404);
+    await patch(api, token, { full_name: 'Ada' }).expect(404);
+  });
+});
+
+describe('GET /me/customer', () => {
+  test('is the whole record, with the kind of credential', async ({ api }) => {
+    const { user, access_token } = await signUpAda(api);
+    const { body } = await api.get('/me/customer').auth(access_token, bearer).expect(200);
+    expect(body).toEqual({
+      data: {
+        id: user.id,
+        email: user.email,
+        full_name: 'Ada',
+        avatar_url: null,
+        phone: null,
+        provider: 'email',
+        source: 'email',
+        locale: null,
+        country: null,
+        marketing_opt_in: false,
+        is_active: true,
+        last_seen_at: null,
+        created_at: dateTime,
+        updated_at: dateTime,
+      },
+      auth_via: 'jwt',
+    });
+  });
+
+  test('tells when the user was last here, at most every 15 minutes, without moving updated_at', async ({
+    api,
+  }) => {
+    const { access_token: token } = await signUp(api);
+    const record = async () => (await api.get('/me/customer').auth(token, bearer)).body.data;
+    const first = await record();
+    await expect.poll(async () => (await record()).last_seen_at).toEqual(dateTime);
+    const seen = await record();
+    expect(seen.updated_at).toBe(first.updated_at);
+    await api.get('/home').auth(token, bearer);
+    expect((await record()).last_seen_at).toBe(seen.last_seen_at);
+  });
+});
+
+describe('PATCH /me/customer', () => {
+  test('changes the fields it is given and no others, and returns the record', async ({ api }) => {
+    const { access_token: token } = await signUpAda(api);
+    const before = (await api.get('/me/customer').auth(token, bearer)).body.data;
+    const changes = { phone: '+49 (170) 123-45.67', locale: 'PT-br', country: 'de', marketing_opt_in: true };
+    const { body } = await patch(api, token, changes).expect(200);
+    expect(body).toEqual({
+      data: {
+        ...before,
+        phone: '+491701234567',
+        locale: 'pt-BR',
+        country: 'DE',
+        marketing_opt_in: true,
+        last_seen_at: expect.toSatisfy(() => true),
+        updated_at: dateTime,
+      },
+    });
+    expect(body.data.updated_at > before.updated_at).toBe(true);
+  });
+
+  test('trims text, and null clears a field', async ({ api }) => {
+    const { access_token: token } = await signUpAda(api);
+    const given = { full_name: '  Ada L.\n', avatar_url: ' https://a.example/x.png?y=1#z ' };
+    expect((await patch(api, token, given)).body.data).toMatchObject({
+      full_name: 'Ada L.',
+      avatar_url: 'https://a.example/x.png?y=1#z',
+    });
+    const cleared = { full_name: null, avatar_url: null, phone: null, locale: null, country: null };
+    expect((await patch(api, token, cleared)).body.data).toMatchObject(cleared);
+  });
+
+  test('with no fields changes nothing, not even updated_at', async ({ api }) => {
+    const { access_token: token } = await signUpAda(api);
+    const before = (await api.get('/me/customer').auth(token, bearer)).body.data;
+    const { body } = await patch(api, token, {}).expect(200);
+    expect(body.data).toMatchObject({ updated_at: before.updated_at, full_name: 'Ada' });
+  });
+
+  for (const [field, value] of [
+    ['email', 'new@example.com'],
+    ['provider', 'google'],
+    ['source', 'google'],
+    ['id', '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'],
+    ['is_active', false],
+    ['last_seen_at', null],
+    ['updated_at', null],
+    ['unknown', 1],
+    ['full_name', ''],
+    ['full_name', '   '],
+    ['full_name', '\u200b\ufeff\u2063'],
+    ['full_name', 'x'.repeat(201)],
+    ['full_name', 5],
+    ['full_name', 'a\u0000b'],
+    ['full_name', '\ud800'],
+    ['avatar_url', 'http://a.example/x.png'],
+    ['avatar_url', `https://a.example/${'x'.repeat(2048)}`],
+    ['phone', '0170 1234567'],
+    ['phone', '+49'],
+    ['phone', '+0123456789'],
+    ['phone', '+1234567890123456'],
+    ['phone', '+49 170 CALLME'],
+    ['locale', 'not a locale'],
+    ['locale', 'x'],
+    ['locale', 'de_DE'],
+    ['locale', `de-x-${'abcdefgh-'.repeat(5)}a`],
+    ['country', 'XX'],
+    ['country', 'UK'],
+    ['country', 'Germany'],
+    ['country', 'ß'],
+    ['country', 'ﬁ'],
+    ['marketing_opt_in', null],
+    ['marketing_opt_in', 'true'],
+    ['marketing_opt_in', 1],
+  ] as const) {
+    test(`refuses ${field}: ${JSON.stringify(value)?.slice(0, 50)}, naming the field, and writes nothing`, async ({
+      api,
+      sql,
+      user,
+    }) => {
+      const version = () => sql`select xmin from public.customers where id = ${user.user.id}`;
+      // last_seen_at is written once, after an answer: that must not be taken for a write of this request.
+      await api.get('/me').auth(user.access_token, bearer);
+      await expect
+        .poll(() => sql`select from public.customers where id = ${user.user.id} and last_seen_at is not null`)
+        .toHaveLength(1);
+      const before = await version();
+      const body = { full_name: 'Fine', country: 'FR', [field]: value };
+      const answer = await patch(api, user.access_token, body).expect(400);
+      expect(answer.body.error.message).toMatch(new RegExp(`^${field}: `));
+      // Names are from a closed list, which has those of the record.
+      expect(answer.headers['x-error-field']).toBe(field === 'unknown' ? undefined : field);
+      expect(await version()).toEqual(before);
+    });
+  }
+
+  test('a field called __proto__ is an unknown field', async ({ api, user }) => {
+    const answer = await api
+      .patch('/me/customer')
+      .auth(user.access_token, bearer)
+      .type('json')
+      .send('{"__proto__":{"full_name":"x"}}')
+      .expect(400);
+    expect(answer.body.error.message).toMatch(/^__proto__: /);
+  });
+
+  test('parallel changes of different fields are all kept', async ({ api }) => {
+    const { access_token: token } = await signUpAda(api);
+    const changes = [
+      { full_name: 'B' },
+      { phone: '+4917012345' },
+      { country: 'IT' },
+      { locale: 'it' },
+      { marketing_opt_in: true },
+    ];
+    await Promise.all(changes.map((body) => patch(api, token, body).expect(200)));
+    const { body } = await api.get('/me/customer').auth(token, bearer);
+    expect(body.data).toMatchObject(Object.assign({}, ...changes));
+  });
+
+  test('is the caller’s record alone', async ({ api, user }) => {
+    const other = await signUpAda(api);
+    await patch(api, user.access_token, { full_name: 'Mine' });
+    const { body } = await api.get('/me/customer').auth(other.access_token, bearer);
+    expect(body.data.full_name).toBe('Ada');
+  });
+
+  test('accepts exactly the countries that the database accepts', async ({ sql }) => {
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+    const all = letters.flatMap((first) => letters.map((second) => first + second));
+    const [row] = await sql`
+      select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'country_is_an_iso_3166_1_alpha_2_code'`;
+    const inDatabase = new Set(
+      String(row?.['rule'])
+        .match(/\b[A-Z]{2}\b/g)
+        ?.filter((code) => all.includes(code)),
+    );
+    expect([...countryCodes].filter((code) => !inDatabase.has(code))).toEqual([]);
+    expect([...inDatabase].filter((code) => !countryCodes.has(code))).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { globSync } from 'node:fs';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installPgtap, runPgtap } from '../support/pgtap.ts';
+import { startDatabase } from '../support/prepared.ts';
+
+// Runs the files of `supabase test db` in databases of their own: pgTAP does not belong into the one of the other tests.
+
+const files = globSync('supabase/tests/**/*.test.sql').sort();
+
+test('there are pgTAP files', () => expect(files).not.toEqual([]));
+
+/** The states that a database may be in, each with what makes it of the one before. */
+const states: Record<string, string | null> = {
+  'an empty database': null,
+  // What `supabase start` does, and `supabase db push` does not.
+  'a seeded database': 'supabase/seed.sql',
+  'a used database': 'test/support/use.sql',
+};
+
+async function runFile(databaseUrl: string, file: string): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  await sql.file(file).simple();
+  await sql.end();
+}
+
+/** Hosted projects have either release; what depends on the state of a database does not depend on the release. */
+const suites = [
+  { release: 17, states: Object.keys(states) },
+  { release: 15, states: ['an empty database'] },
+] as const;
+
+describe.each(suites)('PostgreSQL $release', async ({ release, states: wanted }) => {
+  const { databaseUrl, stop } = await startDatabase(release);
+  afterAll(stop);
+  await installPgtap(databaseUrl);
+
+  describe.each(wanted)('%s', (state) => {
+    beforeAll(async () => {
+      const change = states[state] ?? null;
+      if (change !== null) await runFile(databaseUrl, change);
+    });
+
+    test.each(files)('%s', async (file) => {
+      const { planned, tests } = await runPgtap(databaseUrl, file);
+      const failed = tests.filter(({ ok }) => !ok).map(({ name, diagnosis }) => `${name}\n${diagnosis}`);
+      expect(failed).toEqual([]);
+      expect(tests.length).toBe(planned);
+    });
+  });
+});

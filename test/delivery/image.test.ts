@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { apiAt, bearer } from '../support/api.ts';
+import { buildImage, type Image, runIn, sealImage, unsealImage } from '../support/image.ts';
+import { environment } from '../support/server-process.ts';
+import { newEmail, password } from '../support/test.ts';
+
+let folder: string;
+let image: Image;
+/** What anybody may write to in the image as it is delivered. */
+let writable: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sounds-service-image-'));
+  // Who runs the image is not who made the folder.
+  await chmod(folder, 0o711);
+  image = buildImage(folder);
+  writable = execFileSync('find', [image.root, '-perm', '-002', '!', '-type', 'l'], { encoding: 'utf8' });
+  sealImage(image);
+});
+
+afterAll(async () => {
+  unsealImage(image);
+  await rm(folder, { recursive: true });
+});
+
+/** The code that the image's health check ends with. */
+async function healthOf(port: string): Promise<number> {
+  const child = runIn(image, image.healthcheck, { PORT: port });
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+describe('the image', () => {
+  test('holds the gateway and what it needs, and nothing else', () => {
+    const app = join(image.root, image.workdir);
+    expect(readdirSync(app).toSorted()).toEqual([
+      '.cache',
+      'docs',
+      'node_modules',
+      'package.json',
+      'src',
+      'supabase',
+    ]);
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, { dev?: true }>;
+    };
+    const forDevelopment = Object.keys(packages).filter((path) => packages[path]?.dev);
+    expect(forDevelopment.length).toBeGreaterThan(100);
+    const ofTheClient = ['node_modules/sounds-client', 'node_modules/openapi-fetch'];
+    expect(Object.keys(packages)).toEqual(expect.arrayContaining(ofTheClient));
+    const unneeded = [...forDevelopment, ...ofTheClient];
+    expect(unneeded.filter((path) => existsSync(join(app, path)))).toEqual([]);
+  });
+
+  test('does not run as root, nor through a shell that would keep SIGTERM to itself', () => {
+    expect(image.user).toBe('node');
+    expect([image.command[0], image.command.at(-1)]).toEqual(['node', 'src/server.ts']);
+  });
+
+  test('has no file or folder that anybody may write to', () => {
+    expect(writable).toBe('');
+  });
+
+  test('is compiled: no start has to read TypeScript', async () => {
+    // Node's own words are lost where a pipe is full.
+    await using report = await open(join(folder, 'report'), 'w');
+    const child = runIn(image, image.command, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }, report.fd);
+    await once(child, 'exit');
+    const told = readFileSync(join(folder, 'report'), 'utf8');
+    for (const file of ['server.ts', 'routes/sounds.ts'])
+      expect(told).toMatch(new RegExp(`StrippedTypeScript \\S+/src/${file} because cache was the same`));
+  });
+
+  test('is run as npm start runs it', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
+    expect(scripts.start.split(' ').filter((word) => !/^(exec|--env-file.*)$/.test(word))).toEqual(
+      image.command,
+    );
+    expect(Object.keys(image.env).filter((name) => !name.startsWith('NODE_'))).toEqual([]);
+  });
+
+  test('starts from read-only files, is healthy, serves a new user, and ends by itself on SIGTERM', async () => {
+    const child = runIn(image, image.command, { ...environment(), HOME: '/nonexistent' });
+    const exited = once(child, 'exit');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (text) => {
+        output += text;
+      });
+    await expect.poll(() => output).toContain('Listening');
+    const line = output.split('\n').find((text) => text.includes('Listening')) ?? '';
+    const { port } = (JSON.parse(line) as { address: { port: number } }).address;
+    expect(await healthOf(String(port))).toBe(0);
+
+    const url = `http://127.0.0.1:${port}/api/v1`;
+    // Read from files when they are asked for.
+    for (const path of ['/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
+      expect((await fetch(url + path)).status, path).toBe(200);
+    const account = { email: newEmail(), password };
+    const api = apiAt(url);
+    const { access_token } = (await api.post('/auth/signup').send(account).expect(200)).body.data;
+    const me = await api.get('/me').auth(access_token, bearer).expect(200);
+    expect(me.body.data.email).toBe(account.email);
+
+    const doctor = runIn(image, ['node', 'src/doctor/main.ts'], environment());
+    expect(await once(doctor, 'exit')).toEqual([0, null]);
+
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(await healthOf(String(port))).toBe(1);
+  });
+});
+
+describe('.github/dependabot.yml', () => {
+  test('asks every week for new versions of packages, actions and images', () => {
+    const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8')) as {
+      updates: { 'package-ecosystem': string; directory: string; schedule: { interval: string } }[];
+    };
+    const ecosystems = updates.map((update) => update['package-ecosystem']).toSorted();
+    expect(ecosystems).toEqual(['docker', 'docker-compose', 'github-actions', 'npm']);
+    for (const { directory, schedule } of updates)
+      expect([directory, schedule.interval]).toEqual(['/', 'weekly']);
+  });
+});
+
+type ComposeService = {
+  environment?: Record<string, string>;
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  read_only?: boolean;
+  stop_grace_period?: string;
+  healthcheck?: object;
+};
+
+describe('compose.yaml', () => {
+  const { services } = parse(readFileSync('compose.yaml', 'utf8')) as {
+    services: Record<string, ComposeService>;
+  };
+  const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'));
+
+  test('runs two gateways that share limits, trust the one proxy, insist on https and are given time to end', () => {
+    expect(gateways).toHaveLength(2);
+    for (const [, { environment: decided, read_only, stop_grace_period }] of gateways) {
+      const example = parseEnv(readFileSync('.env.example', 'utf8')) as Record<string, string>;
+      const config = loadConfig({ ...example, ...decided });
+      expect(config).toMatchObject({ port: 3000, trustProxy: 1, requireHttps: true });
+      expect(new URL(config.secrets.redisUrl ?? '').hostname).toBe('redis');
+      expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(config.shutdownGraceSeconds);
+      expect(read_only).toBe(true);
+    }
+  });
+
+  test('lets nobody past the proxy, which knows both gateways', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
+    expect(published.map(([name]) => name)).toEqual(['proxy']);
+    const addresses = gateways.map(([name]) => `${name}:3000`).join(' ');
+    expect(readFileSync('ops/Caddyfile', 'utf8')).toContain(`reverse_proxy ${addresses} {`);
+  });
+
+  test('starts a service when those that it needs are healthy, which each of these can tell', () => {
+    const tells = (name: string) => name.startsWith('gateway') || services[name]?.healthcheck !== undefined;
+    const needed = Object.values(services).flatMap(({ depends_on = {} }) => Object.entries(depends_on));
+    expect(needed.length).toBeGreaterThan(2);
+    for (const [name, { condition }] of needed) {
+      expect(condition).toBe('service_healthy');
+      expect(tells(name), name).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import { describe, expect } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig, variables } from '../../src/config.ts';
+import { test } from '../support/test.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: seven kinds, some broken on purpose, which their types would forbid; the compiler and the schemas check them below
+type Manifest = { apiVersion: string; kind: string; metadata: any; spec: any };
+
+const source = readFileSync('ops/kubernetes.yaml', 'utf8');
+const manifests = parseAllDocuments(source).map((document) => document.toJS() as Manifest);
+const only = (kind: string) => {
+  const found = manifests.filter((manifest) => manifest.kind === kind);
+  expect(found, kind).toHaveLength(1);
+  return structuredClone(found[0] as Manifest);
+};
+
+/** Where the package has the schema and the type of a kind. */
+const moduleOf = ({ apiVersion, kind }: Manifest) => `kubernetes-models/${apiVersion}/${kind}`;
+
+/** What the values break of the schema: types, formats, what is required. Schemas of Kubernetes allow unknown fields. */
+async function faultsOfValues(manifest: Manifest): Promise<string[]> {
+  const { [manifest.kind]: Model } = await import(moduleOf(manifest));
+  try {
+    new Model(manifest).validate();
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+/** What the compiler says of the manifests as values of their types, which know every field. */
+function faultsOfFields(all: Manifest[]): string[] {
+  const path = resolve('test/manifests.virtual.ts');
+  const text = all
+    .map(
+      (manifest, index) =>
+        `import type { I${manifest.kind} as Kind${index} } from '${moduleOf(manifest)}';
+         export const manifest${index}: Kind${index} = ${JSON.stringify(manifest)};`,
+    )
+    .join('\n');
+  const options: ts.CompilerOptions = {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ESNext,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  host.fileExists = (name) => name === path || fileExists(name);
+  host.getSourceFile = (name, ...rest) =>
+    name === path ? ts.createSourceFile(name, text, ts.ScriptTarget.ESNext) : getSourceFile(name, ...rest);
+  const program = ts.createProgram([path], options, host);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+describe('ops/kubernetes.yaml', () => {
+  test('holds what the schemas of Kubernetes know, and nothing else', async () => {
+    expect(manifests.map(({ kind }) => kind).toSorted()).toEqual([
+      'Deployment',
+      'HorizontalPodAutoscaler',
+      'Ingress',
+      'Namespace',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'Service',
+    ]);
+    expect(faultsOfFields(manifests)).toEqual([]);
+    for (const manifest of manifests) expect(await faultsOfValues(manifest)).toEqual([]);
+  });
+
+  test('would fail with a field or a value that they do not know', async () => {
+    const unknown = only('Deployment');
+    unknown.spec.template.spec.containers[0].readynessProbe = {};
+    expect(faultsOfFields([unknown]).join()).toContain('readynessProbe');
+    const text = only('HorizontalPodAutoscaler');
+    text.spec.minReplicas = 'two';
+    expect((await faultsOfValues(text)).join()).toContain('minReplicas');
+    const missing = only('Deployment');
+    delete missing.spec.selector;
+    expect((await faultsOfValues(missing)).join()).toContain('selector');
+  });
+
+  test('configures a gateway that starts, with nothing secret in the file', () => {
+    const [{ env, envFrom, ports }] = only('Deployment').spec.template.spec.containers;
+    const set: Record<string, string> = Object.fromEntries(
+      env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+    );
+    const command = source.slice(0, source.indexOf('apiVersion')).replaceAll('…', 'x.example.com');
+    const secret = Object.fromEntries(
+      [...command.matchAll(/--from-literal=(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    );
+    expect(variables).toEqual(expect.arrayContaining([...Object.keys(set), ...Object.keys(secret)]));
+    const config = loadConfig({ ...secret, ...set });
+    expect(config.secrets.redisUrl).toBe('redis://redis:6379');
+    expect(config).toMatchObject({ requireHttps: true, trustProxy: 1 });
+    expect(ports).toEqual([
+      { name: 'http', containerPort: config.port },
+      { name: 'metrics', containerPort: config.metricsPort },
+    ]);
+    expect(envFrom).toEqual([{ secretRef: { name: 'sounds-service' } }]);
+  });
+
+  test('gives a gateway the time to end by itself, and what compose.yaml gives it', () => {
+    const { spec } = only('Deployment').spec.template;
+    const [container] = spec.containers;
+    const grace = container.env.find(({ name }: { name: string }) => name === 'SHUTDOWN_GRACE_SECONDS').value;
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+      container.lifecycle.preStop.sleep.seconds + Number(grace) + 5,
+    );
+    const compose = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }).services['gateway-a'];
+    expect(container.resources.limits.memory).toBe(compose.mem_limit.replace('m', 'Mi'));
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: compose.read_only,
+      capabilities: { drop: compose.cap_drop },
+    });
+  });
+
+  test('leads from the Ingress to the pods', () => {
+    const { template, selector } = only('Deployment').spec;
+    const { labels } = template.metadata;
+    expect(selector.matchLabels).toEqual(labels);
+    expect(only('Service').spec.selector).toEqual(labels);
+    for (const kind of ['PodDisruptionBudget', 'NetworkPolicy']) {
+      const { spec } = only(kind);
+      expect((spec.selector ?? spec.podSelector).matchLabels, kind).toEqual(labels);
+    }
+    const [port] = only('Service').spec.ports;
+    expect(template.spec.containers[0].ports).toContainEqual(
+      expect.objectContaining({ name: port.targetPort }),
+    );
+    const [{ backend }] = only('Ingress').spec.rules[0].http.paths;
+    expect(backend.service).toEqual({ name: only('Service').metadata.name, port: { name: port.name } });
+    expect(only('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(only('Deployment').metadata.name);
+  });
+});

@@ -1,0 +1,96 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { endpoints } from '../../src/app.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+const guide = readFileSync('docs/apps.md', 'utf8');
+const operators = readFileSync('docs/deploy.md', 'utf8');
+const administrators = readFileSync('docs/admin.md', 'utf8');
+
+test('every file and folder that the README names exists', () => {
+  const paths = [
+    ...`${readme}${guide}${operators}${administrators}`.matchAll(
+      /`((?:src|supabase|packages|tools|test|docs|ops|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
+    ),
+  ].map(([, path]) => path ?? '');
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test.each([
+  ['packages/local-supabase', 'packages/local-supabase/src'],
+  ['tools/dev', 'tools/dev'],
+])('%s/README.md says of every file there what it is for, and of no other', (folder, cwd) => {
+  const rows = readFileSync(`${folder}/README.md`, 'utf8').matchAll(/^\| `.+?\|/gm);
+  const named = [...rows].flatMap(([files]) => [...files.matchAll(/`([^`]+)`/g)].map(([, path]) => path));
+  const existing = globSync('**/*.{ts,sql}', { cwd, exclude: ['test'] });
+  expect(named.sort()).toEqual(existing.sort());
+});
+
+test('every mail template that the settings of `supabase start` name shows the code, and no link', () => {
+  const settings = readFileSync('supabase/config.toml', 'utf8');
+  const paths = [...settings.matchAll(/^content_path = "(.+)"$/gm)].map(([, path]) => path ?? '');
+  expect(paths).toHaveLength(2);
+  for (const path of paths) {
+    const template = readFileSync(path, 'utf8');
+    expect(template.match(/\{\{.*?\}\}/g), path).toEqual(['{{ .Token }}']);
+    expect(template, path).not.toContain('href');
+  }
+});
+
+test('every npm script that the README names exists', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const named = [
+    ...`${readme}${operators}${administrators}`.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:[:-][a-z]+)*)/g),
+  ]
+    .map(([, name]) => name ?? '')
+    .filter((name) => !['ci', 'run'].includes(name));
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+test('every table and function that a comment in the source names is made by a migration', () => {
+  const migrations = globSync('supabase/**/*.sql')
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const named = globSync('src/**/*.ts')
+    .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
+    .flatMap((line) => [...line.matchAll(/(?:\/\/|\*) .*?\b((?:public|private|admin)\.\w+)/g)])
+    .map(([, name]) => name ?? '');
+  expect(named.length).toBeGreaterThan(5);
+  const made = (name: string) => new RegExp(`create .*${name.replace('.', '\\.')}\\b`).test(migrations);
+  expect(named.filter((name) => !made(name))).toEqual([]);
+});
+
+test('the cover that the README names is one of the samples', () => {
+  const [, path] = /`(covers\/\S+\.jpg)`/.exec(readme) ?? [];
+  expect(existsSync(`supabase/samples/${path}`)).toBe(true);
+});
+
+test('the endpoint table of the README lists exactly the existing endpoints', () => {
+  const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
+  expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+});
+
+test('every variable, alert and metric that the guide for operators names exists', () => {
+  const example = readFileSync('.env.example', 'utf8');
+  const variables = [...operators.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name]) => name ?? '');
+  expect(variables.length).toBeGreaterThan(5);
+  expect(variables.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
+  const rules = readFileSync('ops/alerts.yaml', 'utf8');
+  const alerts = [...operators.matchAll(/`(Sounds\w+)`/g)].map(([, name]) => name ?? '');
+  expect(alerts.length).toBeGreaterThan(3);
+  expect(alerts.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
+  const metrics = [...operators.matchAll(/`(sounds_\w+)`/g)].map(([, name]) => name ?? '');
+  expect(
+    metrics.filter((name) => !readFileSync('src/http/metrics.ts', 'utf8').includes(`'${name}'`)),
+  ).toEqual([]);
+});
+
+test('every endpoint that the guide for app developers names exists', () => {
+  const named = [...guide.matchAll(/`((?:GET|POST|PATCH|DELETE) \/[\w/{}]+)`/g)].map(
+    ([, endpoint]) => endpoint,
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const existing = endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect(named.filter((endpoint) => !existing.includes(endpoint ?? ''))).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, inject } from 'vitest';
+import type { Result } from '../../src/doctor/check.ts';
+import { noLeftovers, test } from '../support/doctor-stack.ts';
+
+describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
+  const start = (env: Record<string, string>, ...args: string[]) =>
+    spawn(process.execPath, ['src/doctor/main.ts', ...args], { env });
+
+  async function run(env: Record<string, string>, ...args: string[]) {
+    const child = start(env, ...args);
+    const output = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].on('data', (text) => {
+        output[stream] += text;
+      });
+    const [code] = await once(child, 'close');
+    return { code, ...output };
+  }
+
+  test('reports in plain lines and with exit code 0 or 1, and prints no secret', async ({ ownStack }) => {
+    const right = await run(ownStack.environment);
+    expect(right.code).toBe(0);
+    expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
+    expect(right.stdout).not.toContain('\u001b');
+    const wrong = await run({ ...ownStack.environment, SUPABASE_SECRET_KEY: `sb_secret_${'y'.repeat(40)}` });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toMatch(/\n1 problem to fix\.\n$/);
+    const { SUPABASE_URL: _, ...secrets } = ownStack.environment;
+    for (const secret of [...Object.values(secrets), 'y'.repeat(40)])
+      expect(right.stdout + wrong.stdout + wrong.stderr).not.toContain(secret);
+  });
+
+  test('leaves nothing behind when it is interrupted', async ({ ownStack }) => {
+    const { exited } = await ownStack.superuser.begin(async (transaction) => {
+      // So that it cannot come to its end before it is interrupted: what it makes next is an account.
+      await transaction`lock table auth.users in exclusive mode`;
+      const child = start(ownStack.environment);
+      let said = '';
+      child.stdout.on('data', (text) => {
+        said += text;
+      });
+      await expect.poll(() => said).toContain('Signed URLs');
+      child.kill('SIGINT');
+      return { exited: once(child, 'exit') };
+    });
+    expect(await exited).toEqual([1, null]);
+    expect(await ownStack.countLeftovers()).toEqual(noLeftovers);
+  });
+
+  test('reports as JSON with --json', async ({ ownStack }) => {
+    const { code, stdout } = await run(
+      { ...ownStack.environment, SUPABASE_SECRET_KEY: 'sb_secret_x' },
+      '--json',
+    );
+    const { ok, results } = JSON.parse(stdout) as { ok: boolean; results: Result[] };
+    expect([code, ok]).toEqual([1, false]);
+    expect(results.find(({ status }) => status === 'problem')).toEqual({
+      check: 'SUPABASE_SECRET_KEY',
+      status: 'problem',
+      detail: expect.stringMatching(/\.$/),
+      remedy: expect.stringMatching(/\.$/),
+    });
+  });
+
+  test('explains an unusable configuration and unknown arguments, without a stack trace', async ({
+    ownStack,
+  }) => {
+    const unset = await run({});
+    expect([unset.code, unset.stdout]).toEqual([1, '']);
+    expect(unset.stderr).toMatch(/^No Supabase project is configured: cp \.env\.example \.env[^\n]+\.\n$/);
+    const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
+    expect([partial.code, partial.stdout]).toEqual([1, '']);
+    expect(partial.stderr).toContain('SUPABASE_URL must be');
+    const misspelt = await run(ownStack.environment, '--gatway', 'x');
+    expect(misspelt.code).toBe(1);
+    expect(misspelt.stderr).toContain('Usage: npm run doctor');
+    expect(misspelt.stderr + partial.stderr).not.toMatch(/\n {4}at /);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, inject } from 'vitest';
+import { type DoctorStack, problemsIn, test } from '../support/doctor-stack.ts';
+import { startGateway } from '../support/gateway.ts';
+import { freePort } from '../support/ports.ts';
+
+describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
+  const gatewayOf = ({ environment }: DoctorStack, env: Record<string, string> = {}) =>
+    startGateway({ ...environment, ...env });
+
+  test('finds nothing to fix in a correct one', async ({ ownStack }) => {
+    const gateway = await gatewayOf(ownStack);
+    const results = await ownStack.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(problemsIn(results)).toEqual([]);
+    expect(results['Gateway proxies']?.detail).toBe(
+      'It sees this machine at 127.0.0.1, inside its own network, as it should.',
+    );
+    expect(results['API keys']?.status).toBe('ok');
+  });
+
+  test.for<[string, Record<string, string>, string, RegExp]>([
+    [
+      'trusts no proxy though it needs one',
+      { REQUIRE_HTTPS: 'true' },
+      'Gateway https',
+      /TRUST_PROXY to the number of proxies/,
+    ],
+    [
+      'trusts more proxies than there are',
+      { TRUST_PROXY: '1' },
+      'Gateway proxies',
+      /greater than the number of proxies/,
+    ],
+    ['cannot reach Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, 'Gateway', /Read its log/],
+  ])('reports when it %s', async ([, env, check, remedy], { ownStack }) => {
+    const gateway = await gatewayOf(ownStack, env);
+    const results = await ownStack.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(results[check]?.status).toBe('problem');
+    expect(results[check]?.remedy).toMatch(remedy);
+  });
+
+  test('reports when it takes a proxy for the client, or answers over plain HTTP', async ({ ownStack }) => {
+    const gateway = await gatewayOf(ownStack);
+    // Reached at a public address, it sees a private one.
+    const results = await ownStack.diagnose({}, gateway.url.replace('127.0.0.1', '0.0.0.0'));
+    await gateway.close();
+    expect(problemsIn(results)).toEqual(['Gateway https', 'Gateway proxies']);
+    expect(results['Gateway proxies']?.detail).toContain('It mistakes a proxy (127.0.0.1) for the client');
+  });
+
+  test('reports when nothing answers', async ({ ownStack }) => {
+    const results = await ownStack.diagnose({}, `http://127.0.0.1:${await freePort()}`);
+    expect(problemsIn(results)).toEqual(['Gateway']);
+    expect(results['Gateway']?.detail).toContain('ECONNREFUSED');
+  });
+
+  test('does not blame the proxies when the rate limit is used up', async ({ ownStack }) => {
+    const gateway = await gatewayOf(ownStack, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' });
+    const results = await ownStack.diagnose({}, gateway.url);
+    await gateway.close();
+    expect(problemsIn(results)).toEqual([]);
+    expect(results['Gateway proxies']).toMatchObject({
+      status: 'not checked',
+      detail: expect.stringContaining('in a minute'),
+    });
+  });
+});

@@ -1,0 +1,292 @@
+import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { generateKeyPair, SignJWT } from 'jose';
+import type { Test } from 'supertest';
+import { describe, expect, inject } from 'vitest';
+import { token } from '../support/access-token.ts';
+import { type Api, bearer } from '../support/api.ts';
+import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { watchLag } from '../support/lag.ts';
+import { password, test } from '../support/test.ts';
+
+const secret = 'text that must never reach a client';
+
+const id = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
+
+/** Valid requests, which fail only because Supabase does. They are sent when they are awaited. */
+async function validRequests(api: Api) {
+  const accessToken = await token();
+  const account = { email: 'a@example.com', password };
+  return {
+    auth: [
+      api.post('/auth/signup').send(account),
+      api.post('/auth/signin').send(account),
+      api.post('/auth/refresh').send({ refresh_token: 'abcdefghijkl' }),
+      api.post('/auth/signout').auth(accessToken, bearer),
+    ],
+    data: [
+      api.get('/categories'),
+      api.get('/sounds').auth(accessToken, bearer),
+      api.get('/home').auth(accessToken, bearer),
+      api.get(`/sounds/${id}`).auth(accessToken, bearer),
+      api.post(`/sounds/${id}/play`).auth(accessToken, bearer),
+    ],
+  };
+}
+
+describe.concurrent('a failing Supabase', () => {
+  const failures: Record<string, RequestListener> = {
+    'that drops connections': (req) => req.socket.destroy(),
+    'that answers 500 with details': (_req, res) => {
+      res.writeHead(500, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'unexpected_failure', message: secret, details: secret, hint: secret }));
+    },
+    'that answers 503 and asks to wait': (_req, res) => {
+      res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '32' });
+      res.end(JSON.stringify({ code: 'PGRST001', message: secret }));
+    },
+    'that answers 502 with a web page': (_req, res) => {
+      res.writeHead(502, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that answers 200 with a web page': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that rejects our key': (_req, res) => {
+      res.writeHead(401, { 'Content-Type': 'application/json' }).end(JSON.stringify({ message: secret }));
+    },
+    'that lacks the functions': (_req, res) => {
+      res.writeHead(404, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'PGRST202', message: secret }));
+    },
+    'that answers 400 with a web page': (_req, res) => {
+      res.writeHead(400, { 'Content-Type': 'text/html' }).end(`<h1>${secret}</h1>`);
+    },
+    'that answers 200 with an empty body': (_req, res) => {
+      res.writeHead(200).end();
+    },
+    'that answers 200 with the first half of an answer': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data": [{"id": "');
+    },
+    'that answers 404 with an empty body': (_req, res) => {
+      res.writeHead(404).end();
+    },
+    'that closes the connection in the middle of an answer': (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+      res.write('{"data":');
+      setImmediate(() => res.destroy());
+    },
+  };
+  for (const [what, behave] of Object.entries(failures)) {
+    test(`${what} is 500 without its message, and never 401, which would sign users out`, async () => {
+      await withSupabase(behave, async (api) => {
+        const { auth, data } = await validRequests(api);
+        for (const answer of await Promise.all([...auth, ...data])) {
+          expect(answer.status).toBe(500);
+          expect(JSON.stringify(answer.body)).not.toContain(secret);
+        }
+      });
+    });
+  }
+
+  test('whose lists are null is 500, not an empty catalogue', async () => {
+    const answerNull: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('null');
+    };
+    await withSupabase(answerNull, async (api) => {
+      const accessToken = await token();
+      for (const path of ['/categories', '/sounds', '/home', '/favorites'])
+        await api.get(path).auth(accessToken, bearer).expect(500);
+    });
+  });
+
+  test('whose data answers 204 where a value is due is 500, not 404', async () => {
+    await withSupabase(
+      (_req, res) => res.writeHead(204).end(),
+      async (api) => {
+        const { auth, data } = await validRequests(api);
+        for (const { status } of await Promise.all(data)) expect(status).toBe(500);
+        await Promise.all(auth);
+      },
+    );
+  });
+
+  test('whose key set is malformed is 500, not 401: that says nothing about the token', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    const signed = await new SignJWT({ sub: id, role: 'authenticated', aud: 'authenticated' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'a' })
+      .setExpirationTime('1h')
+      .sign(privateKey);
+    for (const content of ['', '<h1>Welcome</h1>', '{"keys":', '{}', '{"keys":[1]}']) {
+      await withSupabase(
+        (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end(content),
+        async (api) => {
+          await api.get('/me').auth(signed, bearer).expect(500);
+        },
+      );
+    }
+  });
+
+  test('that never answers costs 5 seconds for data and 11 for accounts, no more', async () => {
+    await withSupabase(
+      () => {},
+      async (api) => {
+        const lag = watchLag();
+        const started = performance.now();
+        const secondsTo = async (requests: Test[]) => {
+          for (const { status } of await Promise.all(requests)) expect(status).toBe(500);
+          return (performance.now() - started) / 1000;
+        };
+        const { auth, data } = await validRequests(api);
+        const [dataSeconds, authSeconds] = await Promise.all([secondsTo(data), secondsTo(auth)]);
+        expect(dataSeconds).toBeGreaterThan(4.9);
+        expect(dataSeconds).toBeLessThan(6 + lag());
+        expect(authSeconds).toBeGreaterThan(10.9);
+        expect(authSeconds).toBeLessThan(12 + lag());
+      },
+    );
+  });
+
+  test('that takes half its time to accept a code has the usual 5 seconds to store the name', async () => {
+    const named: string[] = [];
+    const slowToVerify: RequestListener = async (req, res) => {
+      if (req.url === '/auth/v1/verify') await setTimeout(5_200);
+      if (req.url !== '/rest/v1/rpc/update_customer') return void sendSession(res);
+      named.push(await text(req));
+      await setTimeout(100);
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+    };
+    await withSupabase(slowToVerify, async (api) => {
+      const email = 'ada@example.com';
+      await api
+        .post('/auth/verify')
+        .send({ type: 'signup', email, code: '12345678', password, full_name: 'Ada' })
+        .expect(200);
+    });
+    expect(named).toEqual([JSON.stringify({ changes: { full_name: 'Ada' } })]);
+  });
+
+  for (const code of ['57P01', 'PGRST001']) {
+    const answerOnce = (lost: number, body: string) => {
+      const calls: (string | undefined)[] = [];
+      const behave: RequestListener = (req, res) => {
+        const isLost = calls.push(req.url) <= lost;
+        res.writeHead(isLost ? 503 : 200, { 'Content-Type': 'application/json' });
+        res.end(isLost ? JSON.stringify({ code, message: secret, details: null, hint: null }) : body);
+      };
+      return { calls, behave };
+    };
+
+    test(`whose pool holds dead connections (${code}) is asked again until it finds a living one`, async () => {
+      for (const [path, body] of [
+        ['/categories', '[]'],
+        ['/favorites', '[]'],
+      ] as const) {
+        const { calls, behave } = answerOnce(20, body);
+        await withSupabase(behave, async (api) => {
+          await api
+            .get(path)
+            .auth(await token(), bearer)
+            .expect(200);
+          expect(calls.length).toBeGreaterThan(20);
+        });
+      }
+    });
+
+    test(`that fails so for good (${code}) is 500 at the deadline, and is not flooded`, async () => {
+      const { calls, behave } = answerOnce(Number.POSITIVE_INFINITY, '');
+      await withSupabase(behave, async (api) => {
+        const lag = watchLag();
+        const started = performance.now();
+        await api.get('/categories').expect(500);
+        expect((performance.now() - started) / 1000).toBeLessThan(6 + lag());
+        expect(calls.length).toBeLessThan(150);
+      });
+    });
+
+    test(`that fails so (${code}) is not asked to write twice`, async () => {
+      const { calls, behave } = answerOnce(1, 'null');
+      await withSupabase(behave, async (api) => {
+        await api
+          .post('/favorites')
+          .auth(await token(), bearer)
+          .send({ sound_id: id })
+          .expect(500);
+        expect(calls).toEqual(['/rest/v1/rpc/add_favorite']);
+      });
+    });
+  }
+
+  test('that stalls in the middle of an answer is given up at the same deadline', async () => {
+    const stall: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
+      res.write('{"data":');
+    };
+    await withSupabase(stall, async (api) => {
+      const lag = watchLag();
+      const started = performance.now();
+      const { auth, data } = await validRequests(api);
+      for (const { status } of await Promise.all([...data, ...auth])) expect(status).toBe(500);
+      expect((performance.now() - started) / 1000).toBeLessThan(12 + lag());
+    });
+  });
+
+  test('whose Auth, or a proxy in front of it, limits the gateway is 429 with Retry-After', async () => {
+    for (const content of [
+      JSON.stringify({ code: 'over_request_rate_limit', message: secret }),
+      '<h1>Slow</h1>',
+    ]) {
+      await withSupabase(
+        (_req, res) => res.writeHead(429, { 'Content-Type': 'application/json' }).end(content),
+        async (api) => {
+          const { auth, data } = await validRequests(api);
+          for (const { status, headers } of await Promise.all(auth)) {
+            expect(status).toBe(429);
+            expect(headers['retry-after']).toMatch(/^\d+$/);
+          }
+          await Promise.all(data);
+        },
+      );
+    }
+  });
+
+  test('is sent the address of the client, not that of the gateway', async () => {
+    const seen: (string | string[] | undefined)[] = [];
+    const noteHeaders: RequestListener = (req, res) => {
+      seen.push(req.headers['sb-forwarded-for'], req.headers['apikey'], req.headers.authorization);
+      res.writeHead(500).end();
+    };
+    await withSupabase(noteHeaders, async (api) => {
+      await api
+        .post('/auth/signin')
+        .set('X-Forwarded-For', '203.0.113.7')
+        .send({ email: 'a@example.com', password });
+    });
+    // No proxy is trusted here, so what the client claims about itself does not count.
+    expect(seen).toEqual(['127.0.0.1', inject('stack').secretKey, undefined]);
+  });
+
+  test.for([
+    ['203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:4711', '203.0.113.7'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['unknown', '127.0.0.1'],
+    ['203.0.113.7:4711:1', '127.0.0.1'],
+  ])('is sent the address without a port where a trusted proxy names %s', async ([named = '', sent]) => {
+    const seen: unknown[] = [];
+    const noteAddress: RequestListener = (req, res) => {
+      seen.push(req.headers['sb-forwarded-for']);
+      res.writeHead(500).end();
+    };
+    await withSupabase(
+      noteAddress,
+      async (api) => {
+        const signIn = api.post('/auth/signin').set('X-Forwarded-For', named);
+        await signIn.send({ email: 'a@example.com', password }).expect(500);
+      },
+      { TRUST_PROXY: '1' },
+    );
+    expect(seen).toEqual([sent]);
+  });
+});

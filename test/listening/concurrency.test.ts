@@ -1,0 +1,147 @@
+import postgres from 'postgres';
+import { describe, expect, inject, onTestFinished } from 'vitest';
+import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
+import { activeInOrder, readAllPages } from '../support/pages.ts';
+import { type Session, type Sql, test } from '../support/test.ts';
+
+/** Opens connections beside the shared ones; they end with the test. */
+async function connect(count: number): Promise<Sql[]> {
+  const { databaseUrl } = inject('stack');
+  const connections = Array.from({ length: count }, () => postgres(databaseUrl, { max: 1, onnotice() {} }));
+  onTestFinished(async () => {
+    await Promise.all(connections.map((sql) => sql.end()));
+  });
+  await Promise.all(connections.map((sql) => sql`select`));
+  return connections;
+}
+
+test('2,000 plays of one sound over 50 connections are all counted, and each returns its own number', async ({
+  sql,
+}) => {
+  const id = await addSound(sql);
+  const connections = await connect(50);
+  const counts = await Promise.all(
+    connections.map(async (connection) => {
+      const told: number[] = [];
+      for (let play = 0; play < 40; play++) {
+        const [row] = await connection`select (public.count_play(${id}) ->> 'play_count')::integer as count`;
+        told.push(row?.['count']);
+      }
+      return told;
+    }),
+  );
+  expect(counts.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 2000 }, (_, index) => index + 1));
+  expect(await sql`select plays from public.play_counts where sound_id = ${id}`).toEqual([{ plays: '2000' }]);
+});
+
+/** Adds a favorite as the data API does for the user; returns whether the sound was there. */
+const addFavorite = (connection: Sql, { user }: Session, sound: string): Promise<boolean> =>
+  connection.begin(async (transaction) => {
+    const claims = JSON.stringify({ sub: user.id, role: 'authenticated' });
+    await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
+    const [row] = await transaction`select public.add_favorite(${sound}) as added`;
+    return row?.['added'];
+  });
+
+test('adding a favorite while its sound is deactivated and activated never fails', async ({ sql, user }) => {
+  const id = await addSound(sql);
+  const connections = await connect(3);
+  const traffic = { on: true };
+  const toggling = (async () => {
+    while (traffic.on) await sql`update public.sounds set is_active = not is_active where id = ${id}`;
+  })();
+  const answers = await Promise.all(
+    connections.map(async (connection) => {
+      const told: boolean[] = [];
+      for (let turn = 0; turn < 300; turn++) told.push(await addFavorite(connection, user, id));
+      return told;
+    }),
+  ).finally(() => {
+    traffic.on = false;
+  });
+  await toggling;
+  expect(new Set(answers.flat())).toEqual(new Set([true, false]));
+});
+
+test('adding a favorite over 20 connections at once makes one row, without an error', async ({
+  sql,
+  user,
+}) => {
+  const id = await addSound(sql);
+  const connections = await connect(20);
+  const answers = await Promise.all(connections.map((connection) => addFavorite(connection, user, id)));
+  expect(answers).toEqual(answers.map(() => true));
+  expect(await sql`select user_id from public.favorites where sound_id = ${id}`).toEqual([
+    { user_id: user.user.id },
+  ]);
+});
+
+describe('paging through GET /sounds', () => {
+  test('while sounds are deactivated, deleted and added returns every other one once and in order', async ({
+    api,
+    sql,
+    user,
+  }) => {
+    const category = await addCategory(sql);
+    const ids = await addSounds(
+      sql,
+      Array.from({ length: 240 }, (_, index) => ({ category, sort_order: index % 3 })),
+    );
+    const staying = new Set(ids.filter((_, index) => index % 2 === 0));
+    const leaving = ids.filter((id) => !staying.has(id));
+    const [admin] = (await connect(1)) as [Sql];
+    let isReading = true;
+    let changed = Promise.withResolvers<void>();
+    const changeAll = async () => {
+      let changes = 0;
+      for (const id of leaving) {
+        if (!isReading) break;
+        if (++changes % 2) await admin`delete from public.sounds where id = ${id}`;
+        else await admin`update public.sounds set is_active = false where id = ${id}`;
+        await addSounds(admin, [{ category, sort_order: changes % 3, is_active: changes % 5 > 0 }]);
+        changed.resolve();
+        if (changes < leaving.length) changed = Promise.withResolvers();
+      }
+      return changes;
+    };
+    // Between two pages at least one change comes to its end: other tests may hold up those who add sounds.
+    const meanwhile = () => changed.promise;
+    const [seen, changes] = await Promise.all([
+      readAllPages(api, user, { category }, { limit: 3, meanwhile }).finally(() => {
+        isReading = false;
+      }),
+      changeAll(),
+    ]);
+
+    expect(changes).toBeGreaterThan(20);
+    expect(new Set(seen).size).toBe(seen.length);
+    const expected = (await activeInOrder(sql, category)).filter((id) => staying.has(id));
+    expect(seen.filter((id) => staying.has(id))).toEqual(expected);
+    expect(expected).toHaveLength(staying.size);
+  });
+});
+
+test('imports with equal created_at over 10 connections all succeed, and every created_at is made unique', async ({
+  sql,
+}) => {
+  const category = await addCategory(sql);
+  const connections = await connect(10);
+  const moments = sql`timestamptz '2002-02-03T04:05:06Z' + (n % 3) * interval '1 millisecond'`;
+  await Promise.all(
+    connections.map((connection) =>
+      connection.begin(async (transaction) => {
+        const insert = () => transaction`
+          insert into public.sounds (title, category, created_at)
+          select 'Import', ${category}, ${moments} from generate_series(1, 60) as n returning id`;
+        const [first] = await insert();
+        await transaction`delete from public.sounds where id = ${first?.['id']}`;
+        const [, second] = await insert();
+        await transaction`update public.sounds set created_at = '2002-02-03T04:05:06Z' where id = ${second?.['id']}`;
+      }),
+    ),
+  );
+  const [row] = await sql`
+    select count(*)::integer as sounds, count(distinct created_at)::integer as moments
+    from public.sounds where category = ${category}`;
+  expect(row).toEqual({ sounds: 10 * 119, moments: 10 * 119 });
+});

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { bearer } from '../support/api.ts';
+import { addCategory, addSound, addSounds, newMoment } from '../support/catalogue.ts';
+import { rest } from '../support/rest.ts';
+import { signUp, test } from '../support/test.ts';
+
+describe('favorites', () => {
+  test('are added, listed newest first with a compact preview, and removed', async ({ api, sql }) => {
+    const { access_token: token } = await signUp(api);
+    const category = await addCategory(sql);
+    const [first = '', second = ''] = await addSounds(sql, [
+      { title: 'First', category, cover_image_path: 'a.jpg', duration_sec: 4.5 },
+      { title: 'Second' },
+    ]);
+    for (const sound_id of [first, second]) {
+      const { body } = await api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(201);
+      expect(body).toEqual({ data: { ok: true } });
+    }
+    const list = () => api.get('/favorites').auth(token, bearer).expect(200);
+    const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect((await list()).body).toEqual({
+      data: [
+        {
+          sound_id: second,
+          created_at,
+          sounds: { id: second, title: 'Second', category: null, cover_image_url: null, duration_sec: null },
+        },
+        {
+          sound_id: first,
+          created_at,
+          sounds: { id: first, title: 'First', category, cover_image_url: 'covers/a.jpg', duration_sec: 4.5 },
+        },
+      ],
+    });
+    const removed = await api.delete(`/favorites/${second}`).auth(token, bearer).expect(200);
+    expect(removed.body).toEqual({ data: { ok: true } });
+    expect((await list()).body).toMatchObject({ data: [{ sound_id: first }] });
+  });
+
+  test('added again change nothing, not even their time', async ({ api, sql }) => {
+    const { access_token: token } = await signUp(api);
+    const sound_id = await addSound(sql);
+    const add = () => api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(201);
+    await add();
+    const before = await api.get('/favorites').auth(token, bearer);
+    await Promise.all([add(), add(), add()]);
+    expect((await api.get('/favorites').auth(token, bearer)).body).toEqual(before.body);
+  });
+
+  test('of an unknown or inactive sound are 404 and nothing is written', async ({ api, sql }) => {
+    const { access_token: token, user } = await signUp(api);
+    for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })]) {
+      await api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(404);
+    }
+    expect(await sql`select from public.favorites where user_id = ${user.id}`).toHaveLength(0);
+  });
+
+  test('of a sound that is deactivated are kept without preview, and it returns with the sound', async ({
+    api,
+    sql,
+  }) => {
+    const { access_token: token } = await signUp(api);
+    const sound_id = await addSound(sql);
+    await api.post('/favorites').auth(token, bearer).send({ sound_id });
+    const preview = async () => (await api.get('/favorites').auth(token, bearer)).body.data;
+    await sql`update public.sounds set is_active = false where id = ${sound_id}`;
+    expect(await preview()).toMatchObject([{ sound_id, sounds: null }]);
+    await sql`update public.sounds set is_active = true where id = ${sound_id}`;
+    expect(await preview()).toMatchObject([{ sound_id, sounds: { id: sound_id } }]);
+  });
+
+  test('are those of the caller alone', async ({ api, sql }) => {
+    const [mine, other] = [await signUp(api), await signUp(api)];
+    const sound_id = await addSound(sql);
+    await api.post('/favorites').auth(mine.access_token, bearer).send({ sound_id });
+    expect((await api.get('/favorites').auth(other.access_token, bearer)).body.data).toEqual([]);
+    await api.delete(`/favorites/${sound_id}`).auth(other.access_token, bearer);
+    expect((await api.get('/favorites').auth(mine.access_token, bearer)).body.data).toHaveLength(1);
+  });
+
+  test('are never truncated: 1,500 of them come in one answer', async ({ api, sql }) => {
+    const { access_token: token, user } = await signUp(api);
+    const category = await addCategory(sql);
+    await sql`
+      with added as (
+        insert into public.sounds (title, category, created_at)
+        select 'Many', ${category}, ${newMoment()} from generate_series(1, 1500) returning id
+      )
+      insert into public.favorites (user_id, sound_id) select ${user.id}, id from added`;
+    const { body }: { body: { data: { sound_id: string }[] } } = await api
+      .get('/favorites')
+      .auth(token, bearer);
+    expect(new Set(body.data.map((item) => item.sound_id)).size).toBe(1500);
+  });
+
+  test('are at most 5,000, however many are added at once and by whatever way', async ({ api, sql }) => {
+    const { access_token: token, user } = await signUp(api);
+    const category = await addCategory(sql);
+    await sql`
+      insert into public.sounds (title, category, created_at)
+      select 'Many', ${category}, ${newMoment()} from generate_series(1, 5020)`;
+    const sounds = (await sql`select id from public.sounds where category = ${category}`).map(({ id }) => id);
+    await sql`
+      insert into public.favorites (user_id, sound_id)
+      select ${user.id}, id from public.sounds where id = any(${sounds.slice(0, 4990)})`;
+    const add = (sound_id: string, credential = token) =>
+      api.post('/favorites').auth(credential, bearer).send({ sound_id });
+
+    const answers = await Promise.all(sounds.slice(4990, 5010).map((id) => add(id)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(10).fill(201), ...Array(10).fill(400)]);
+    const refused = answers.find(({ status }) => status === 400);
+    expect(refused?.body.error.message).toMatch(/^You have 5,000 favorites/);
+
+    expect(refused?.headers['x-error-reason']).toBe('too_many_favorites');
+
+    const beyond = sounds.slice(5010);
+    const [key] = await sql`select api_key from admin.create_api_key('Collector', ${user.email})`;
+    await add(beyond[0], key?.['api_key']).expect(400);
+    expect((await rest(token, 'POST', 'favorites', { sound_id: beyond[0] })).status).toBe(400);
+    await add(sounds[0]).expect(201); // which is one of them
+    await add(randomUUID()).expect(404);
+
+    await api.delete(`/favorites/${sounds[0]}`).auth(token, bearer).expect(200);
+    const two = beyond.slice(0, 2).map((sound_id) => ({ sound_id }));
+    expect((await rest(token, 'POST', 'favorites', two)).status).toBe(400);
+    await add(beyond[0]).expect(201);
+    expect((await api.get('/favorites').auth(token, bearer)).body.data).toHaveLength(5000);
+  });
+
+  test('that do not exist are removed without an error; a malformed id is 404', async ({ api, user }) => {
+    const token = user.access_token;
+    await api.delete(`/favorites/${randomUUID()}`).auth(token, bearer).expect(200);
+    await api.delete('/favorites/not-a-uuid').auth(token, bearer).expect(404);
+  });
+
+  test('need a sound_id that is a uuid', async ({ api, user }) => {
+    for (const body of [
+      {},
+      { sound_id: null },
+      { sound_id: 'x' },
+      { sound_id: 5 },
+      { sound_id: [randomUUID()] },
+    ]) {
+      const answer = await api.post('/favorites').auth(user.access_token, bearer).send(body).expect(400);
+      expect(answer.body.error.message).toMatch(/^sound_id: /);
+    }
+  });
+});

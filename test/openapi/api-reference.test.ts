@@ -1,0 +1,161 @@
+import request from 'supertest';
+import { describe, expect } from 'vitest';
+import { endpoints } from '../../src/app.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
+import { apiAt } from '../support/api.ts';
+import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
+import { startGateway } from '../support/gateway.ts';
+import { test } from '../support/test.ts';
+
+const addresses = ['/openapi.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
+
+describe('GET /openapi.json', () => {
+  test('is the document generated from the endpoints, for anyone', async ({ api }) => {
+    const { body } = await api.get('/openapi.json').expect(200);
+    expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
+  });
+});
+
+describe('the OpenAPI document, the reference and its scripts', () => {
+  test('carry the rate-limit headers and the security headers, and can be revalidated', async ({
+    gateway,
+  }) => {
+    for (const address of addresses) {
+      const { headers } = await request(gateway.url)
+        .get(address)
+        .expect(200)
+        .expect('X-RateLimit-Limit', /^\d+$/)
+        .expect('X-RateLimit-Remaining', /^\d+$/)
+        .expect('X-RateLimit-Reset', /^\d+$/)
+        .expect('X-Request-Id', /./)
+        .expect('Strict-Transport-Security', /max-age=\d+/)
+        .expect('X-Content-Type-Options', 'nosniff');
+      await request(gateway.url)
+        .get(address)
+        .set('If-None-Match', headers['etag'] ?? '')
+        .expect(304, '');
+    }
+  });
+
+  test('answer OPTIONS, and 405 to methods they do not have, as probes do', async ({ gateway }) => {
+    const origin = apiAt(`http://127.0.0.1:${gateway.port}`);
+    for (const address of [...addresses.map((path) => `/api/v1${path}`), '/healthz', '/readyz']) {
+      await origin.options(address).expect(204).expect('Allow', 'GET, HEAD, OPTIONS');
+      await origin.post(address).expect(405).expect('Allow', 'GET, HEAD, OPTIONS');
+    }
+  });
+
+  test('are rate-limited, and refused over plain HTTP, like every address', async () => {
+    const limited = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(addresses.length) });
+    for (const address of addresses) await request(limited.url).get(address).expect(200);
+    for (const address of addresses) await apiAt(limited.url).get(address).expect(429);
+    await limited.close();
+    const secure = await startGateway({ REQUIRE_HTTPS: 'true' });
+    for (const address of addresses) await apiAt(secure.url).get(address).expect(400);
+    await secure.close();
+  });
+});
+
+describe('GET /docs', () => {
+  test('answers conditions that do not hold with the error envelope, as JSON that is not compressed', async ({
+    gateway,
+  }) => {
+    for (const path of ['/docs', '/docs/scalar.js']) {
+      const range = await fetch(gateway.url + path, { headers: { Range: 'bytes=99999999-' } });
+      expect(range.status).toBe(200); // there are no parts of these
+      await range.arrayBuffer();
+      const refused = await fetch(gateway.url + path, { headers: { 'If-Match': '"another"' } });
+      expect(refused.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(await refused.json()).toMatchObject({ error: { code: 'invalid_request' } });
+    }
+  });
+
+  test('allows scripts and connections of its own origin alone', async ({ gateway }) => {
+    const { headers } = await request(gateway.url).get('/docs');
+    const policy = new Map(
+      headers['content-security-policy']?.split(';').map((directive) => {
+        const [name = '', ...sources] = directive.trim().split(' ');
+        return [name, sources.join(' ')];
+      }),
+    );
+    expect(policy.get('default-src')).toBe("'none'");
+    expect(policy.get('script-src')).toBe("'self'");
+    expect(policy.get('connect-src')).toBe("'self'");
+    expect(policy.get('frame-ancestors')).toBe("'none'");
+  });
+
+  const views: Record<string, View> = {
+    'in the light': { width: 1280, colorScheme: 'light' },
+    'in the dark': { width: 1280, colorScheme: 'dark' },
+    'on a phone': { width: 390, colorScheme: 'light' },
+  };
+  test.for(Object.entries(views))(
+    'lists every endpoint and tries one out %s, without a complaint or a request elsewhere',
+    async ([, view], { gateway, skip }) => {
+      skip(!canRunBrowser, 'Install chromium to open the reference.');
+      await inBrowser(`${gateway.url}/docs`, view, async (page, { complaints, requests }) => {
+        if (view.width < 1000) await page.getByRole('button', { name: 'Open Menu' }).click();
+        for (const { summary } of endpoints) {
+          await page.getByRole('link', { name: `${summary} HTTP Method` }).waitFor();
+        }
+        await page.getByRole('link', { name: 'Category tree HTTP Method' }).click();
+        const section = page.getByRole('region', { name: 'Category tree', exact: true });
+        await section.getByRole('button', { name: 'Test Request' }).click();
+        const client = page.getByRole('dialog');
+        await client.getByRole('button', { name: 'Send get request' }).click();
+        await client.getByRole('link', { name: '200 OK' }).waitFor();
+
+        expect(await page.locator('body').getAttribute('class')).toBe(`${view.colorScheme}-mode`);
+        expect(requests.map(({ href }) => href)).toContain(`${gateway.url}/categories`);
+        expect(complaints).toEqual([]);
+        expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
+      });
+    },
+  );
+
+  const phone: View = { width: 390, colorScheme: 'light' };
+
+  test('on a phone, shows the tabs of all answers apart from what stands beside them, and keeps no frame around where a key led', async ({
+    gateway,
+    skip,
+  }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
+      await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
+      await page.getByRole('link', { name: 'List sounds HTTP Method' }).press('Enter');
+      const section = page.getByRole('region', { name: 'List sounds', exact: true });
+      const tabs = section.getByRole('tablist').filter({ hasText: '500' });
+      const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
+      const last = await tabs.getByRole('tab', { name: '500' }).boundingBox();
+      if (copy === null || last === null) throw new Error('They are not shown.');
+      expect(last.x + last.width).toBeLessThan(phone.width);
+      expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
+
+      await page.locator('section:focus-visible').waitFor();
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+    });
+  });
+
+  test('has the languages of apps first among the examples, and leads to the guide', async ({
+    gateway,
+    skip,
+  }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints }) => {
+      await page.getByRole('button', { name: 'Open Menu' }).click();
+      await page.getByRole('link', { name: 'List sounds HTTP Method' }).click();
+      const section = page.getByRole('region', { name: 'List sounds', exact: true });
+      await section.getByRole('button', { name: /Shell Curl/ }).click();
+      const options = page.getByRole('option');
+      await options.first().waitFor();
+      expect((await options.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
+
+      await page.goto(`${gateway.url}/docs`);
+      await page.getByRole('link', { name: 'guide for app developers' }).first().click();
+      await page.getByRole('heading', { name: 'Building an app on the Sounds Service' }).waitFor();
+      await page.goto(`${gateway.url}/docs/guide#confirm-an-address`);
+      expect(await page.locator(':target').textContent()).toBe('Confirm an address');
+      expect(complaints).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { documentText } from 'sounds-dev/openapi';
+import { expect, test } from 'vitest';
+import { endpoints } from '../../src/app.ts';
+
+test('openapi.json is up to date with the endpoints; if not, run: npm run openapi', async () => {
+  expect(await readFile('openapi.json', 'utf8')).toBe(documentText());
+});
+
+test('openapi.json passes the recommended rules of Redocly without a warning', () => {
+  const { stdout, stderr } = spawnSync('redocly', ['lint', 'openapi.json', '--format=json'], {
+    encoding: 'utf8',
+    env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  const { totals, problems } = JSON.parse(stdout || `{"problems": ${JSON.stringify(stderr)}}`);
+  expect(problems).toEqual([]);
+  expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+});
+
+/** Where a schema has an object or an enum that is no component of its own: generators make up a name for it. */
+function nameless(schema: unknown, at: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const here = 'properties' in schema || 'enum' in schema ? [at] : [];
+  return [...here, ...namelessWithin(schema, at)];
+}
+
+const namelessWithin = (schema: object, at: string): string[] =>
+  Object.entries(schema).flatMap(([key, part]) => nameless(part, `${at}.${key}`));
+
+test('every body, and every object and enum in it, has a name, which a generated client calls it by', () => {
+  const { paths, components } = JSON.parse(documentText());
+  const schemas = Object.entries<object>(components.schemas);
+  expect([
+    ...nameless(paths, 'paths'),
+    ...nameless(components.responses, 'responses'),
+    ...schemas.flatMap(([name, schema]) => namelessWithin(schema, name)),
+  ]).toEqual([]);
+});
+
+test.for(endpoints.filter(({ body }) => body))(
+  'the example of $operation is accepted',
+  ({ path, method, body }) => {
+    const { paths, components } = JSON.parse(documentText());
+    const { $ref } = paths[path][method].requestBody.content['application/json'].schema;
+    const { properties } = components.schemas[$ref.split('/').at(-1)];
+    const example = Object.fromEntries(
+      Object.entries<{ examples: unknown[] }>(properties).map(([name, { examples }]) => [name, examples[0]]),
+    );
+    expect(body?.safeParse(example).error).toBeUndefined();
+  },
+);
+
+const jq = spawnSync('jq', ['--version']).status === 0;
+if (!jq && process.env['CI']) throw new Error('jq must be installed in CI.');
+
+test('the document that the guide makes for Swift has no property that its generator leaves out: a reference or null', async ({
+  skip,
+}) => {
+  skip(!jq, 'Install jq to make the document for Swift.');
+  const filter = /jq '([^']+)'/.exec(await readFile('docs/apps.md', 'utf8'))?.[1] ?? '';
+  const { stdout } = spawnSync('jq', [filter, 'openapi.json'], { encoding: 'utf8' });
+  const { Favorite, Customer } = JSON.parse(stdout).components.schemas;
+  expect(Favorite.properties.sounds).toEqual({ $ref: '#/components/schemas/SoundPreview' });
+  expect(Favorite.required).toEqual(['sound_id', 'created_at']);
+  expect(Customer.properties.source).toEqual({ $ref: '#/components/schemas/CustomerSource' });
+  expect(stdout).not.toMatch(/"(oneOf|anyOf)"/);
+});
+
+const withRules = new Map(endpoints.map(({ operation, body }) => [operation, body]));
+const ajv = new Ajv2020({ strict: false, formats: fullFormats });
+ajv.addSchema(JSON.parse(documentText()), 'document');
+
+/** Whether the document allows a value for a field, and whether the service takes it. */
+function verdicts(operation: string, request: string, field: string, value: unknown) {
+  const allowed = ajv.validate(`document#/components/schemas/${request}/properties/${field}`, value);
+  const issues = withRules.get(operation)?.safeParse({ [field]: value }).error?.issues ?? [];
+  return { allowed, taken: !issues.some(({ path }) => path[0] === field) };
+}
+
+const fields: [operation: string, request: string, field: string, right: unknown[], wrong: unknown[]][] = [
+  [
+    'verify',
+    'VerifyRequest',
+    'code',
+    ['123456', ' 123 456 7890'],
+    ['12345', '12345678901', '12345a', '１２３４５６'],
+  ],
+  ['signUp', 'SignUpRequest', 'full_name', ['Ada', null], ['', '  ', 'A\0da', 5, 'x'.repeat(201)]],
+  ['signUp', 'SignUpRequest', 'password', ['123456'], ['12345', '1234567\0', null]],
+  ['signUp', 'SignUpRequest', 'email', ['a^b%c@example.com'], ['ada', 'ada@', '@example.com', null]],
+  ['signIn', 'SignInRequest', 'password', ['1'], ['', '\0']],
+  ['exchangeIdToken', 'ExchangeIdTokenRequest', 'nonce', ['n', null], ['', 'n\0']],
+  ['changePassword', 'ChangePasswordRequest', 'current_password', ['x', null], ['', 'x\0']],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'locale',
+    ['de', 'pt-BR', 'zh-Hant-TW', 'sl-rozaj', 'de-u-co-phonebk', 'en-US-x-twain', ' de ', null],
+    ['', 'd', 'de_AT', 'deutsch-sprachig!', 'de-', 'de--AT', 'de-AT-', '12', 'x'.repeat(36), 'de\0'],
+  ],
+  ['updateCustomer', 'UpdateCustomerRequest', 'country', ['AT', 'at', null], ['AUT', 'A', '12', '']],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'phone',
+    ['+49 (170) 123-45.67', null],
+    ['0170 1234567', '+123', '+4917x'],
+  ],
+  [
+    'updateCustomer',
+    'UpdateCustomerRequest',
+    'avatar_url',
+    ['https://a.example/b', null],
+    ['http://a.example/b', 'a'],
+  ],
+];
+test.for(fields)('the document is as strict as %s is: %s.%s', ([operation, request, field, right, wrong]) => {
+  for (const value of right)
+    expect(verdicts(operation, request, field, value), `${value}`).toEqual({ allowed: true, taken: true });
+  for (const value of wrong)
+    expect(verdicts(operation, request, field, value), `${value}`).toEqual({ allowed: false, taken: false });
+});

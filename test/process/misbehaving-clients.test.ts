@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { describe, expect } from 'vitest';
+import { alone } from '../support/fixture.ts';
+import { environment, startListening } from '../support/server-process.ts';
+import { test as base } from '../support/test.ts';
+
+type Server = Awaited<ReturnType<typeof startListening>>;
+
+/** A gateway in its own process, so that its open files can be counted. */
+const test = base.extend<{ $file: { server: Server } }>({
+  server: [
+    alone(async (use) => {
+      const server = await startListening(environment());
+      await use(server);
+      server.child.kill('SIGTERM');
+      expect(await server.exited).toEqual([0, null]);
+    }),
+    { scope: 'file' },
+  ],
+});
+
+const openFiles = ({ child }: Server) => readdirSync(`/proc/${child.pid}/fd`).length;
+
+const portOf = ({ origin }: Server) => Number(new URL(origin).port);
+
+async function openSockets(count: number, port: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+const categories = async ({ origin }: Server) => (await fetch(`${origin}/api/v1/categories`)).status;
+
+describe('the gateway survives', () => {
+  test('500 clients that never finish their headers: others are served, and these get 408', async ({
+    server,
+  }) => {
+    const sockets = await openSockets(500, portOf(server));
+    let received = '';
+    for (const socket of sockets) socket.write('GET /api/v1/categories HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+    sockets[0]?.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+    });
+    expect(await categories(server)).toBe(200);
+    expect(received).toBe(''); // while these are still waited for
+    await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
+    expect(received).toMatch(/^HTTP\/1.1 408 /);
+    expect(received).toContain('"code":"invalid_request"');
+  });
+
+  const countable = process.platform === 'linux';
+  const why = countable ? '' : ' (not run: open files are counted in /proc, which only Linux has)';
+  test.runIf(countable)(
+    `clients that disconnect during their request, and leaks no connections${why}`,
+    async ({ server, user }) => {
+      const before = openFiles(server);
+      for (const socket of await openSockets(300, portOf(server))) {
+        socket.write(
+          `GET /api/v1/home HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${user.access_token}\r\n\r\n`,
+          () => socket.destroy(),
+        );
+      }
+      expect(await categories(server)).toBe(200);
+      // The pool of connections to Supabase may have grown.
+      await expect.poll(() => openFiles(server)).toBeLessThan(before + 200);
+    },
+  );
+
+  test('a burst of 2,000 connections with a request each', async ({ server }) => {
+    const answers = await Promise.all(
+      Array.from({ length: 2000 }, async () => {
+        const started = performance.now();
+        const call = request(`${server.origin}/api/v1/categories`, { agent: false });
+        call.end();
+        // What has not come whole after ten seconds, for all that its client could do, is cut off.
+        const status = await once(call, 'response').then(
+          ([response]) => response.resume().statusCode as number,
+          () => null,
+        );
+        return { status, seconds: (performance.now() - started) / 1000 };
+      }),
+    );
+    const served = answers.filter(({ status }) => status === 200);
+    // All of them, but for a machine so busy that it takes longer than the deadline for the burst.
+    const late = answers.filter(({ status, seconds }) => (status ?? 500) === 500 && seconds > 4.9);
+    expect(served.length).toBeGreaterThan(0);
+    expect(served.length + late.length).toBe(2000);
+    expect(await categories(server)).toBe(200);
+  });
+});

@@ -1,0 +1,64 @@
+import { type AddressInfo, createServer } from 'node:net';
+import request from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { apiAt } from '../support/api.ts';
+import { environment, startListening, startServer } from '../support/server-process.ts';
+
+describe('the server process', () => {
+  test('listens, answers, and ends with code 0 on SIGTERM and on SIGINT', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const { child, origin, output, exited } = await startListening(environment());
+      await apiAt(`${origin}/api/v1`).get('/categories').expect(200);
+      child.kill(signal);
+      expect(await exited).toEqual([0, null]);
+      expect(output.stderr).toBe('');
+    }
+  });
+
+  test('serves metrics at a port of their own, and only where METRICS_PORT asks for it', async () => {
+    const { child, output, exited } = startServer({ ...environment(), METRICS_PORT: '0' });
+    await expect.poll(() => output.stdout).toContain('Serving metrics');
+    const line = output.stdout.split('\n').find((text) => text.includes('Serving metrics')) ?? '';
+    const { address } = JSON.parse(line) as { address: { port: number } };
+    await request(`http://127.0.0.1:${address.port}`)
+      .get('/metrics')
+      .expect('Content-Type', /^text\/plain; version=0\.0\.4/)
+      .expect(/sounds_http_request_duration_seconds/);
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+
+    const unmeasured = startServer(environment());
+    await expect.poll(() => unmeasured.output.stdout).toContain('Listening');
+    unmeasured.child.kill('SIGTERM');
+    await unmeasured.exited;
+    expect(unmeasured.output.stdout).not.toContain('metrics');
+  });
+
+  test('that cannot be configured says why in one line for each variable, without a stack trace, and ends with code 1', async () => {
+    const { output, exited } = startServer({ ...environment(), SUPABASE_URL: '', PORT: 'x' });
+    expect(await exited).toEqual([1, null]);
+    expect(output.stderr.trim().split('\n')).toEqual([
+      'The configuration is not usable:',
+      'PORT must be a whole number from 0 to 65535.',
+      'SUPABASE_URL must be an address such as https://abcd.supabase.co.',
+    ]);
+  });
+
+  test('that refuses every request because it trusts no proxy says so', async () => {
+    const { child, output, exited } = await startListening({ ...environment(), REQUIRE_HTTPS: 'true' });
+    await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
+    child.kill('SIGTERM');
+    await exited;
+  });
+
+  test('whose port is taken says so in one line and ends with code 1', async () => {
+    const other = createServer().listen(0);
+    const PORT = String((other.address() as AddressInfo).port);
+    for (const variable of ['PORT', 'METRICS_PORT']) {
+      const { output, exited } = startServer({ ...environment(), [variable]: PORT });
+      expect(await exited).toEqual([1, null]);
+      expect(output.stderr).toBe(`Port ${PORT} is in use. Set ${variable} to another one.\n`);
+    }
+    other.close();
+  });
+});

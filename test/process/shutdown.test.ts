@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { describe, expect } from 'vitest';
+import { addSound } from '../support/catalogue.ts';
+import { watchLag } from '../support/lag.ts';
+import { environment, startListening } from '../support/server-process.ts';
+import { test } from '../support/test.ts';
+
+/** The pause of each client between its requests, which leaves time for other tests. */
+const pauseMs = 20;
+
+describe('on SIGTERM', () => {
+  test('no request is lost or counted twice when gateways restart under load on keep-alive connections', async ({
+    sql,
+    user,
+  }) => {
+    const sound = await addSound(sql);
+    const servers = [await startListening(environment()), await startListening(environment())];
+    const started = [...servers];
+    const agent = new Agent({ connections: 16, keepAliveTimeout: 60_000 });
+    const counted = { on: true, plays: 0, failures: [] as unknown[] };
+
+    // A request that found no listener has not been sent, and goes to the next one, as load balancers do. One that a busy machine
+    // did not answer within the deadline may have been counted; it is sent again under its key, as apps do.
+    async function play(turn: number, key: string = randomUUID()): Promise<void> {
+      const origin = servers[turn % 2]?.origin ?? '';
+      try {
+        const { statusCode, body } = await request(`${origin}/api/v1/sounds/${sound}/play`, {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { Authorization: `Bearer ${user.access_token}`, 'Idempotency-Key': key },
+        });
+        const text = await body.text();
+        if (statusCode === 200) counted.plays++;
+        else if (statusCode === 500) await play(turn + 1, key);
+        else counted.failures.push(text);
+      } catch (error) {
+        if ((error as { code?: string }).code === 'ECONNREFUSED') await play(turn + 1, key);
+        else counted.failures.push(error);
+      }
+    }
+    // Every connection is open from the start: the kernel resets one that is not accepted yet when a listener closes.
+    await Promise.all(Array.from({ length: 32 }, (_, turn) => play(turn)));
+    const clients = Array.from({ length: 16 }, async (_, index) => {
+      for (let turn = index; counted.on; turn++) {
+        await play(turn);
+        await sleep(pauseMs);
+      }
+    });
+
+    const enough = async () => {
+      const before = counted.plays;
+      await expect.poll(() => counted.plays).toBeGreaterThan(before + 200);
+    };
+    for (const index of [0, 1]) {
+      await enough();
+      const old = servers[index];
+      old?.child.kill('SIGTERM');
+      expect(await old?.exited).toEqual([0, null]);
+      servers[index] = await startListening(environment());
+      started.push(servers[index]);
+    }
+    await enough();
+    counted.on = false;
+    await Promise.all(clients);
+
+    const errors = started.flatMap(({ output }) => output.stdout.match(/^.*"level":[56]0.*$/gm) ?? []);
+    // Plays that Supabase failed to take were sent again, and have to be among those that count.
+    const unexpected = errors.filter((line) => JSON.parse(line).msg !== 'countPlay 500');
+    expect([...counted.failures, ...unexpected]).toEqual([]);
+    const [row] = await sql`select plays from public.play_counts where sound_id = ${sound}`;
+    expect(Number(row?.['plays'])).toBe(counted.plays);
+    await agent.close();
+    for (const { child, exited } of servers) {
+      child.kill('SIGTERM');
+      expect(await exited).toEqual([0, null]);
+    }
+  });
+
+  test('readiness turns 503, and answers on keep-alive connections ask to close them', async () => {
+    const { child, exited, origin } = await startListening(environment());
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+    });
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => received).toContain('"status":"ready"');
+    received = '';
+    child.kill('SIGTERM');
+    await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'refused')).toBe('refused');
+    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    await closed;
+    expect(received).toMatch(/^HTTP\/1.1 503 /);
+    expect(received).toMatch(/^Connection: close\r$/m);
+    expect(received).toContain('"status":"shutting down"');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('a request that outlasts SHUTDOWN_GRACE_SECONDS is cut off, and the exit code is 1', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '1' };
+    const { child, exited, origin, output } = await startListening(env);
+    const arrived = once(silent, 'connection');
+    const answer = fetch(`${origin}/api/v1/auth/refresh`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
+    }).catch(() => 'cut off');
+    await arrived;
+    const lag = watchLag();
+    const told = performance.now();
+    child.kill('SIGTERM');
+    expect(await answer).toBe('cut off');
+    expect(await exited).toEqual([1, null]);
+    expect((performance.now() - told) / 1000).toBeLessThan(4 + lag()); // Auth would have 11 s
+    expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
+    silent.close();
+  });
+});

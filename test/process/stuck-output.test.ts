@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { Agent, request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/ports.ts';
+import { environment } from '../support/server-process.ts';
+
+// How the gateway lives and ends when nobody takes its log. The grace period is much longer than an end takes.
+
+const graceMs = 30_000;
+
+/** Starts a gateway whose stdout is this: a pipe that the test reads as it likes, or an open file. */
+async function start(stdout: 'pipe' | number) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env: {
+      ...environment(),
+      PATH: process.env['PATH'],
+      PORT: `${port}`,
+      SHUTDOWN_GRACE_SECONDS: `${graceMs / 1000}`,
+    },
+    stdio: ['ignore', stdout, 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const origin = `http://127.0.0.1:${port}`;
+  await expect
+    .poll(() =>
+      fetch(`${origin}/healthz`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+  return { child, origin };
+}
+
+/** @returns how long it took to end with code 0 after SIGTERM, in milliseconds */
+async function end(child: ChildProcess): Promise<number> {
+  const exited = once(child, 'exit');
+  const started = performance.now();
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+  return performance.now() - started;
+}
+
+async function answers(origin: string, requests: number) {
+  const dispatcher = new Agent({ connections: 4 });
+  const headers = { 'X-Request-Id': 'x'.repeat(128) };
+  for (let sent = 0; sent < requests; sent++) {
+    const { statusCode, body } = await request(`${origin}/api/v1/nope`, { dispatcher, headers });
+    await body.dump();
+    expect(statusCode).toBe(404);
+  }
+  await dispatcher.close();
+}
+
+describe('a gateway answers, and ends within its grace period on SIGTERM, when its stdout', () => {
+  test('is a pipe whose reader has gone', async () => {
+    const { child, origin } = await start('pipe');
+    child.stdout?.destroy();
+    await answers(origin, 20);
+    expect(await end(child)).toBeLessThan(graceMs);
+  });
+
+  test('is a pipe whose reader goes while it ends', async () => {
+    const { child } = await start('pipe');
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      if (text.includes('SIGTERM')) child.stdout?.destroy();
+    });
+    expect(await end(child)).toBeLessThan(graceMs);
+  });
+
+  test('is a pipe that is full, as nobody reads from it', async () => {
+    const { child, origin } = await start('pipe');
+    child.stdout?.pause();
+    await answers(origin, 1_500); // 600 KB, which is more than a pipe holds
+    expect(await end(child)).toBeLessThan(graceMs);
+  });
+
+  test('is a file on a full disk', async ({ skip }) => {
+    skip(!existsSync('/dev/full'), 'This system has no /dev/full.');
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const { child, origin } = await start(full);
+    await answers(origin, 20);
+    expect(await end(child)).toBeLessThan(graceMs);
+  });
+});

@@ -58,11 +58,12 @@ const playedAt = z
 
 const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
 
-const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old']).meta({
+const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old', 'over_limit']).meta({
   id: 'PlayStatus',
   description:
     'counted; duplicate: a play of this id was counted before; not_found: there is no such active sound; too_old: played ' +
-    'more than 30 days ago. All four are final.',
+    'more than 30 days ago; over_limit: the 1,000 plays that the service remembers for a user and day (UTC, by arrival; ' +
+    '100,000 for an API key) are used up, and nothing was counted. All are final.',
 });
 
 const PlayResult = z.object({ id: z.guid(), status: PlayStatus }).meta({ id: 'PlayResult' });
@@ -80,7 +81,9 @@ export const playEndpoints = [
     description:
       'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
       "caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts " +
-      'twice. A key that was used for another sound gets 400; a 404 uses up no key.',
+      'twice. A key that was used for another sound gets 400; a 404 uses up no key. The service remembers 1,000 keys for a ' +
+      'user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, but its key is ' +
+      'not remembered.',
     guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
@@ -108,7 +111,8 @@ export const playEndpoints = [
       'Counts up to 100 plays in one request, which may be repeated: each `id`, a UUID that the app made, counts once for ' +
       'the caller, as an `Idempotency-Key` does, and the two are one: a play that was sent with a key may be sent again ' +
       'here under that key as its id. Each play counts for the day on which it was made (UTC). Statuses come in the order ' +
-      'sent. One invalid play is 400, and nothing is counted.',
+      'sent. Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), plays are `over_limit`. One ' +
+      'invalid play is 400, and nothing is counted.',
     guard: 'bearer',
     body: body({
       plays: z

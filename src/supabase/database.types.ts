@@ -197,10 +197,10 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: undefined
                            },
 "count_play":
-{ Args: { "idempotency_key"?: string,"played_sound": string,"player"?: string }; Returns: Json
+{ Args: { "by_key"?: boolean,"idempotency_key"?: string,"played_sound": string,"player"?: string }; Returns: Json
                            },
 "count_plays":
-{ Args: { "player"?: string,"plays": Json }; Returns: Json
+{ Args: { "by_key"?: boolean,"player"?: string,"plays": Json }; Returns: Json
                            },
 "doctor_issue_key":
 { Args: { "account": string }; Returns: string

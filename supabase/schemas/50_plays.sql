@@ -47,11 +47,16 @@ create policy "Nobody reaches listeners by day" on private.listeners_by_day
 create table private.listening_days (
   user_id uuid not null references auth.users (id) on delete cascade,
   day date not null,
+  listened boolean not null default true,
+  receipts integer not null default 0,
   primary key (user_id, day)
-);
+) with (fillfactor = 50);
 create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
-  'Who is already among the listeners of a day; kept for 31 days, in which plays of that day may still come.';
+  'Who listened or sent plays on a day (UTC); kept for 31 days, in which plays of that day may still come.';
+comment on column private.listening_days.listened is
+  'Whether the user is among the listeners of the day. Who sends plays of earlier days alone is not.';
+comment on column private.listening_days.receipts is 'How many receipts of plays arrived on the day: at most private.receipts_a_day.';
 
 alter table private.listening_days enable row level security;
 create policy "Nobody reaches listening days" on private.listening_days
@@ -59,9 +64,9 @@ create policy "Nobody reaches listening days" on private.listening_days
 
 -- Steps --------------------------------------------------------------------------------------------------------
 
--- In this order: receipts, history, counts; and each in the order of its rows, so that no two plays wait for each other in a
--- circle. The deletion of a sound removes its history before its counts, too. The history comes first, so that the row of a
--- popular sound is locked for as short a time as can be.
+-- In this order: the user's day, receipts, history, counts; and each in the order of its rows, so that no two plays wait for each
+-- other in a circle. The deletion of a sound removes its history before its counts, too. The history comes first, so that the row
+-- of a popular sound is locked for as short a time as can be.
 -- That row stays locked until the commit, which therefore does not wait for the disk (synchronous_commit is off, for the
 -- transaction alone): a crash of Postgres may lose the plays of the last half second, and nothing else.
 
@@ -75,6 +80,15 @@ begin
   end if;
 end
 $$;
+
+create function private.receipts_a_day(by_key boolean) returns integer
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when by_key then 100000 else 1000 end;
+end
+$$;
+comment on function private.receipts_a_day is
+  'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
 
 -- Old rows are found by the key, whatever the statistics say: a plan that was made while the table was empty went through all
 -- listeners of the day.
@@ -95,12 +109,13 @@ comment on function private.count_listener is
 -- One play -----------------------------------------------------------------------------------------------------
 
 -- A single play has statements of its own: as a list of one it took longer. They write what count_new_plays writes, in the same
--- order, and the first play of a day goes the common way.
-create function private.count_play(played_sound uuid, player uuid, idempotency_key text) returns json
+-- order, and the first play of a day goes the common way. A play beyond the receipts of the day counts, but is not remembered.
+create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
   is_new boolean := is_there;
+  is_listener boolean := false;
   today constant date := now() at time zone 'UTC';
   new_count bigint;
 begin
@@ -108,10 +123,24 @@ begin
   if player is not null then -- null from a gateway of an earlier release, which says nothing of who plays
     perform private.require_player(player);
     if is_there and idempotency_key is not null then
-      insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
-        on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-          where receipt.received_at < now() - interval '31 days';
-      is_new := found;
+      insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
+        on conflict (user_id, day) do update set receipts = own.receipts + 1
+          where own.receipts < private.receipts_a_day(by_key)
+        returning listened into is_listener;
+      if found then
+        insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
+          on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+            where receipt.received_at < now() - interval '31 days';
+        is_new := found;
+        if not is_new then
+          update private.listening_days set receipts = receipts - 1 where user_id = player and day = today;
+        end if;
+      else
+        is_new := not exists (
+          select from private.play_receipts
+          where user_id = player and key = idempotency_key and received_at >= now() - interval '31 days'
+        );
+      end if;
     end if;
     if is_new then
       -- Those that somebody else is removing are left to them: nobody waits.
@@ -122,9 +151,8 @@ begin
       insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
         on conflict (user_id, sound_id) do update set
           plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
-      insert into private.listening_days (user_id, day) values (player, today) on conflict (user_id, day) do nothing;
-      if found then
-        perform private.count_listener(array[today]);
+      if is_listener is not true then
+        perform private.add_listener(player, array[today]);
       end if;
     elsif exists (
       select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
@@ -147,15 +175,18 @@ end
 $$;
 grant execute on function private.count_play to service_role;
 
-create function public.count_play(played_sound uuid, player uuid default null, idempotency_key text default null) returns json
+create function public.count_play(
+  played_sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
+) returns json
 -- A function in plain SQL would be planned anew for each call.
 language plpgsql volatile set search_path = '' as $$
 begin
-  return private.count_play(played_sound, player, idempotency_key);
+  return private.count_play(played_sound, player, idempotency_key, by_key);
 end
 $$;
 comment on function public.count_play is
-  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound.';
+  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound. '
+  '"by_key" says that an API key plays.';
 grant execute on function public.count_play to service_role;
 
 -- Many, played without a network -------------------------------------------------------------------------------
@@ -191,9 +222,9 @@ declare
   new_days date[];
 begin
   with added as (
-    insert into private.listening_days (user_id, day)
+    insert into private.listening_days as own (user_id, day)
       select player, day from unnest(days) as day group by day order by day
-      on conflict (user_id, day) do nothing
+      on conflict (user_id, day) do update set listened = true where not own.listened
       returning day
   )
   select array_agg(day) into new_days from added;
@@ -229,10 +260,12 @@ begin
 end
 $$;
 
-create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[])
-returns integer[]
+create function private.count_new_plays(
+  player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean
+) returns integer[]
 language plpgsql volatile set search_path = '' set enable_seqscan = off as $$
 declare
+  today constant date := now() at time zone 'UTC';
   playable constant integer[] := array(
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
@@ -240,15 +273,30 @@ declare
       and exists (select from public.sounds where id = play.sound_id and is_active)
     order by key, position
   );
+  receipts_left integer;
+  remembered integer[];
   new_keys text[];
   counted integer[];
   days date[];
 begin
   perform private.require_player(player);
-  new_keys := private.keep_receipts(
-    player, array(select keys[i] from unnest(playable) as i), array(select sound_ids[i] from unnest(playable) as i)
+  -- Written, so that it is locked: other plays of the user wait, and none of them takes the same receipts.
+  insert into private.listening_days as own (user_id, day, listened) values (player, today, false)
+    on conflict (user_id, day) do update set receipts = own.receipts
+    returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
+  remembered := array(
+    select i from unnest(playable) as i
+    where not exists (
+      select from private.play_receipts
+      where user_id = player and key = keys[i] and received_at >= now() - interval '31 days'
+    )
+    order by i limit receipts_left
   );
-  counted := array(select i from unnest(playable) as i where keys[i] = any (new_keys));
+  new_keys := private.keep_receipts(
+    player, array(select keys[i] from unnest(remembered) as i), array(select sound_ids[i] from unnest(remembered) as i)
+  );
+  update private.listening_days set receipts = receipts + cardinality(new_keys) where user_id = player and day = today;
+  counted := array(select i from unnest(remembered) as i where keys[i] = any (new_keys));
   select array_agg(sound_ids[i]), array_agg(moments[i]), array_agg((moments[i] at time zone 'UTC')::date)
     into sound_ids, moments, days
     from unnest(counted) as i;
@@ -258,10 +306,11 @@ begin
 end
 $$;
 comment on function private.count_new_plays is
-  'Counts the plays of the last 30 days that have no receipt yet, and returns their positions. Of equal keys the first counts.';
+  'Counts the plays of the last 30 days that have no receipt yet, as many as the user may still leave today, and returns their '
+  'positions. Of equal keys the first counts.';
 
 -- Whatever the statistics say, or do not say yet: the receipts of a user are found by their index.
-create function private.count_plays(plays jsonb, player uuid) returns json
+create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
@@ -274,7 +323,7 @@ begin
   perform set_config('synchronous_commit', 'off', true);
   while counted is null loop
     begin
-      counted := private.count_new_plays(player, keys, sound_ids, moments);
+      counted := private.count_new_plays(player, keys, sound_ids, moments, by_key);
     exception when foreign_key_violation then
       null; -- a sound was deleted meanwhile: the next time it is not found
     end;
@@ -286,17 +335,19 @@ begin
         and position > all (select i from unnest(counted) as i where keys[i] = play.key)
         then 'duplicate'
       when moment <= now() - interval '30 days' then 'too_old'
+      when exists (select from public.sounds where id = play.sound_id and is_active) then 'over_limit'
       else 'not_found'
     end)
-    from unnest(keys, moments) with ordinality as play (key, moment, position)
+    from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
     order by position
   ));
 end
 $$;
 grant execute on function private.count_plays to service_role;
 
-create function public.count_plays(plays jsonb, player uuid default null) returns json
-language sql volatile set search_path = '' as $$ select private.count_plays(plays, player) $$;
+create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
+language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
-  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order.';
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order. '
+  '"by_key" says that an API key plays.';
 grant execute on function public.count_plays to service_role;

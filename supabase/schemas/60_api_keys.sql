@@ -164,12 +164,12 @@ language sql stable set search_path = '' as $$
     proname,
     (
       select string_agg(
-        case when name = 'player' then 'player => $2'
+        case name when 'player' then 'player => $2' when 'by_key' then 'by_key => true'
           else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
         ', '
       )
       from unnest(proargnames, proargtypes::oid[]) as argument (name, type)
-      where arguments ? name or name = 'player'
+      where arguments ? name or name in ('player', 'by_key')
     )
   )
   from pg_proc

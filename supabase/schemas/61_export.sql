@@ -15,7 +15,7 @@ language sql stable security definer set search_path = '' as $$
       )
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     ),
-    'listening_days', array(select day from private.listening_days where user_id = auth.uid() order by day)
+    'listening_days', array(select day from private.listening_days where user_id = auth.uid() and listened order by day)
   )
 $$;
 grant execute on function private.export_account to authenticated;

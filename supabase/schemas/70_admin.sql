@@ -168,8 +168,30 @@ comment on column admin.home_explained.section_position is 'Place of the section
 comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
 
 
+-- By listeners, since one account can make thousands of plays and is one listener all the same; then by days, since what is played
+-- again on other days is liked. The history knows the last play of each listener, so nobody counts twice, whatever they cleared
+-- meanwhile. The owner of an API key is one listener, too.
+create function admin.top_sounds(days integer)
+returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
+language sql stable set search_path = '' as $$
+  select sound.id, sound.title, sound.is_active, coalesce(listened.listeners, 0), played.days_played, played.plays
+  from (
+      select sound_id, count(*) as days_played, sum(plays)::bigint as plays
+      from private.plays_by_day where day > (now() at time zone 'UTC')::date - days group by sound_id
+    ) as played
+    join public.sounds as sound on sound.id = played.sound_id
+    left join (
+      select sound_id, count(*) as listeners from public.history
+      where (last_played_at at time zone 'UTC')::date > (now() at time zone 'UTC')::date - days group by sound_id
+    ) as listened on listened.sound_id = played.sound_id
+  order by 4 desc, 5 desc, sound.title, sound.id
+$$;
+comment on function admin.top_sounds is
+  'What was listened to in the last days, today included: the sounds with the most listeners first, among equal ones those that were '
+  'played on the most days.';
+
 create function admin.fill_section(slug text, days integer default 7, sounds integer default 10)
-returns table (place integer, sound_id uuid, title text, plays bigint)
+returns table (place integer, sound_id uuid, title text, listeners bigint, days_played bigint, plays bigint)
 language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
@@ -191,12 +213,9 @@ begin
   end if;
   return query
     with played as (
-      select row_number() over (order by sum(day.plays) desc, sound.title, sound.id)::integer as place,
-        sound.id as sound_id, sound.title, sum(day.plays)::bigint as plays
-      from private.plays_by_day as day join public.sounds as sound on sound.id = day.sound_id
-      where sound.is_active and day.day > (now() at time zone 'UTC')::date - fill_section.days
-      group by sound.id
-      order by place
+      select row_number() over ()::integer as place, top.sound_id, top.title, top.listeners, top.days_played, top.plays
+      from admin.top_sounds(fill_section.days) as top
+      where top.is_active
       limit fill_section.sounds
     ), emptied as (
       delete from public.home_section_sounds where section_id = section.id and exists (select from played)
@@ -210,7 +229,7 @@ begin
 end
 $$;
 comment on function admin.fill_section is
-  'Fills a section with mode manual with the active sounds that were played most in the last days, and returns them. Where '
+  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where '
   'nothing was played, the section stays as it is.';
 
 
@@ -226,20 +245,24 @@ comment on view admin.plays_by_day is 'How often each sound was played on each d
 comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
 
 create view admin.most_played with (security_invoker = true) as
-  select sound.id as sound_id, sound.title, plays_7_days, plays_30_days, plays_365_days
-  from public.sounds as sound join (
-    select
-      sound_id,
-      coalesce(sum(plays) filter (where day > today - 7), 0)::bigint as plays_7_days,
-      coalesce(sum(plays) filter (where day > today - 30), 0)::bigint as plays_30_days,
-      sum(plays)::bigint as plays_365_days
-    from private.plays_by_day, (select (now() at time zone 'UTC')::date as today) as now
-    where day > today - 365
-    group by sound_id
-  ) as recent on recent.sound_id = sound.id
-  order by plays_30_days desc, plays_365_days desc, sound.title;
+  select
+    sound_id,
+    year.title,
+    coalesce(week.listeners, 0) as listeners_7_days,
+    coalesce(month.listeners, 0) as listeners_30_days,
+    year.listeners as listeners_365_days,
+    coalesce(week.plays, 0) as plays_7_days,
+    coalesce(month.plays, 0) as plays_30_days,
+    year.plays as plays_365_days
+  from admin.top_sounds(365) as year
+    left join admin.top_sounds(30) as month using (sound_id)
+    left join admin.top_sounds(7) as week using (sound_id)
+  order by listeners_30_days desc, month.days_played desc nulls last, listeners_365_days desc, year.title;
 comment on view admin.most_played is
-  'How often each sound was played in the last 7, 30 and 365 days, today included; the most played of the last 30 days first.';
+  'Listeners and plays of each sound in the last 7, 30 and 365 days, today included; the sounds with the most listeners in the last '
+  '30 days first.';
+comment on column admin.most_played.listeners_30_days is
+  'Accounts that played the sound. Each is one, however often it plays, so that no account makes a sound popular by itself.';
 
 create view admin.listeners_by_day with (security_invoker = true) as
   select series.day::date as day, coalesce(listeners, 0) as listeners

@@ -80,6 +80,29 @@ describe('a play', () => {
   });
 });
 
+test('batches and single plays at once leave no more receipts than a day has', async ({ api, sql }) => {
+  const connections = await connect(6);
+  const session = await signUp(api);
+  const sound_id = await addSound(sql);
+  const play = () => ({ id: randomUUID(), sound_id });
+  await sql`
+    insert into private.listening_days (user_id, day, receipts)
+    values (${session.user.id}, (now() at time zone 'UTC')::date, 900)`;
+  const [one, two, ...singles] = connections as [Sql, Sql, ...Sql[]];
+  const [statuses] = await Promise.all([
+    Promise.all([one, two].map((sql) => countPlays(sql, session, Array.from({ length: 80 }, play)))),
+    ...singles.map(async (sql) => {
+      for (let turn = 0; turn < 20; turn++) await countPlay(sql, session, play());
+    }),
+  ]);
+  const [row] = await sql`
+    select receipts, (select count(*)::int from private.play_receipts where user_id = ${session.user.id}) as kept,
+      (select plays::int from public.play_counts where sound_id = ${sound_id}) as plays
+    from private.listening_days where user_id = ${session.user.id}`;
+  const counted = statuses.flat().filter((status) => status === 'counted').length;
+  expect(row).toEqual({ receipts: 1_000, kept: 100, plays: 80 + counted });
+});
+
 test('batches of the same sounds in any order, by many users, never wait for each other in a circle', async ({
   api,
   sql,

@@ -18,6 +18,20 @@ const addPlays = (sql: Sql, sound: string, plays: Record<number, number>) => sql
     })),
   )}`;
 
+/** Adds accounts; returns their ids. */
+const addPeople = async (sql: Sql, count: number): Promise<string[]> =>
+  (
+    await sql`
+      insert into auth.users (id, email)
+      select id, id || '@example.com' from (select gen_random_uuid() as id from generate_series(1, ${count}::int)) as made
+      returning id`
+  ).map((row) => row['id']);
+
+/** Enters a sound in the history of these accounts. */
+const addListeners = (sql: Sql, sound: string, people: string[], days: number) => sql`
+  insert into public.history (user_id, sound_id, plays, last_played_at)
+  select id, ${sound}, 1, now() - ${days} * interval '1 day' from unnest(${people}::uuid[]) as id`;
+
 /** The figures of a day, or of today. */
 async function figures(sql: Sql, view: 'listeners_by_day' | 'accounts_by_day', day = dayAgo(0)) {
   const [row] = await sql`select * from ${sql(`admin.${view}`)} where day = ${day}`;
@@ -41,17 +55,26 @@ test('admin.plays_by_day shows plays by sound and day', async ({ api, sql, user 
   ]);
 });
 
-test('admin.most_played counts the last 7, 30 and 365 days, with today', async ({ sql }) => {
+test('admin.most_played counts listeners and plays of the last 7, 30 and 365 days, with today', async ({
+  sql,
+}) => {
   const [busy = '', old = '', forgotten = ''] = await addSounds(sql, [{}, {}, {}]);
   await addPlays(sql, busy, { 0: 1, 6: 2, 7: 4, 29: 8, 30: 16, 364: 32, 365: 64 });
   await addPlays(sql, old, { 300: 5 });
   await addPlays(sql, forgotten, { 400: 5 });
+  const [one = '', two = '', three = '', four = ''] = await addPeople(sql, 4);
+  await addListeners(sql, busy, [one], 6);
+  await addListeners(sql, busy, [two], 7);
+  await addListeners(sql, busy, [three], 364);
+  await addListeners(sql, busy, [four], 365);
   const rows = await sql`
-    select sound_id, plays_7_days::int, plays_30_days::int, plays_365_days::int from admin.most_played
-    where sound_id in (${busy}, ${old}, ${forgotten})`;
+    select sound_id, (array[
+      listeners_7_days, listeners_30_days, listeners_365_days, plays_7_days, plays_30_days, plays_365_days
+    ])::int[] as figures
+    from admin.most_played where sound_id in (${busy}, ${old}, ${forgotten})`;
   expect(rows).toEqual([
-    { sound_id: busy, plays_7_days: 3, plays_30_days: 15, plays_365_days: 63 },
-    { sound_id: old, plays_7_days: 0, plays_30_days: 0, plays_365_days: 5 },
+    { sound_id: busy, figures: [1, 2, 3, 3, 15, 63] },
+    { sound_id: old, figures: [0, 0, 0, 0, 0, 5] },
   ]);
 });
 
@@ -108,7 +131,9 @@ describe('admin.accounts_by_day', () => {
 
 describe('admin.fill_section', () => {
   const fill = (sql: Sql, slug: string, days = 7, sounds = 10) =>
-    sql`select place, title, plays::int from admin.fill_section(${slug}, ${days}, ${sounds})`;
+    sql`
+      select place, title, listeners::int, days_played::int, plays::int
+      from admin.fill_section(${slug}, ${days}, ${sounds})`;
   const picks = async (sql: Sql, slug: string) =>
     (
       await sql`
@@ -116,43 +141,74 @@ describe('admin.fill_section', () => {
         where slug = ${slug} order by position`
     ).map((row) => row['sound_id']);
 
-  test('fills a manual section with the active sounds that were played most, and GET /home shows them', async ({
+  test('fills a manual section with the active sounds of the most listeners, then days, and GET /home shows them', async ({
     api,
     sql,
     user,
   }) => {
-    const many = 1_000_000; // more than other tests play
-    const [first = '', second = '', third = '', earlier = '', hidden = ''] = await addSounds(sql, [
-      { title: 'First' },
-      { title: 'Second' },
+    const [first = '', second = '', third = '', earlier = '', hidden = '', loud = ''] = await addSounds(sql, [
+      { title: 'Z first' },
+      { title: 'A second' },
       { title: 'Third' },
       { title: 'Earlier' },
       { title: 'Hidden', is_active: false },
+      { title: 'Loud' },
     ]);
+    // More than other tests have.
+    const people = await addPeople(sql, 60);
     onTestFinished(async () => {
-      await sql`delete from public.sounds where id in ${sql([first, second, third, earlier, hidden])}`;
+      await sql`delete from public.sounds where id in ${sql([first, second, third, earlier, hidden, loud])}`;
+      await sql`delete from auth.users where id in ${sql(people)}`;
     });
-    await addPlays(sql, first, { 0: many * 3, 6: many });
-    await addPlays(sql, second, { 1: many * 3 });
-    await addPlays(sql, third, { 1: many * 2 });
-    await addPlays(sql, earlier, { 7: many * 9 });
-    await addPlays(sql, hidden, { 0: many * 9 });
+    await addListeners(sql, first, people.slice(0, 50), 6);
+    await addPlays(sql, first, { 0: 1, 6: 1 });
+    await addListeners(sql, second, people.slice(0, 50), 1);
+    await addPlays(sql, second, { 1: 3 });
+    await addListeners(sql, third, people.slice(0, 40), 0);
+    await addPlays(sql, third, { 0: 1, 1: 1, 2: 1 });
+    await addListeners(sql, earlier, people, 7);
+    await addPlays(sql, earlier, { 7: 9 });
+    await addListeners(sql, hidden, people, 0);
+    await addPlays(sql, hidden, { 0: 9 });
+    await addListeners(sql, loud, people.slice(0, 1), 0);
+    await addPlays(sql, loud, { 0: 1_000_000 });
     const slug = await addSection(sql, { mode: 'manual' });
     await sql`
       insert into public.home_section_sounds
       select id, pick.* from public.home_sections, (values (${third}::uuid, 10), (${hidden}::uuid, 30)) as pick
       where slug = ${slug}`;
     expect(await fill(sql, slug, 7, 2)).toEqual([
-      { place: 1, title: 'First', plays: many * 4 },
-      { place: 2, title: 'Second', plays: many * 3 },
+      { place: 1, title: 'Z first', listeners: 50, days_played: 2, plays: 2 },
+      { place: 2, title: 'A second', listeners: 50, days_played: 1, plays: 3 },
     ]);
     expect(await picks(sql, slug)).toEqual([first, second]);
-    await addPlays(sql, second, { 2: many * 3 });
+    await addListeners(sql, second, people.slice(50), 2);
     await fill(sql, slug, 7, 3);
     expect(await picks(sql, slug)).toEqual([second, first, third]);
     const { body } = await api.get('/home').auth(user.access_token, bearer).expect(200);
     const section = body.sections.find((one: { slug: string }) => one.slug === slug);
     expect(section.sounds.map(({ id }: { id: string }) => id)).toEqual([second, first, third]);
+  });
+
+  test('three hundred plays of one account are one listener, also when it clears its history in between', async ({
+    api,
+    sql,
+  }) => {
+    const sound = await addSound(sql);
+    const { access_token } = await signUp(api);
+    for (let turn = 0; turn < 3; turn++) {
+      const plays = Array.from({ length: 100 }, () => ({
+        id: randomUUID(),
+        sound_id: sound,
+        played_at: new Date().toISOString(),
+      }));
+      await api.post('/plays').auth(access_token, bearer).send({ plays }).expect(200);
+      await api.delete('/history').auth(access_token, bearer).expect(200);
+      await api.post(`/sounds/${sound}/play`).auth(access_token, bearer).expect(200);
+    }
+    const [top] = await sql`
+      select listeners::int, plays::int from admin.top_sounds(7) where sound_id = ${sound}`;
+    expect(top).toEqual({ listeners: 1, plays: 303 });
   });
 
   test('says what is wrong, and changes nothing', async ({ sql }) => {

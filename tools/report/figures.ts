@@ -11,7 +11,8 @@ export type Day = {
   deleted: number;
 };
 
-export type TopSound = { title: string; plays: number };
+/** In the order of `admin.top_sounds`: by listeners, then by days. */
+export type TopSound = { title: string; listeners: number; days_played: number; plays: number };
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
 
@@ -38,8 +39,7 @@ export async function readFigures(databaseUrl: string, days: number): Promise<Fi
           left join admin.accounts_by_day using (day)
         order by series.day`,
       transaction<TopSound[]>`
-        select title, sum(plays)::bigint as plays from admin.plays_by_day where day >= ${first}
-        group by sound_id, title order by plays desc, title limit ${topSoundsMax}`,
+        select title, listeners, days_played, plays from admin.top_sounds(${days}) limit ${topSoundsMax}`,
     ]);
     return { days: [...byDay], topSounds: [...topSounds] };
   } finally {

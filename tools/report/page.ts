@@ -37,12 +37,18 @@ function byDay(title: string, note: string, type: 'bar' | 'line', days: Day[], c
 function topSounds({ topSounds: sounds }: Figures): Section {
   return {
     title: 'Top sounds',
-    note: 'The most played of these days.',
+    note: 'Those with the most listeners on these days. An account is one listener, however often it plays.',
     chart: {
       type: 'bar',
       data: {
         labels: sounds.map(({ title }) => (title.length > 32 ? `${title.slice(0, 31)}…` : title)),
-        datasets: [{ label: 'Plays', data: sounds.map(({ plays }) => plays), backgroundColor: colors.plays }],
+        datasets: [
+          {
+            label: 'Listeners',
+            data: sounds.map(({ listeners }) => listeners),
+            backgroundColor: colors.listeners,
+          },
+        ],
       },
       options: {
         indexAxis: 'y',
@@ -51,7 +57,10 @@ function topSounds({ topSounds: sounds }: Figures): Section {
         scales: { x: { beginAtZero: true, ticks: { precision: 0 } }, y: { ticks: { autoSkip: false } } },
       },
     },
-    table: [['Sound', 'Plays'], ...sounds.map(({ title, plays }) => [title, plays])],
+    table: [
+      ['Sound', 'Listeners', 'Days', 'Plays'],
+      ...sounds.map(({ title, listeners, days_played, plays }) => [title, listeners, days_played, plays]),
+    ],
   };
 }
 

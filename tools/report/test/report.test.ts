@@ -55,7 +55,13 @@ describe('npm run report', () => {
     await sql`
       insert into private.plays_by_day (sound_id, day, plays)
       select ${sound?.['id']}, (now() at time zone 'UTC')::date - n, 1000 + n from generate_series(0, 2) as n`;
-    await sql`insert into auth.users (id, email, created_at) values (gen_random_uuid(), ${`${view.colorScheme}@example.com`}, now())`;
+    await sql`
+      with listener as (
+        insert into auth.users (id, email, created_at)
+        values (gen_random_uuid(), ${`${view.colorScheme}@example.com`}, now()) returning id
+      )
+      insert into public.history (user_id, sound_id, plays, last_played_at)
+      select id, ${sound?.['id']}, 2001, now() from listener`;
     await sql.end();
 
     const url = pathToFileURL(await write(`${view.colorScheme}.html`, '--days', '2')).href;
@@ -70,7 +76,9 @@ describe('npm run report', () => {
       expect(background).toBe(view.colorScheme === 'dark' ? 'rgb(18, 24, 31)' : 'rgb(244, 246, 248)');
       const days = await page.locator('section').first().locator('tbody tr').allTextContents();
       expect(days).toHaveLength(2);
-      expect(await page.locator('section').last().locator('tbody').textContent()).toContain(`${title}2,001`);
+      expect(await page.locator('section').last().locator('tbody').textContent()).toContain(
+        `${title}122,001`,
+      );
       expect(complaints).toEqual([]);
       expect(requests.map(({ href }) => href)).toEqual([url]);
     });

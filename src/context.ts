@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Caller, UserCaller } from './caller.ts';
 import type { Config } from './config.ts';
-import { createLastSeen } from './http/last-seen.ts';
-import { createLogger } from './http/logger.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
-import { connectRedis } from './http/redis.ts';
+import { createLogger } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import type { Caller, UserCaller } from './model/caller.ts';
+import { connectRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
-import { type Auth, createAuth } from './supabase/auth.ts';
+import { type Auth, createAuth } from './supabase/auth/auth.ts';
 import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
 import { createFetch, type Upstream } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
+import { createLastSeen } from './supabase/last-seen.ts';
 import { createPasswordPlaces } from './supabase/password-places.ts';
 import { withReplica } from './supabase/replica.ts';
 

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Caller, UserCaller } from './caller.ts';
 import type { Context } from './context.ts';
-import type { ErrorCode } from './http/errors.ts';
+import type { ErrorCode } from './errors.ts';
 import type { ExtraLimit } from './http/extra-limits.ts';
+import type { Caller, UserCaller } from './model/caller.ts';
+
+/** What the path of every endpoint begins with. */
+export const apiBase = '/api/v1';
 
 /**
  * Who may call: anyone (a credential is ignored), anyone with or without a valid credential, only with one, or only

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
-import { hashOfApiKey } from '../api-key.ts';
-import type { UserCaller } from '../caller.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError } from '../errors.ts';
+import { hashOfApiKey } from '../model/api-key.ts';
+import type { UserCaller } from '../model/caller.ts';
 import type { Check } from './check.ts';
 import { migrations } from './database.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { reasonOf } from '../http/redis.ts';
+import { reasonOf } from '../redis.ts';
 import type { Check } from './check.ts';
 import { NotChecked, Problem } from './problem.ts';
 

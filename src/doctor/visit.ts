@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { createVerifier } from '../supabase/access-token.ts';
-import { createAuth } from '../supabase/auth.ts';
+import { createAuth } from '../supabase/auth/auth.ts';
 import { createClients } from '../supabase/clients.ts';
 import { createData } from '../supabase/data.ts';
 import { createFetch } from '../supabase/fetch.ts';

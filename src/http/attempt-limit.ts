@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Options, RateLimitInfo } from 'express-rate-limit';
-import type { ErrorReason } from './error-reasons.ts';
-import { ApiError } from './errors.ts';
+import type { ErrorReason } from '../error-reasons.ts';
+import { ApiError } from '../errors.ts';
 import type { FallbackStore, LocalStore } from './rate-limit-store.ts';
 
 /** For how long a request waits for those under way that take up its limit, in milliseconds: the longest that Auth takes. */

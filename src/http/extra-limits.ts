@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import type { Config } from '../config.ts';
+import type { ErrorReason } from '../error-reasons.ts';
 import { clientAddress } from './client-address.ts';
-import type { ErrorReason } from './error-reasons.ts';
 
 /** Limits that count besides the general one, on the endpoints that name them. */
 export const extraLimitNames = [

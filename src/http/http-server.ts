@@ -3,7 +3,7 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import type { Config } from '../config.ts';
-import { envelope } from './errors.ts';
+import { envelope } from '../errors.ts';
 import { securityHeaders } from './security-headers.ts';
 
 const options = {

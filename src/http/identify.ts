@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
-import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../api-key.ts';
-import { type Caller, tokenRefused, type UserCaller } from '../caller.ts';
 import type { Guard } from '../endpoint.ts';
-import { unauthorized } from './errors.ts';
+import { unauthorized } from '../errors.ts';
+import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../model/api-key.ts';
+import { type Caller, tokenRefused, type UserCaller } from '../model/caller.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {

@@ -2,7 +2,7 @@ import { type ClientRateLimitInfo, MemoryStore, type Options, type Store } from 
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
-import { reasonOf } from './redis.ts';
+import { reasonOf } from '../redis.ts';
 
 /** After a failure Redis is left alone for so long, in milliseconds. */
 const pauseMs = 1_000;

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { LRUCache } from 'lru-cache';
+import { ApiError } from '../errors.ts';
 import { type Attempt, type AttemptLimit, tooManyRequests } from './attempt-limit.ts';
-import { ApiError } from './errors.ts';
 import { addressOf } from './extra-limits.ts';
 
 declare module 'express-serve-static-core' {

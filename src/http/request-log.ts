@@ -3,8 +3,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
-import { apiBase } from '../api-base.ts';
-import type { Caller } from '../caller.ts';
+import { apiBase } from '../endpoint.ts';
+import type { Caller } from '../model/caller.ts';
 import { clientAddress } from './client-address.ts';
 
 declare module 'express-serve-static-core' {

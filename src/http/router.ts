@@ -1,13 +1,13 @@
 import express, { type ErrorRequestHandler, type IRoute, type RequestHandler, Router } from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { ApiError } from '../errors.ts';
+import { requestContext } from '../request-context.ts';
 import { clientAddress } from './client-address.ts';
 import { createCollapser } from './collapse.ts';
-import { ApiError } from './errors.ts';
 import type { ExtraLimit, Outcome } from './extra-limits.ts';
 import { admit } from './identify.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { startRequestContext } from './request-context.ts';
 import { SharedAnswer } from './shared-answer.ts';
 import { validate } from './validate.ts';
 
@@ -18,6 +18,12 @@ const isUnauthorized = (error: unknown) => error instanceof ApiError && error.co
 /** What limits of failures count: neither a failure behind the gateway nor another limit. */
 const isRefusal = (error: unknown) =>
   isUnauthorized(error) || (error instanceof ApiError && error.code === 'invalid_request');
+
+/** Deadlines start here, behind the body parser: the client sets the pace of its body. */
+const startRequestContext: RequestHandler = (req, res, next) => {
+  const { trace } = res.locals;
+  requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
+};
 
 /** Notes the name of the endpoint for logs and metrics. */
 const named =

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
+import { logWritten } from '../logger.ts';
+import { createMetricsServer } from '../metrics.ts';
 import { createHttpServer } from './http-server.ts';
-import { logWritten } from './logger.ts';
-import { createMetricsServer } from './metrics.ts';
 import { drain } from './shutdown.ts';
 
 function listen(listener: Server, port: number, variable: string, listening: () => void) {

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
-
-/** Where a request stands in a trace (https://www.w3.org/TR/trace-context/). */
-export type Trace = Readonly<{
-  id: string;
-  /** What is sent on to Supabase: this request as the parent of the calls that it causes. */
-  traceparent: string;
-  tracestate: string | undefined;
-}>;
+import type { Trace } from '../request-context.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { type Endpoint, fieldsOf } from '../endpoint.ts';
-import { ApiError, notFound } from './errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {

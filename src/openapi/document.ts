@@ -6,9 +6,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { apiBase } from '../api-base.ts';
-import { type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
-import { type ErrorCode, statusOfCode } from '../http/errors.ts';
+import { apiBase, type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
+import { type ErrorCode, statusOfCode } from '../errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
 /** Whether a request needs the security scheme; {} stands for none. */

@@ -5,9 +5,9 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { apiBase } from '../api-base.ts';
-import { reasonsOfCode } from '../http/error-reasons.ts';
-import { type ErrorCode, envelope, statusOfCode } from '../http/errors.ts';
+import { apiBase } from '../endpoint.ts';
+import { reasonsOfCode } from '../error-reasons.ts';
+import { type ErrorCode, envelope, statusOfCode } from '../errors.ts';
 
 // What every endpoint has in common: the parts of the document that no single declaration can say.
 

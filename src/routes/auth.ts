@@ -2,8 +2,8 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText, optional } from '../fields.ts';
-import { unauthorized } from '../http/errors.ts';
+import { unauthorized } from '../errors.ts';
+import { body, exactText, optional } from '../model/fields.ts';
 import {
   email,
   examplePassword,
@@ -16,8 +16,8 @@ import {
   SignedUp,
   toSession,
   toTokens,
-} from '../session.ts';
-import { mailNotSent } from './mails.ts';
+} from '../model/session.ts';
+import { mailNotSent } from './recovery.ts';
 
 /** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
 function providerOf(idToken: string): IdTokenProvider | undefined {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, uuid } from '../fields.ts';
-import { notFound } from '../http/errors.ts';
-import { dateTime, SoundPreview, soundId } from '../sound.ts';
+import { notFound } from '../errors.ts';
+import { body, uuid } from '../model/fields.ts';
+import { dateTime, SoundPreview, soundId } from '../model/sound.ts';
 
 export const Favorite = z
   .object({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { historyCursor, historyCursorAt } from '../cursor.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { pageSize, uuid } from '../fields.ts';
-import { dateTime, SoundPreview, soundId } from '../sound.ts';
+import { historyCursor, historyCursorAt } from '../model/cursor.ts';
+import { pageSize, uuid } from '../model/fields.ts';
+import { dateTime, SoundPreview, soundId } from '../model/sound.ts';
 
 export const HistoryEntry = z
   .object({

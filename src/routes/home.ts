@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { SoundPreview } from '../sound.ts';
+import { SoundPreview } from '../model/sound.ts';
 
 const HomeSection = z
   .object({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Caller } from '../caller.ts';
-import { Customer, CustomerChanges, Profile } from '../customer.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { notFound, unauthorized } from '../http/errors.ts';
-import { dateTime, soundId } from '../sound.ts';
+import { notFound, unauthorized } from '../errors.ts';
+import type { Caller } from '../model/caller.ts';
+import { Customer, CustomerChanges, Profile } from '../model/customer.ts';
+import { dateTime, soundId } from '../model/sound.ts';
 import { Favorite } from './favorites.ts';
 import { HistoryEntry } from './history.ts';
 

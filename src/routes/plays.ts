@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Caller } from '../caller.ts';
-import { momentOf } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
-import { body, uuid } from '../fields.ts';
-import { notFound } from '../http/errors.ts';
-import { soundId } from '../sound.ts';
+import { notFound } from '../errors.ts';
+import type { Caller } from '../model/caller.ts';
+import { momentOf } from '../model/cursor.ts';
+import { body, uuid } from '../model/fields.ts';
+import { soundId } from '../model/sound.ts';
 
 /** How far ahead, in milliseconds, the clock of a phone may be: what it calls the future was played just now. */
 const clockAheadMaxMs = 5 * 60_000;

@@ -1,18 +1,34 @@
+import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { UserCaller } from '../caller.ts';
+import type { Context } from '../context.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import { body, exactText, optional, text } from '../fields.ts';
-import { withNewDeadlines } from '../http/request-context.ts';
-import { email, examplePassword, fullName, newPassword, SessionResponse, toSession } from '../session.ts';
-import type { CodeType } from '../supabase/accounts.ts';
+import type { UserCaller } from '../model/caller.ts';
+import { body, exactText, optional, text } from '../model/fields.ts';
+import {
+  email,
+  examplePassword,
+  fullName,
+  newPassword,
+  SessionResponse,
+  toSession,
+} from '../model/session.ts';
+import { withNewDeadlines } from '../request-context.ts';
+import type { CodeType } from '../supabase/auth/accounts.ts';
+import type { Tokens } from '../supabase/auth/sessions.ts';
 import { evenTime } from '../supabase/even-time.ts';
-import type { Tokens } from '../supabase/sessions.ts';
-import { mailNotSent } from './mails.ts';
 
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
   .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['12345678'] });
+
+/** Notes for the operator that Auth sent no mail: the client must not learn it. */
+export const mailNotSent =
+  ({ metrics }: Context, log: Logger, type: CodeType) =>
+  (why: object) => {
+    metrics?.mailNotSent();
+    log.warn({ ...why, type }, 'Supabase Auth sent no mail');
+  };
 
 /** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
 function mailEndpoint(

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cursor, nextCursor } from '../cursor.ts';
 import { endpoint } from '../endpoint.ts';
-import { optionalQueryText, pageSize, queryBoolean, uuid } from '../fields.ts';
-import { notFound } from '../http/errors.ts';
-import { Sound, SoundDetail, signedUrlLifetimeSeconds } from '../sound.ts';
+import { notFound } from '../errors.ts';
+import { cursor, nextCursor } from '../model/cursor.ts';
+import { optionalQueryText, pageSize, queryBoolean, uuid } from '../model/fields.ts';
+import { Sound, SoundDetail, signedUrlLifetimeSeconds } from '../model/sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 

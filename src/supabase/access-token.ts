@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { tokenRefused, type UserCaller } from '../caller.ts';
 import type { Config } from '../config.ts';
-import { uuid } from '../fields.ts';
-import { ApiError, serverError } from '../http/errors.ts';
+import { ApiError, serverError } from '../errors.ts';
+import { tokenRefused, type UserCaller } from '../model/caller.ts';
+import { uuid } from '../model/fields.ts';
 import type { Fetch } from './fetch.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
-import { type Caller, tokenRefused } from '../caller.ts';
-import type { ErrorReason } from '../http/error-reasons.ts';
-import { ApiError, notFound, serverError } from '../http/errors.ts';
+import type { ErrorReason } from '../error-reasons.ts';
+import { ApiError, notFound, serverError } from '../errors.ts';
+import { type Caller, tokenRefused } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import type { Metrics, Service } from '../http/metrics.ts';
-import { requestContext } from '../http/request-context.ts';
+import type { Metrics, Service } from '../metrics.ts';
+import { requestContext } from '../request-context.ts';
 
 /**
  * How long a call may take, in milliseconds, counted from the start of the request's handler. Auth itself gives up after

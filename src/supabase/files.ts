@@ -1,6 +1,6 @@
 import { StorageApiError } from '@supabase/supabase-js';
 import type { Config } from '../config.ts';
-import { serverError } from '../http/errors.ts';
+import { serverError } from '../errors.ts';
 import type { Clients } from './clients.ts';
 
 /** Files of the project. They are signed with the secret key, after the row that names them came back as the caller's. */

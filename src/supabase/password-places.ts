@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { Semaphore } from 'redis-semaphore';
-import { reasonOf } from '../http/redis.ts';
+import { reasonOf } from '../redis.ts';
 
 /**
  * When a place in Redis is free again whose gateway died, in milliseconds. No call takes as long (11 s), also where the clocks

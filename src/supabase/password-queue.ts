@@ -1,6 +1,6 @@
 import { ipKeyGenerator } from 'express-rate-limit';
 import PQueue from 'p-queue';
-import { serverError } from '../http/errors.ts';
+import { serverError } from '../errors.ts';
 import { timeLeftMs } from './fetch.ts';
 import type { PasswordPlaces } from './password-places.ts';
 

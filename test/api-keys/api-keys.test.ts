@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { isWellFormedApiKey } from '../../src/api-key.ts';
+import { isWellFormedApiKey } from '../../src/model/api-key.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { unissuedKey } from '../support/api-key.ts';
 import { addSound } from '../support/catalogue.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { isPlainHttpsUrl } from '../../src/customer.ts';
+import { isPlainHttpsUrl } from '../../src/model/customer.ts';
 import { bearer } from '../support/api.ts';
 import { type Sql, test } from '../support/test.ts';
 

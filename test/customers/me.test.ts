@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { countryCodes } from '../../src/country.ts';
+import { countryCodes } from '../../src/model/customer.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
 

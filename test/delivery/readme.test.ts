@@ -81,9 +81,7 @@ test('every variable, alert and metric that the guide for operators names exists
   expect(alerts.length).toBeGreaterThan(3);
   expect(alerts.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
   const metrics = [...operators.matchAll(/`(sounds_\w+)`/g)].map(([, name]) => name ?? '');
-  expect(
-    metrics.filter((name) => !readFileSync('src/http/metrics.ts', 'utf8').includes(`'${name}'`)),
-  ).toEqual([]);
+  expect(metrics.filter((name) => !readFileSync('src/metrics.ts', 'utf8').includes(`'${name}'`))).toEqual([]);
 });
 
 test('every endpoint that the guide for app developers names exists', () => {

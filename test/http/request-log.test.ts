@@ -1,6 +1,6 @@
 import { prettyFactory } from 'pino-pretty';
 import { describe, expect } from 'vitest';
-import { prettyOptions } from '../../src/http/logger.ts';
+import { prettyOptions } from '../../src/logger.ts';
 import { sharedSecret, token } from '../support/access-token.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';

@@ -5,7 +5,7 @@ import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { createHttpServer } from '../../src/http/http-server.ts';
-import { createMetricsServer } from '../../src/http/metrics.ts';
+import { createMetricsServer } from '../../src/metrics.ts';
 import { expectNoSecretIn, noteSecret } from './secrets.ts';
 import { environment } from './server-process.ts';
 

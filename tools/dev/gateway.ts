@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
 import { type Leashed, spawnLeashed } from 'local-supabase/leash';
 import pretty from 'pino-pretty';
-import { prettyOptions } from '../../src/http/logger.ts';
+import { prettyOptions } from '../../src/logger.ts';
 
 /** The gateway as a child process that restarts whenever its source changes. */
 export interface Gateway {

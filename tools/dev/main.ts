@@ -4,7 +4,7 @@ import { howToApply, MIGRATIONS, migrationDrift } from 'local-supabase/migration
 import { type Stack, startStack } from 'local-supabase/stack';
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
-import { prettyOptions } from '../../src/http/logger.ts';
+import { prettyOptions } from '../../src/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type Player, startPlayer } from './player.ts';
 import { seed } from './seed.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import express, { type RequestHandler } from 'express';
 import { howToApply, migrationDrift } from 'local-supabase/migrations';
-import { apiBase } from '../../src/api-base.ts';
 import { createApp } from '../../src/app.ts';
 import { configOrExit } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
+import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';
 import { DEMO } from './seed.ts';
 

@@ -1,4 +1,4 @@
-import { unauthorized } from './http/errors.ts';
+import { unauthorized } from '../errors.ts';
 
 /** Who is calling, as proved by the credential of the request. */
 export type Caller = UserCaller | KeyCaller;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { type PrettyOptions, prettyFactory } from 'pino-pretty';
-import type { Config } from '../config.ts';
+import type { Config } from './config.ts';
 
 /** What people read at a terminal. `caller` is a word that pino-pretty knows, and takes for a text. */
 export const prettyOptions = {

@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RequestHandler } from 'express';
-import type { Trace } from './trace-context.ts';
+
+/** Where a request stands in a trace (https://www.w3.org/TR/trace-context/). */
+export type Trace = Readonly<{
+  id: string;
+  /** What is sent on to Supabase: this request as the parent of the calls that it causes. */
+  traceparent: string;
+  tracestate: string | undefined;
+}>;
 
 /** The request that the code at hand works for: what its calls to Supabase need to know of it. */
 type RequestContext = Readonly<{
@@ -18,9 +24,3 @@ export function withNewDeadlines<T>(run: () => T): T {
   const context = requestContext.getStore();
   return context ? requestContext.run({ ...context, startedAt: performance.now() }, run) : run();
 }
-
-/** Deadlines start here, behind the body parser: the client sets the pace of its body. */
-export const startRequestContext: RequestHandler = (req, res, next) => {
-  const { trace } = res.locals;
-  requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
-};

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import type { Tokens } from '../supabase/auth/sessions.ts';
 import { exactText, text } from './fields.ts';
-import type { Tokens } from './supabase/sessions.ts';
 
 const exampleEmail = 'ada@example.com';
 export const examplePassword = 'correct horse battery';

@@ -1,5 +1,6 @@
-import { tokenRefused, type UserCaller } from '../caller.ts';
-import { ApiError, unauthorized } from '../http/errors.ts';
+import { ApiError, unauthorized } from '../../errors.ts';
+import { tokenRefused, type UserCaller } from '../../model/caller.ts';
+import type { PasswordQueue } from '../password-queue.ts';
 import {
   type AuthCall,
   AuthRefusal,
@@ -9,8 +10,7 @@ import {
   invalidRequest,
   refusalIn,
   refused,
-} from './auth-call.ts';
-import type { PasswordQueue } from './password-queue.ts';
+} from './call.ts';
 import { Tokens, weakPassword } from './sessions.ts';
 
 /** What the code of a mail is for. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
-import type { ErrorReason } from '../http/error-reasons.ts';
-import { ApiError, serverError } from '../http/errors.ts';
-import type { Fetch } from './fetch.ts';
+import type { Config } from '../../config.ts';
+import type { ErrorReason } from '../../error-reasons.ts';
+import { ApiError, serverError } from '../../errors.ts';
+import type { Fetch } from '../fetch.ts';
 
 /** What Auth answered when it refused: its code, or for OAuth-style errors its `error` word. */
 export class AuthRefusal extends Error {

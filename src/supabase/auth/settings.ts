@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type AuthCall, expectAnswer, refused } from './auth-call.ts';
+import { type AuthCall, expectAnswer, refused } from './call.ts';
 
 const Settings = z.object({
   disable_signup: z.boolean(),

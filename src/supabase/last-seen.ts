@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Caller } from '../caller.ts';
-import type { Data } from '../supabase/data.ts';
-import { requestContext } from './request-context.ts';
+import type { Caller } from '../model/caller.ts';
+import { requestContext } from '../request-context.ts';
+import type { Data } from './data.ts';
 
 const intervalMs = 15 * 60_000;
 

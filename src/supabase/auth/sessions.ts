@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { IdTokenProvider } from '../config.ts';
-import { unauthorized } from '../http/errors.ts';
+import type { IdTokenProvider } from '../../config.ts';
+import { unauthorized } from '../../errors.ts';
+import { callEvenly } from '../even-time.ts';
+import type { PasswordQueue } from '../password-queue.ts';
 import {
   type AuthCall,
   AuthRefusal,
@@ -10,9 +12,7 @@ import {
   invalidRequest,
   refusalIn,
   refused,
-} from './auth-call.ts';
-import { callEvenly } from './even-time.ts';
-import type { PasswordQueue } from './password-queue.ts';
+} from './call.ts';
 import type { Settings } from './settings.ts';
 
 const User = z.object({ id: z.string(), email: z.string().nullish() });

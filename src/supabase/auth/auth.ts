@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
+import type { Fetch } from '../fetch.ts';
+import type { PasswordPlaces } from '../password-places.ts';
+import { createPasswordQueue } from '../password-queue.ts';
 import { createAccounts } from './accounts.ts';
-import { createAuthCall } from './auth-call.ts';
-import type { Fetch } from './fetch.ts';
-import type { PasswordPlaces } from './password-places.ts';
-import { createPasswordQueue } from './password-queue.ts';
+import { createAuthCall } from './call.ts';
 import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
 

@@ -1,2 +1,0 @@
-/** What the path of every endpoint begins with. */
-export const apiBase = '/api/v1';

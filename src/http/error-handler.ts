@@ -1,0 +1,41 @@
+import type { ErrorRequestHandler } from 'express';
+import { ApiError, envelope, notFound, serverError } from '../errors.ts';
+
+const bodyProblems: Record<string, string> = {
+  'entity.parse.failed': 'The body is not valid JSON.',
+  'entity.too.large': 'The body is too large.',
+  'encoding.unsupported': 'The content encoding of the body is not supported.',
+  'charset.unsupported': 'The character set of the body is not supported. Send UTF-8.',
+};
+
+/**
+ * Express and its body parser fail with errors of their own that carry a 4xx `status` and a `type`; what nobody decided
+ * on is server_error.
+ */
+function fromExpress(error: unknown): ApiError {
+  const { status, type } = (error ?? {}) as { status?: number; type?: string };
+  if (error instanceof URIError) return notFound('path');
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new ApiError('invalid_request', bodyProblems[type ?? ''] ?? 'The body could not be read.', {
+      cause: error,
+    });
+  }
+  return serverError(error);
+}
+
+/** The one place that answers with an error. The cause of a 5xx goes to the request log. */
+export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
+  const error = thrown instanceof ApiError ? thrown : fromExpress(thrown);
+  if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
+  if (res.headersSent) {
+    next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
+    return;
+  }
+  // Of the answer that was meant to be sent.
+  for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) res.removeHeader(name);
+  res
+    .type('json')
+    .set({ ...error.headers, 'Cache-Control': 'no-store' })
+    .status(error.status)
+    .json(envelope(error));
+};

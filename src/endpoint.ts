@@ -89,11 +89,13 @@ export function endpoint<
 
 /** What X-Error-Field may name of an endpoint. */
 export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): string[] {
-  const schemas = [body, query, headers].filter((schema) => schema instanceof z.ZodObject);
-  return [...schemas.flatMap((schema) => Object.keys(schema.shape)), ...readOnly];
+  const choices: readonly unknown[] = body instanceof z.ZodDiscriminatedUnion ? body.options : [body];
+  const schemas = [...choices, query, headers];
+  const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  return [...new Set(names), ...readOnly];
 }
 
 /** The answer of endpoints that have nothing to tell but that it is done. */
 export const Done = z
-  .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Ok' }) })
-  .meta({ id: 'OkResponse' });
+  .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Done' }) })
+  .meta({ id: 'DoneResponse' });

@@ -6,7 +6,7 @@ const [, , url = '', email = '', password = '', category = ''] = process.argv;
 const client = createClient<paths>({ baseUrl: url });
 
 /** What a call gave. @throws Error with the message of the service when it failed */
-function dataOf<T>({ data, error }: { data?: T; error?: components['schemas']['ErrorResponse'] }): T {
+function dataOf<T>({ data, error }: { data?: T; error?: components['schemas']['ApiErrorResponse'] }): T {
   if (data === undefined) throw new Error(error?.error.message);
   return data;
 }
@@ -16,7 +16,7 @@ function failure({
   error,
   response,
 }: {
-  error?: components['schemas']['ErrorResponse'];
+  error?: components['schemas']['ApiErrorResponse'];
   response: Response;
 }) {
   console.log(response.status, error?.error.code, response.headers.get('X-Error-Reason'));

@@ -49,6 +49,7 @@ export const nextCursor = z.string().meta({
   description:
     'Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time: keep it as text, it is a position and ' +
     'not a time to calculate with.',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
   examples: ['2026-06-23T09:30:00.000Z'],
 });
 

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
+export const notAnObject = 'Send a JSON object with the header Content-Type: application/json';
+
 /** A JSON object with these fields; others are ignored. */
 export function body<S extends z.ZodRawShape>(shape: S) {
-  return z.object(shape, { error: 'Send a JSON object with the header Content-Type: application/json' });
+  return z.object(shape, { error: notAnObject });
 }
 
 const unicode = z

@@ -101,7 +101,7 @@ export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
 
 const codes = Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]];
 
-const ErrorResponse = z
+const ApiErrorResponse = z
   .object({
     error: z
       .object({
@@ -110,9 +110,9 @@ const ErrorResponse = z
           description: 'For developers; do not show it to users, nor compare it: see `X-Error-Reason`.',
         }),
       })
-      .meta({ id: 'ErrorBody' }),
+      .meta({ id: 'ApiError' }),
   })
-  .meta({ id: 'ErrorResponse' });
+  .meta({ id: 'ApiErrorResponse' });
 
 const idsOfReasons = {
   invalid_request: 'InvalidRequestReason',
@@ -136,7 +136,7 @@ const failure = (code: ErrorCode, description: string, example: string, ...more:
     description,
     headers: { ...headerRefs(...more), ...(hasReasons(code) && reasonHeader(code)) },
     content: {
-      'application/json': { schema: ErrorResponse, example: envelope({ code, message: example }) },
+      'application/json': { schema: ApiErrorResponse, example: envelope({ code, message: example }) },
     },
   }) satisfies ZodOpenApiResponseObject;
 
@@ -180,7 +180,8 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
     UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
     RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
-    ErrorField: enumSchema(fields),
+    // Open: an enumeration would make every new field break the clients that were generated before.
+    ErrorField: { type: 'string', examples: [...fields] },
   },
   headers: {
     ...headers,

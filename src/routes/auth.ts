@@ -93,7 +93,7 @@ export const authEndpoints = [
       full_name: optional(fullName),
     }).meta({ id: 'SignUpRequest' }),
     extraLimits: ['signUps', 'mailsToAddress'],
-    response: z.object({ data: SignedUp }).meta({ id: 'SignUpResponse' }),
+    response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, log, forgive }) => {
@@ -144,7 +144,7 @@ export const authEndpoints = [
     body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }).meta({
       id: 'RefreshRequest',
     }),
-    response: z.object({ data: RefreshedSession }).meta({ id: 'RefreshResponse' }),
+    response: z.object({ data: RefreshedSession }).meta({ id: 'RefreshedSessionResponse' }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => ({

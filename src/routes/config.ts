@@ -25,12 +25,12 @@ export const configEndpoints = [
   endpoint({
     method: 'get',
     path: '/config',
-    operation: 'getConfig',
+    operation: 'getAppConfig',
     summary: 'What an app must know before sign-in',
     description:
       'Where covers are, and which ways to sign up and in the operator offers. A change shows within a minute.',
     guard: 'none',
-    response: z.object({ data: AppConfig }).meta({ id: 'ConfigResponse' }),
+    response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
     errors: ['rate_limited'],
     cache: 'revalidate',
     shared: true,

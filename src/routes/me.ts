@@ -48,7 +48,7 @@ const Export = z
       examples: [['2026-06-23']],
     }),
   })
-  .meta({ id: 'Export' });
+  .meta({ id: 'AccountExport' });
 type Export = z.infer<typeof Export>;
 
 const recentSignInSeconds = 15 * 60;
@@ -103,7 +103,7 @@ export const meEndpoints = [
     description:
       'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). API keys get 401 here.',
     guard: 'user',
-    response: z.object({ data: Export }).meta({ id: 'ExportResponse' }),
+    response: z.object({ data: Export }).meta({ id: 'AccountExportResponse' }),
     download: 'sounds-service-export.json',
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
@@ -142,7 +142,7 @@ export const meEndpoints = [
     guard: 'bearer',
     body: CustomerChanges,
     readOnly: Object.keys(Customer.shape).filter((field) => !(field in CustomerChanges.shape)),
-    response: z.object({ data: Customer }).meta({ id: 'UpdateCustomerResponse' }),
+    response: z.object({ data: Customer }).meta({ id: 'UpdatedCustomerResponse' }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body: changes }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import type { UserCaller } from '../model/caller.ts';
-import { body, exactText, optional, text } from '../model/fields.ts';
+import { body, exactText, notAnObject, optional, text } from '../model/fields.ts';
 import {
   email,
   examplePassword,
@@ -29,6 +29,19 @@ export const mailNotSent =
     metrics?.mailNotSent();
     log.warn({ ...why, type }, 'Supabase Auth sent no mail');
   };
+
+const SignUpCode = body({
+  type: z.literal('signup'),
+  email,
+  code,
+  password: newPassword,
+  full_name: optional(fullName),
+}).meta({ id: 'VerifySignUp', description: 'The code of a new account.' });
+
+const RecoveryCode = body({ type: z.literal('recovery'), email, code }).meta({
+  id: 'VerifyRecovery',
+  description: 'The code for a forgotten password.',
+});
 
 /** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
 function mailEndpoint(
@@ -94,19 +107,9 @@ export const recoveryEndpoints = [
       'expired code and a deactivated account get the same 401. After ten failures an hour from one client for ' +
       'one address, or a hundred in total, the response is 429.',
     guard: 'none',
-    body: body({
-      type: z
-        .enum(['signup', 'recovery'], { error: 'must be signup or recovery' })
-        .meta({ id: 'CodeType' })
-        .meta({ description: 'Why the code was mailed.', examples: ['recovery'] }),
-      email,
-      code,
-      password: optional(newPassword).meta({ description: 'Required with `signup`; otherwise ignored.' }),
-      full_name: optional(fullName).meta({ description: 'Only with `signup`.' }),
-    })
-      .refine(({ type, password }) => type !== 'signup' || password !== undefined, {
-        path: ['password'],
-        error: 'is required',
+    body: z
+      .discriminatedUnion('type', [SignUpCode, RecoveryCode], {
+        error: ({ code }) => (code === 'invalid_union' ? 'must be signup or recovery' : notAnObject),
       })
       .meta({ id: 'VerifyRequest' }),
     extraLimits: ['failedCodes', 'failedCodesInTotal'],
@@ -114,9 +117,8 @@ export const recoveryEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
-      const { type, email, code, password, full_name } = body;
-      if (type === 'recovery' || password === undefined)
-        return { data: toSession(await context.auth.verifyCode({ type, email, code }, ip)) };
+      if (body.type === 'recovery') return { data: toSession(await context.auth.verifyCode(body, ip)) };
+      const { email, code, password, full_name } = body;
       const setName = async ({ access_token, user }: Tokens) => {
         if (full_name === undefined) return;
         const caller: UserCaller = {

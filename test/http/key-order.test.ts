@@ -108,8 +108,8 @@ test('the document shows them in that order', async () => {
     HomeSection: [...section, 'sounds'],
     Category: [...children, 'children'],
     SubCategory: children,
-    ErrorResponse: ['error'],
-    ErrorBody: ['code', 'message'],
+    ApiErrorResponse: ['error'],
+    ApiError: ['code', 'message'],
     SoundListResponse: ['data', 'next_cursor'],
   })) {
     expect(Object.keys(schemas[noun].properties), noun).toEqual(names(keys));

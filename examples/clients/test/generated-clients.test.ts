@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +23,9 @@ const lacking = [
   spawnSync('mvn', ['--version']).error && 'install Maven',
 ].filter((remedy) => typeof remedy === 'string');
 if (lacking.length > 0 && process.env['CI']) throw new Error(`CI generates clients: ${lacking.join('; ')}`);
+
+const goInstalled = !spawnSync('go', ['version']).error;
+if (!goInstalled && process.env['CI']) throw new Error('CI generates clients: install Go');
 
 const runFile = promisify(execFile);
 
@@ -133,6 +136,22 @@ describe('the client that is generated for', () => {
     expect(await run(work, python, [resolve('examples/clients/use_client.py'), ...args], env)).toBe(
       expected(1),
     );
+  });
+
+  test('Go compiles and does what an app does', async ({ service: { work, args, expected }, skip }) => {
+    skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
+    skip(!goInstalled, 'Install Go to compile the client for Go.');
+    await generate(work, 'sounds-go', '--git-user-id', 'example', '--git-repo-id', 'sounds');
+    const program = join(work, 'go');
+    await mkdir(program);
+    await copyFile('examples/clients/use_client.go', join(program, 'main.go'));
+    const module = 'github.com/example/sounds';
+    await writeFile(
+      join(program, 'go.mod'),
+      `module app\n\ngo 1.18\n\nrequire ${module} v0.0.0\n\nreplace ${module} => ../sounds-go\n`,
+    );
+    await run(program, 'go', ['mod', 'tidy']);
+    expect(await run(program, 'go', ['run', '.', ...args])).toBe(expected(1));
   });
 
   /** By the name of the package that it is generated into, the folder of the guide, and what the guide has an app do at its start. */

@@ -1,0 +1,89 @@
+// Uses the client that OpenAPI Generator makes for Go, as an app would, and prints what it got, line by line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	sounds "github.com/example/sounds"
+)
+
+// must returns the answer of a call that has to succeed.
+func must[T any](answer T, _ *http.Response, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return answer
+}
+
+// failure prints the status, the code and the reason of a call that has to fail.
+func failure[T any](_ T, response *http.Response, err error) {
+	var failed *sounds.GenericOpenAPIError
+	if !errors.As(err, &failed) {
+		panic(err)
+	}
+	reason := response.Header.Get("X-Error-Reason")
+	if reason == "" {
+		reason = "null"
+	}
+	model := failed.Model().(sounds.ApiErrorResponse)
+	fmt.Println(response.StatusCode, model.Error.Code, reason)
+}
+
+func textOf(text *string) string {
+	if text == nil {
+		return "null"
+	}
+	return *text
+}
+
+func main() {
+	url, email, password, category := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	configuration := sounds.NewConfiguration()
+	configuration.Servers = sounds.ServerConfigurations{{URL: url}}
+	api := sounds.NewAPIClient(configuration)
+
+	signIn := *sounds.NewSignInRequest(email, password)
+	session := must(api.AuthAPI.SignIn(context.Background()).SignInRequest(signIn).Execute()).Data
+	ctx := context.WithValue(context.Background(), sounds.ContextAccessToken, session.AccessToken)
+	fmt.Println("signed in", textOf(session.User.Email.Get()))
+
+	var ids []string
+	for request := api.SoundsAPI.ListSounds(ctx).Category(category).Limit(2); ; {
+		page := must(request.Execute())
+		fmt.Println("page", len(page.Data))
+		for _, sound := range page.Data {
+			ids = append(ids, sound.Id)
+		}
+		cursor := page.NextCursor.Get()
+		if cursor == nil {
+			break
+		}
+		request = request.Cursor(*cursor)
+	}
+	fmt.Println("sounds", strings.Join(ids, " "))
+
+	detail := must(api.SoundsAPI.GetSound(ctx, ids[0]).Execute()).Data
+	fmt.Println("detail", detail.Id, detail.Title, detail.AudioUrlExpiresIn)
+	fmt.Println("played", must(api.SoundsAPI.CountPlay(ctx, ids[0]).Execute()).Data.PlayCount)
+	must(api.FavoritesAPI.AddFavorite(ctx).AddFavoriteRequest(*sounds.NewAddFavoriteRequest(ids[0])).Execute())
+	for _, favorite := range must(api.FavoritesAPI.ListFavorites(ctx).Execute()).Data {
+		fmt.Println("favorite", favorite.SoundId, favorite.Sounds.Get().Title)
+	}
+
+	var phone, clear sounds.UpdateCustomerRequest
+	phone.SetPhone("+49 170 1234567")
+	clear.SetFullNameNil()
+	must(api.MeAPI.UpdateCustomer(ctx).UpdateCustomerRequest(phone).Execute())
+	must(api.MeAPI.UpdateCustomer(ctx).UpdateCustomerRequest(clear).Execute())
+	customer := must(api.MeAPI.GetCustomer(ctx).Execute()).Data
+	fmt.Println("customer", textOf(customer.FullName.Get()), textOf(customer.Phone.Get()), *customer.Source.Get())
+
+	failure(api.AuthAPI.SignIn(ctx).SignInRequest(*sounds.NewSignInRequest(email, "wrong")).Execute())
+	failure(api.SoundsAPI.GetSound(ctx, "00000000-0000-4000-8000-000000000000").Execute())
+	failure(api.AuthAPI.Recover(ctx).RecoverRequest(*sounds.NewRecoverRequest(email)).Execute())
+}

@@ -21,6 +21,8 @@ export const reasonsOfCode = {
     same_password: 'The new password is the current one.',
     current_password_required: 'The password can only be changed along with `current_password`.',
     wrong_current_password: '`current_password` is not the password of the account.',
+    second_factor:
+      'The account has a second factor, which the service does not support: the operator must remove it.',
     address_taken: 'The address cannot be used to sign up.',
     address_confirmed:
       'The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
-import { notFound, unauthorized } from '../errors.ts';
-import type { Caller } from '../model/caller.ts';
+import { notFound } from '../errors.ts';
+import { type Caller, requireRecentSignIn } from '../model/caller.ts';
 import { Customer, CustomerChanges, Profile } from '../model/customer.ts';
 import { dateTime, soundId } from '../model/sound.ts';
 import { Favorite } from './favorites.ts';
@@ -51,8 +51,6 @@ const Export = z
   .meta({ id: 'AccountExport' });
 type Export = z.infer<typeof Export>;
 
-const recentSignInSeconds = 15 * 60;
-
 export const meEndpoints = [
   endpoint({
     method: 'get',
@@ -85,11 +83,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      if (Date.now() / 1000 - caller.claims.signedInAt > recentSignInSeconds)
-        throw unauthorized('Sign in again to delete the account.', {
-          tokenCame: true,
-          reason: 'recent_sign_in_required',
-        });
+      requireRecentSignIn(caller, 'delete the account');
       await context.auth.deleteAccount(caller);
       return { data: { ok: true } };
     },

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { Done, endpoint } from '../endpoint.ts';
-import type { UserCaller } from '../model/caller.ts';
+import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, notAnObject, optional, text } from '../model/fields.ts';
 import {
   email,
@@ -142,8 +142,9 @@ export const recoveryEndpoints = [
     operation: 'changePassword',
     summary: 'Set a new password',
     description:
-      'Sets the password of the caller and ends all other sessions. Some projects require the current password, except ' +
-      'in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
+      'Sets the password of the caller and ends all other sessions. This needs a sign-in or a mailed code within the last ' +
+      '15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects require the current ' +
+      'password besides, except in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
     guard: 'user',
     extraLimits: ['refusedPasswords'],
     body: body({
@@ -154,6 +155,7 @@ export const recoveryEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body, ip }) => {
+      requireRecentSignIn(caller, 'change the password');
       const change = { password: body.password, currentPassword: body.current_password };
       await context.auth.changePassword(caller.token, change, ip);
       return { data: { ok: true } };

@@ -29,6 +29,9 @@ const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
+/** A password, a mailed code, an ID token. A second factor, whose time stands beside it, may be a thief's own. */
+const signInMethods = ['password', 'otp', 'oauth'];
+
 const Claims = z.object({
   sub: uuid,
   role: z.literal('authenticated'),
@@ -37,7 +40,7 @@ const Claims = z.object({
   is_anonymous: z.literal(false).optional(),
   email: z.string().optional().catch(undefined),
   session_id: z.string().optional().catch(undefined),
-  amr: z.array(z.object({ timestamp: z.number() })).catch([]),
+  amr: z.array(z.object({ method: z.string(), timestamp: z.number() })).catch([]),
 });
 
 /** Base64url leaves bits unused and padding to choice: whoever could vary them could have many spellings of one token. */
@@ -95,7 +98,8 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
         ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
         : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
     const { sub, exp, email, session_id, amr } = Claims.parse(payload);
-    const signedInAt = Math.max(0, ...amr.map(({ timestamp }) => timestamp));
+    const signIns = amr.filter(({ method }) => signInMethods.includes(method));
+    const signedInAt = Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
     return {
       via: 'jwt',
       userId: sub,

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
@@ -69,6 +70,16 @@ describe('an account whose address must be confirmed belongs to whoever reads th
       await api.post('/auth/refresh').send({ refresh_token: body.data.refresh_token }).expect(200);
     });
   }
+
+  test('whose tokens have nothing of the stranger in them', async ({ project: { api, mailUrl } }) => {
+    for (const named of [owner, { password: owner.password }]) {
+      const email = newEmail();
+      await signUp(api, email, stranger);
+      await confirm(api, email, await codeSentTo(mailUrl, email), named).expect(200);
+      const { body } = await api.post('/auth/signin').send({ email, password: owner.password }).expect(200);
+      expect(JSON.stringify(decodeJwt(body.data.access_token))).not.toContain(stranger.full_name);
+    }
+  });
 
   test('and has no name or picture where they send none', async ({ project: { api, mailUrl }, sql }) => {
     const email = newEmail();

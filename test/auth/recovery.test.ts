@@ -123,6 +123,7 @@ describe('a new password', () => {
     [400, 'current_password_invalid', 400, ...wrongCurrentPassword],
     [400, 'current_password_mismatch', 400, ...wrongCurrentPassword],
     [400, 'reauthentication_needed', 401, /^Sign in again/, 'recent_sign_in_required'],
+    [401, 'insufficient_aal', 400, /^The account has a second factor/, 'second_factor'],
     [403, 'session_not_found', 401, /^The access token or API key is invalid/, 'token_invalid'],
     [403, 'user_banned', 401, /^The access token or API key is invalid/, 'token_invalid'],
     [400, 'something_new', 500, /^The service could not answer/],

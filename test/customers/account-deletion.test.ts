@@ -2,26 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
 import { token } from '../support/access-token.ts';
+import { ageSignIn } from '../support/age-sign-in.ts';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { forge } from '../support/forge.ts';
 import { startGateway } from '../support/gateway.ts';
-import { password, type Session, type Sql, signUp, test } from '../support/test.ts';
+import { password, type Session, signUp, test } from '../support/test.ts';
 
 const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
-
-/** Makes the sign-in of a session 16 minutes old. The real Auth keeps its moment in a table of its own. */
-async function ageSignIn(sql: Sql, { user }: Session) {
-  const sessions = sql`select id from auth.sessions where user_id = ${user.id}`;
-  const [row] = await sql`select to_regclass('auth.mfa_amr_claims') is not null as has_claims`;
-  await sql`update auth.sessions set created_at = created_at - interval '16 minutes' where id in (${sessions})`;
-  if (row?.['has_claims'])
-    await sql`
-      update auth.mfa_amr_claims
-      set created_at = created_at - interval '16 minutes', updated_at = updated_at - interval '16 minutes'
-      where session_id in (${sessions})`;
-}
 
 describe('DELETE /me', () => {
   test('ends its sessions and removes its record, favorites and keys; nobody else loses anything', async ({
@@ -106,27 +95,52 @@ describe('DELETE /me', () => {
     await api.delete('/me').auth(owner.access_token, bearer).expect(401);
     expect(await sql`select from auth.users where id = ${owner.user.id}`).toHaveLength(1);
   });
+});
 
-  test('with a token that tells no sign-in is refused', async ({ api, user, skip }) => {
-    const { amr, ...claims } = decodeJwt(user.access_token);
-    expect(amr).toHaveLength(1);
-    const untold = await forge(skip, claims);
-    const { body } = await api.delete('/me').auth(untold, bearer).expect(401);
-    expect(body.error.message).toBe('Sign in again to delete the account.');
-  });
-
-  test('needs a sign-in within the last 15 minutes', async ({ api, sql }) => {
-    const session = await signUp(api);
-    await ageSignIn(sql, session);
-    const token = (await refresh(api, session).expect(200)).body.data.access_token;
-    const { body } = await api
-      .delete('/me')
+describe.for([
+  ['DELETE /me', 'Sign in again to delete the account.', (api: Api) => api.delete('/me')],
+  [
+    'POST /auth/password',
+    'Sign in again to change the password.',
+    (api: Api) => api.post('/auth/password').send({ password: `${password}, new` }),
+  ],
+] as const)('%s', ([, message, request]) => {
+  const refused = async (api: Api, token: string) => {
+    const { body } = await request(api)
       .auth(token, bearer)
       .expect(401)
       .expect('X-Error-Reason', 'recent_sign_in_required');
-    expect(body.error.message).toBe('Sign in again to delete the account.');
+    expect(body.error.message).toBe(message);
+  };
+
+  test('needs a sign-in within the last 15 minutes: a refresh is none', async ({ api, sql }) => {
+    const session = await signUp(api);
+    await ageSignIn(sql, session.user.id);
+    await refused(api, (await refresh(api, session).expect(200)).body.data.access_token);
     const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
-    await api.delete('/me').auth(again.body.data.access_token, bearer).expect(200);
+    await request(api).auth(again.body.data.access_token, bearer).expect(200);
+  });
+
+  test('takes the moment of a password, a mailed code or an ID token, and of nothing else', async ({
+    api,
+    skip,
+  }) => {
+    const now = Math.floor(Date.now() / 1000);
+    const old = { method: 'password', timestamp: now - 16 * 60 };
+    for (const [amr, isRefused] of [
+      [undefined, true],
+      [[old], true],
+      [[{ method: 'totp', timestamp: now }, old], true],
+      [[{ method: 'mfa/phone', timestamp: now }, old], true],
+      [[{ method: 'password', timestamp: now }], false],
+      [[old, { method: 'otp', timestamp: now }], false],
+      [[old, { method: 'oauth', timestamp: now }], false],
+    ] as const) {
+      const { access_token } = await signUp(api);
+      const token = await forge(skip, { ...decodeJwt(access_token), amr });
+      if (isRefused) await refused(api, token);
+      else await request(api).auth(token, bearer).expect(200);
+    }
   });
 });
 
@@ -143,9 +157,8 @@ test('two devices that delete their account at once are each asked about their s
         deletion.writeHead(200).end('{}');
     },
     async (api) => {
-      const amr = [{ method: 'password', timestamp: Math.floor(Date.now() / 1000) }];
       const tokens = await Promise.all(
-        [1, 2].map((session) => token(undefined, { amr, session_id: `${session}` })),
+        [1, 2].map((session) => token(undefined, { session_id: `${session}` })),
       );
       await Promise.all(tokens.map((each) => api.delete('/me').auth(each, bearer).expect(200)));
     },

@@ -55,6 +55,10 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
     return tokens.user;
   }
 
+  async function signIn(body: { email: string; password: string }, options?: CallOptions): Promise<User> {
+    return begin((await answer(guest.POST('/auth/signin', { body, ...signalOf(options) }))).data);
+  }
+
   return {
     /** Who is signed in on this device; null when nobody is. Asks the store alone. */
     async user(): Promise<User | null> {
@@ -76,9 +80,7 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
       return { needsEmailConfirmation, user: data.user };
     },
 
-    async signIn(body: { email: string; password: string }, options?: CallOptions): Promise<User> {
-      return begin((await answer(guest.POST('/auth/signin', { body, ...signalOf(options) }))).data);
-    },
+    signIn,
 
     /** Signs in with an ID token of Google or Apple, and the nonce whose hash its SDK was given. */
     async signInWithIdToken(
@@ -113,12 +115,18 @@ export function createAuth({ url, timeLimitMs, session, forget }: Options) {
       await guest.POST('/auth/resend', { body, ...signalOf(options) });
     },
 
-    /** Sets a new password, after a code or for the user who is signed in. All other sessions end. */
+    /**
+     * Sets a new password: after a code; or, with the current one, for the user who is signed in, who signs in again with that
+     * first, since the service asks for a sign-in within the last 15 minutes. All other sessions end.
+     */
     async setPassword(
       { password, currentPassword }: { password: string; currentPassword?: string | undefined },
       options?: CallOptions,
     ): Promise<void> {
       const recovering = recovery;
+      const email = (await session.load())?.user.email;
+      if (!recovering && currentPassword !== undefined && email)
+        await signIn({ email, password: currentPassword }, options);
       const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
       const sending = repeating(recovering ?? session);
       try {

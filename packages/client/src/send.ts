@@ -1,8 +1,8 @@
 import { errorOf, noAnswer, SoundsError } from './error.ts';
 
 const longestPauseMs = 30_000;
-/** The service itself gives up after eleven seconds. */
-const attemptLimitMs = 15_000;
+/** The service itself gives up after eleven seconds, or sixteen where it stores a name behind a mailed code. */
+const attemptLimitMs = 20_000;
 
 export type Limits = {
   /** Whether nothing is done twice when the request is sent twice. */

@@ -131,10 +131,15 @@ export function createSession({ url, store, timeLimitMs, onSession }: SessionOpt
       }
     },
 
-    /** Makes a session that of this device. */
+    /** Makes a session that of this device. Its user may be signed in already, and then has new tokens. */
     async begin(session: Session) {
-      await exclusively(key, async () => store.setItem(key, JSON.stringify(session)));
-      tell({ type: 'signedIn', user: session.user });
+      const before = await exclusively(key, async () => {
+        const found = await load();
+        await store.setItem(key, JSON.stringify(session));
+        return found;
+      });
+      const type = before?.user.id === session.user.id ? 'refreshed' : 'signedIn';
+      tell({ type, user: session.user });
     },
 
     /** Forgets the session on this device, whatever becomes of it at the service. @returns what it was */

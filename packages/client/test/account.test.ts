@@ -1,5 +1,7 @@
 import { makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
+
+import { ageSignIn } from '../../../test/support/age-sign-in.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../../../test/support/project.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
@@ -34,11 +36,20 @@ describe('an account', () => {
     await device.sounds.auth.signIn({ email, password: 'a new password' });
   });
 
-  test('changes its password while it is signed in', async ({ gateway }) => {
+  test('changes its password while it is signed in, however long ago that was', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     const { email, user } = await device.signUp();
+    await ageSignIn(sql, user.id);
+    device.change({ expires_at: 0 }); // a refresh is no sign-in
     const change = { password: 'a new password', currentPassword: password };
+    await expect(device.sounds.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
+      reason: 'recent_sign_in_required',
+    });
+    await expect(
+      device.sounds.auth.setPassword({ ...change, currentPassword: 'a guess' }),
+    ).rejects.toMatchObject({ reason: 'invalid_credentials' });
     await device.sounds.auth.setPassword(change);
+    expect(device.events.every(({ type }) => type === 'refreshed')).toBe(true);
     expect(await device.sounds.me()).toMatchObject({ id: user.id });
     const other = await startDevice(gateway.url);
     await expect(other.sounds.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });

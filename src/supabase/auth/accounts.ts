@@ -84,8 +84,8 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     share('verify', { ...mailed, email: mailed.email.toLowerCase() }, () => exchangeCode(mailed, ip));
 
   /**
-   * Confirms an address with the code of its mail, and sets the password that holds from then on: the database voids the one
-   * of whoever signed up first.
+   * Confirms an address with the code of its mail, and sets the password and the name that hold from then on: the database
+   * voids those of whoever signed up first, but for the name in the metadata, which is part of every token.
    * @param complete what else the account gets, with its session
    * @throws unauthorized for the code. Once that is used up, invalid_request and server_error, which say how to go on
    */
@@ -94,11 +94,13 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     ip: string,
     complete: (tokens: Tokens) => Promise<unknown>,
   ): Promise<Tokens> {
-    const { email, code, password } = confirmation;
+    const { email, code, password, fullName } = confirmation;
     return share('confirm', { ...confirmation, email: email.toLowerCase() }, async () => {
       const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
       await Promise.all([
-        putPassword(tokens.access_token, { password }, ip).catch(firstPasswordRefused),
+        putPassword(tokens.access_token, { password, data: { full_name: fullName ?? null } }, ip).catch(
+          firstPasswordRefused,
+        ),
         complete(tokens).catch((cause: unknown) => {
           throw confirmedInPart(cause);
         }),
@@ -171,6 +173,11 @@ const passwordFaults: Record<string, Fault> = {
     message: 'current_password: is required.',
     field: 'current_password',
     reason: 'current_password_required',
+  },
+  insufficient_aal: {
+    message:
+      'The account has a second factor, which this service does not support. The operator must remove it.',
+    reason: 'second_factor',
   },
   // The code, and the name that Auth's own source gives it.
   current_password_invalid: wrongCurrentPassword,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import ts from 'typescript';
 import { describe, expect } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadConfig, variables } from '../../src/config.ts';
+import { loadConfig, variableNames } from '../../src/config.ts';
 import { test } from '../support/test.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: seven kinds, some broken on purpose, which their types would forbid; the compiler and the schemas check them below
@@ -96,7 +96,7 @@ describe('ops/kubernetes.yaml', () => {
     const secret = Object.fromEntries(
       [...command.matchAll(/--from-literal=(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
     );
-    expect(variables).toEqual(expect.arrayContaining([...Object.keys(set), ...Object.keys(secret)]));
+    expect(variableNames()).toEqual(expect.arrayContaining([...Object.keys(set), ...Object.keys(secret)]));
     const config = loadConfig({ ...secret, ...set });
     expect(config.secrets.redisUrl).toBe('redis://redis:6379');
     expect(config).toMatchObject({ requireHttps: true, trustProxy: 1 });

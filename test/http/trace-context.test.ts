@@ -72,13 +72,10 @@ describe('the trace of a request', () => {
     expect(traceOf(`cc-${traceId}-${spanId}-01x`, undefined).id).not.toBe(traceId);
   });
 
-  test('carries the state of other vendors on whole, or not at all', () => {
+  test('carries the state of other vendors on as it is, up to 512 bytes', () => {
     const stateOf = (tracestate: string) => traceOf(given, tracestate).tracestate;
-    expect(stateOf('a=1, tenant@b=2 ,,c=x y')).toBe('a=1,tenant@b=2,c=x y');
-    const many = Array.from({ length: 33 }, (_, index) => `k${index}=1`);
-    expect(stateOf(many.slice(1).join())).toBe(many.slice(1).join());
-    for (const malformed of ['', many.join(), 'A=1', 'a', 'a=', 'a=1=2', 'a=ä', `a=${'x'.repeat(257)}`])
-      expect(stateOf(malformed), malformed).toBeUndefined();
+    for (const state of ['a=1, tenant@b=2 ,,c=x y', 'x'.repeat(512)]) expect(stateOf(state)).toBe(state);
+    expect(stateOf('x'.repeat(513))).toBeUndefined();
   });
 
   test('of two that came in one request is neither', async () => {

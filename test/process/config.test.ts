@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig, variables } from '../../src/config.ts';
+import { ConfigError, loadConfig, variableNames } from '../../src/config.ts';
 
 const required = {
   SUPABASE_URL: 'https://project.supabase.co/',
@@ -125,9 +125,11 @@ test('swapped keys are reported, in the new format and in the old', () => {
   }
 });
 
-test('.env.example lists every variable that is read, in the same order', () => {
+test('.env.example lists every variable that is read, and no other', () => {
   const example = readFileSync('.env.example', 'utf8').split('# Development only')[0] ?? '';
-  expect([...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name)).toEqual(variables);
+  expect([...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name).sort()).toEqual(
+    variableNames().sort(),
+  );
 });
 
 test('.env.example is a configuration that works on a local machine', () => {

@@ -39,8 +39,8 @@ describe('the server process', () => {
     expect(await exited).toEqual([1, null]);
     expect(output.stderr.trim().split('\n')).toEqual([
       'The configuration is not usable:',
-      'PORT must be a whole number from 0 to 65535.',
       'SUPABASE_URL must be an address such as https://abcd.supabase.co.',
+      'PORT must be a whole number from 0 to 65535.',
     ]);
   });
 

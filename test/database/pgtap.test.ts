@@ -15,7 +15,7 @@ const states: Record<string, string | null> = {
   'an empty database': null,
   // What `supabase start` does, and `supabase db push` does not.
   'a seeded database': 'supabase/seed.sql',
-  'a used database': 'test/support/use.sql',
+  'a used database': 'tools/migration/usage.sql',
 };
 
 async function runFile(databaseUrl: string, file: string): Promise<void> {

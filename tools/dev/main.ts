@@ -7,6 +7,7 @@ import pretty from 'pino-pretty';
 import { prettyOptions } from '../../src/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type Player, startPlayer } from './player.ts';
+import { watchSchemas } from './schema-watch.ts';
 import { seed } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { summary } from './summary.ts';
@@ -84,6 +85,7 @@ async function run(): Promise<void> {
   // Above the summary nobody would see them.
   for (const warning of warnings) logger.warn(warning);
   watchMigrations(running);
+  watchSchemas((line) => logger.warn(line));
 }
 
 /** Names migrations that arrive, as with a pull: they are applied at the next start only. */

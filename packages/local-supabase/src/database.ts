@@ -9,7 +9,7 @@ import { getAuthSchemaSql, getStorageSchemaSql } from '@supabase/lite';
 import postgres from 'postgres';
 import { SUPERUSER } from './postgres.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = new URL('../../../', import.meta.url);
 
 /** The same database, as another role. */
 export function as(role: string, databaseUrl: string): string {
@@ -47,10 +47,17 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
 
 /**
  * Applies the migrations that the database has not seen, with the Supabase CLI, as `postgres`.
+ * @param project the folder that holds `supabase/`
  * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
  */
-export async function migrate(databaseUrl: string): Promise<void> {
-  await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes']);
+export async function migrate(databaseUrl: string, project = root): Promise<void> {
+  await supabase([
+    'migration',
+    'up',
+    `--remote=${databaseUrl}`,
+    '--yes',
+    `--workdir=${fileURLToPath(project)}`,
+  ]);
 }
 
 /**

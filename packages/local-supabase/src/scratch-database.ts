@@ -14,26 +14,43 @@ export interface ScratchDatabase {
 }
 
 /**
- * Starts a database that holds the migrations and nothing else.
+ * Starts a database that holds what a hosted project has before its first migration.
  * @param durable whether it waits for the disk, which what is thrown away need not
- * @throws what a failing migration says; nothing is left behind
  */
-export async function startScratchDatabase(
+export async function startBareDatabase(
   release: Release = 17,
   { durable = false } = {},
 ): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-scratch-'));
-  const postgres = await startPostgres({ dataDir, port: 0, durable, release });
+  const { databaseUrl, ...postgres } = await startPostgres({ dataDir, port: 0, durable, release });
   const stop = async () => {
     await postgres.stop();
     await rm(dataDir, { recursive: true });
   };
+  await orStop(stop, () => prepareDatabase(databaseUrl));
+  return { databaseUrl, stop };
+}
+
+/**
+ * Starts a database that holds the migrations and nothing else.
+ * @param options as of `startBareDatabase`
+ * @throws what a failing migration says; nothing is left behind
+ */
+export async function startScratchDatabase(
+  release?: Release,
+  options?: { durable?: boolean },
+): Promise<ScratchDatabase> {
+  const database = await startBareDatabase(release, options);
+  await orStop(database.stop, () => migrate(database.databaseUrl));
+  return database;
+}
+
+/** Runs `work`, and `stop` where it fails. */
+export async function orStop<T>(stop: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
-    await prepareDatabase(postgres.databaseUrl);
-    await migrate(postgres.databaseUrl);
+    return await work();
   } catch (error) {
     await stop();
     throw error;
   }
-  return { databaseUrl: postgres.databaseUrl, stop };
 }

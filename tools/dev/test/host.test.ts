@@ -118,7 +118,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
 
   test('names in a 500 the migrations that the database does not have, and in no other answer', async () => {
     const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
-    await sql`delete from supabase_migrations.schema_migrations where name = 'categories'`;
+    await sql`delete from supabase_migrations.schema_migrations where name = 'baseline'`;
     const messageOf = async (path: string) => (await apiAt(gateway).get(path)).body.error?.message;
     expect(await messageOf('/categories')).toBeUndefined();
     expect(await messageOf('/nowhere')).toBe('There is no such path.');
@@ -126,7 +126,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     await expect
       .poll(() => messageOf('/categories'))
       .toMatch(
-        / In development: supabase\/migrations\/\d+_categories\.sql has not been applied\. Stop npm run dev, /,
+        / In development: supabase\/migrations\/\d+_baseline\.sql has not been applied\. Stop npm run dev, /,
       );
     await sql.end();
   });

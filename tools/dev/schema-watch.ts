@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { type FSWatcher, watch } from 'chokidar';
+import { compareSchemas } from 'sounds-migration/changes';
+import { PROJECT, startSchemaDatabases } from 'sounds-migration/databases';
+
+/**
+ * Compares the schema files with the migrations each time that one is saved, and tells `warn` where they differ, or what is
+ * wrong with them.
+ * @param project the folder that holds `supabase/`
+ */
+export function watchSchemas(warn: (line: string) => void, project = PROJECT): FSWatcher {
+  let last = Promise.resolve();
+  let waiting = false;
+  const folder = fileURLToPath(new URL('supabase/schemas/', project));
+  return watch(folder, { ignoreInitial: true }).on('all', () => {
+    // Whatever is saved while a comparison waits for the one before it is part of it.
+    if (waiting) return;
+    waiting = true;
+    last = last.then(async () => {
+      waiting = false;
+      try {
+        const difference = await compare(project);
+        if (difference) warn(difference);
+      } catch (error) {
+        warn(String(error instanceof Error ? error.message : error));
+      }
+    });
+  });
+}
+
+async function compare(project: URL): Promise<string | undefined> {
+  const databases = await startSchemaDatabases(17, project);
+  try {
+    const { statements, summary } = await compareSchemas(databases);
+    if (statements.length === 0) return undefined;
+    return `supabase/schemas is ahead of the migrations. ${summary} To write the migration: npm run migration -- name_of_the_change`;
+  } finally {
+    await databases.stop();
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  type Action,
+  encodeId,
+  type Plan,
+  type ProofVerdict,
+  plan,
+  provePlan,
+  renderPlanFiles,
+  resolveProfile,
+  supabaseProfile,
+} from '@supabase/pg-delta';
+import { formatSqlStatements } from '@supabase/pg-delta/sql-format';
+import { Pool } from 'pg';
+import type { SchemaDatabases } from './databases.ts';
+
+/** What has to be done to a database of all migrations until it is what the schema files declare. */
+export interface SchemaChanges {
+  /** In the order in which they can be run; none where both are equal. */
+  statements: string[];
+  /** In words: "Adds 2, changes 1, drops 0." */
+  summary: string;
+  /** Those of the statements that delete what people entered. */
+  losses: string[];
+  /** The texts of the migration; more than one where Postgres wants a commit in between. */
+  files: string[];
+  /**
+   * Runs the statements on a copy of the migrated database, which it changes.
+   * @returns what is wrong; nothing where the copy is as declared afterwards, and kept its rows
+   */
+  prove(copy: string): Promise<string[]>;
+}
+
+/** @throws where a schema file declares what pg-delta cannot compare, such as an operator */
+export function compareSchemas({ migrated, declared }: SchemaDatabases): Promise<SchemaChanges> {
+  return withPools([migrated, declared], async (migratedPool, declaredPool) => {
+    const profile = await resolveProfile(migratedPool, supabaseProfile);
+    const source = await profile.extract(migratedPool);
+    const desired = await profile.extract(declaredPool);
+    const unknown = desired.diagnostics.filter(({ code }) => code === 'unmodeled_kind');
+    if (unknown.length > 0) throw new Error(unknown.map(({ message }) => message).join('\n'));
+    const unformatted = plan(source.factBase, desired.factBase, profile.planOptions);
+    const actions = unformatted.actions.map((action) => ({ ...action, sql: format(action.sql) }));
+    const made: Plan = { ...unformatted, actions };
+    const prove = (copy: string) =>
+      withPools([copy], async (pool) =>
+        faultsIn(await provePlan(made, pool, desired.factBase, profile.proveOptions)),
+      );
+    return { ...describe(made), prove };
+  });
+}
+
+function faultsIn({ ok, applyError, ...verdict }: ProofVerdict): string[] {
+  const name = ({ table }: { table: { schema: string; name: string } }) => `${table.schema}.${table.name}`;
+  const faults = [
+    ...(applyError ? [`${applyError.message}\n\n${applyError.sql}`] : []),
+    ...verdict.dataViolations.map((found) => `Rows of ${name(found)} would be lost or changed.`),
+    ...verdict.rewriteViolations.map((found) => `${name(found)} would be written anew.`),
+    ...verdict.driftDeltas.map((delta) => `Still different afterwards: ${JSON.stringify(delta)}`),
+  ];
+  return ok || faults.length > 0 ? faults : ['pg-delta could not prove the changes.'];
+}
+
+function format(statement: string): string {
+  const style = { keywordCase: 'lower', indent: 2, maxWidth: 120, alignColumns: false } as const;
+  return formatSqlStatements([statement], style).join('').replace('\n  AS $', '\nas $');
+}
+
+function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
+  const { actions } = plan;
+  // What is made anew under its name, such as a policy, is changed and neither dropped nor added.
+  const made = new Set(actions.flatMap(({ produces }) => produces.map(encodeId)));
+  const destroyed = new Set(actions.flatMap(({ destroys }) => destroys.map(encodeId)));
+  const isAnew = ({ verb, produces, destroys }: Action) =>
+    (verb === 'create' && produces.some((id) => destroyed.has(encodeId(id)))) ||
+    (verb === 'drop' && destroys.some((id) => made.has(encodeId(id))));
+  const count = (verb: Action['verb']) =>
+    actions.filter((action) => action.verb === verb && !isAnew(action)).length;
+  const anew = actions.filter((action) => action.verb === 'create' && isAnew(action)).length;
+  return {
+    statements: actions.map(({ sql }) => sql),
+    summary: `Adds ${count('create')}, changes ${count('alter') + anew}, drops ${count('drop')}.`,
+    losses: actions.filter(({ dataLoss }) => dataLoss === 'destructive').map(({ sql }) => sql),
+    files: renderPlanFiles(plan, { allowDrops: true }).files.map(({ contents }) => contents),
+  };
+}
+
+async function withPools<T>(urls: string[], use: (...pools: Pool[]) => Promise<T>): Promise<T> {
+  const pools = urls.map((connectionString) => new Pool({ connectionString, max: 2 }));
+  // A connection that is idle when the server ends would throw.
+  for (const pool of pools) pool.on('error', () => {});
+  try {
+    return await use(...pools);
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()));
+  }
+}

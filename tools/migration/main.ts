@@ -1,0 +1,15 @@
+import { parseArgs } from 'node:util';
+import { writeMigration } from './migration.ts';
+
+// `npm run migration -- name_of_the_change [--allow-data-loss]`
+
+try {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { 'allow-data-loss': { type: 'boolean', default: false } },
+  });
+  console.log(await writeMigration(positionals.join(' '), { allowDataLoss: values['allow-data-loss'] }));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

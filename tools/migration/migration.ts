@@ -1,0 +1,76 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { DateTime } from 'luxon';
+import { compareSchemas, type SchemaChanges } from './changes.ts';
+import { PROJECT, type SchemaDatabases, startSchemaDatabases } from './databases.ts';
+
+export interface MigrationOptions {
+  allowDataLoss?: boolean;
+  /** The folder that holds `supabase/`. */
+  project?: URL;
+}
+
+/**
+ * Writes the migration that brings a database of all migrations to what supabase/schemas declares.
+ * @param name in the words of the change, as `add_mood_to_sounds`
+ * @returns what was done, in sentences
+ * @throws where a schema file or a migration is at fault, where data would be lost and that is not allowed, and where the
+ *   migration was written but does not work
+ */
+export async function writeMigration(
+  name: string,
+  { allowDataLoss = false, project = PROJECT }: MigrationOptions = {},
+): Promise<string> {
+  if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name))
+    throw new Error('Name the change in small letters, as in: npm run migration -- add_mood_to_sounds');
+  const databases = await startSchemaDatabases(17, project);
+  try {
+    const changes = await compareSchemas(databases);
+    if (changes.statements.length === 0)
+      return 'Nothing to do: the migrations make what supabase/schemas declares.';
+    if (changes.losses.length > 0 && !allowDataLoss) throw new Error(refusal(name, changes.losses));
+    const files = write(name, changes, new URL('supabase/migrations/', project));
+    const proof = await prove(databases, changes, files);
+    return `${files.join('\n')}: ${changes.summary}\n${proof}`;
+  } finally {
+    await databases.stop();
+  }
+}
+
+const refusal = (name: string, losses: string[]) => `This would delete what people entered:
+
+${losses.map((statement) => `${statement};`).join('\n')}
+
+What only gets another name is kept by a migration that is written by hand (alter table … rename column …).
+To delete it: npm run migration -- ${name} --allow-data-loss`;
+
+function write(name: string, { files, summary }: SchemaChanges, folder: URL): string[] {
+  return files.map((text) => {
+    const file = `${nextVersion(folder)}_${name}.sql`;
+    writeFileSync(
+      new URL(file, folder),
+      `-- ${summary} Made from supabase/schemas by npm run migration.\n\n${text}`,
+    );
+    return `supabase/migrations/${file}`;
+  });
+}
+
+/** Now (UTC), or a second after the last migration, where that is later: the CLI applies none that is older. */
+function nextVersion(folder: URL): string {
+  const format = 'yyyyMMddHHmmss';
+  const last = readdirSync(folder).toSorted().at(-1)?.slice(0, format.length) ?? '';
+  const afterLast = DateTime.fromFormat(last, format, { zone: 'utc' }).plus({ seconds: 1 });
+  const now = DateTime.utc();
+  return (afterLast > now ? afterLast : now).toFormat(format);
+}
+
+async function prove(databases: SchemaDatabases, changes: SchemaChanges, files: string[]): Promise<string> {
+  const copy = await databases.fillCopy();
+  const faults = await changes.prove(copy.databaseUrl);
+  if (faults.length > 0)
+    throw new Error(`${files.join(' and ')} does not work. Correct it by hand until npm test -- schemas passes, or delete it.
+
+${faults.join('\n')}`);
+  const samples =
+    copy.missing.length === 0 ? 'filled with samples' : `without samples (${copy.missing.join(', ')})`;
+  return `Tried on a copy, ${samples}: it has become what supabase/schemas declares, and kept its rows.`;
+}

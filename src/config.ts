@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
+import { unknownVariables } from './unknown-variables.ts';
 
 /** As Supabase Auth names them. */
 const idTokenProviders = ['google', 'apple'] as const;
@@ -88,6 +89,11 @@ const proxies = z
     'must be a number of proxies, or their addresses or CIDR ranges as a comma-separated list',
   );
 
+const projectAddress = address.refine(
+  (url) => !/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(url),
+  'must be the address of the project alone, without what follows its host: no /rest/v1',
+);
+
 const publishableKey = z
   .string({ error: 'must be set: the publishable key of the project' })
   .refine((key) => keyKind(key) !== 'secret', 'must be the publishable key, and holds a secret one');
@@ -117,7 +123,7 @@ type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
 /** Every setting, once: its name in the process, its variable, and what is valid. An absent variable is undefined. */
 function settings(read: Read) {
-  const url = read('SUPABASE_URL', address);
+  const url = read('SUPABASE_URL', projectAddress);
   return {
     port: read('PORT', wholeNumber(0, 65_535).default(3000)),
     logLevel: read('LOG_LEVEL', logLevel.default('info')),
@@ -158,7 +164,10 @@ function settings(read: Read) {
 }
 
 /** What the process is configured with. */
-export type Config = Readonly<ReturnType<typeof settings>>;
+export type Config = Readonly<ReturnType<typeof settings>> & {
+  /** What is set and was probably meant for the gateway, which does not read it. */
+  unknownVariables: ReturnType<typeof unknownVariables>;
+};
 
 /** The configuration of this process, which ends, saying why, when it is not usable. */
 export function configOrExit(): Config {
@@ -167,6 +176,10 @@ export function configOrExit(): Config {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(`The configuration is not usable:\n${error.message}`);
+    if (!process.env['SUPABASE_URL'] && !process.env['SUPABASE_SECRET_KEY'])
+      console.error(
+        'No Supabase project is configured: cp .env.example .env is enough for npm run dev; for any other, put its address and keys in there.',
+      );
     process.exit(1);
   }
 }
@@ -183,7 +196,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     return data as z.output<typeof schema>;
   });
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
-  return config;
+  const present = Object.keys(env).filter((name) => env[name]?.trim());
+  return { ...config, unknownVariables: unknownVariables(present, variableNames()) };
 }
 
 /** The names of the variables that are read. */

@@ -1,4 +1,4 @@
-import type { Visit } from './visit.ts';
+import type { Run } from './run.ts';
 
 /** One thing that goes wrong in practice. */
 export type Check = {
@@ -7,14 +7,15 @@ export type Check = {
   needs: readonly Check[];
   /**
    * @returns what was found to be right, in a sentence
-   * @throws Problem for what must be fixed, NotChecked for what cannot be told here
+   * @throws Problem for what must be fixed, or an AggregateError of several; NotChecked for what cannot be told here
    */
-  run: (visit: Visit) => Promise<string> | string;
+  execute: (run: Run) => Promise<string> | string;
 };
 
 export type Result = {
   check: string;
-  status: 'ok' | 'problem' | 'not checked';
+  /** A warning is about what may be meant so. */
+  status: 'ok' | 'problem' | 'warning' | 'not checked';
   detail: string;
   remedy?: string;
 };

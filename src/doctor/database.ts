@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
 import type { Check } from './check.ts';
-import { Problem } from './problem.ts';
+import { Problem, throwAll } from './problem.ts';
 import { secretKey } from './project.ts';
+import shipped from './schema.json' with { type: 'json' };
+import { differences } from './schema.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push';
 
@@ -15,11 +17,11 @@ export const migrations: Check = {
   name: 'Migrations',
   needs: [secretKey],
   // Asks anew: the check of the key does not fail when there is nothing to report.
-  async run(visit) {
-    const key = visit.config.secrets.supabaseSecretKey;
-    const { status } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
+  async execute(run) {
+    const key = run.config.secrets.supabaseSecretKey;
+    const { status } = await run.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
     if (status === 404) throw new Problem('Some or all of the migrations have not been applied.', `${push}.`);
-    const { migrations: applied } = visit.report;
+    const { migrations: applied } = run.report;
     const expected = expectedMigrations();
     if (applied === null) {
       throw new Problem(
@@ -31,5 +33,37 @@ export const migrations: Check = {
     if (missing.length > 0)
       throw new Problem(`These migrations have not been applied: ${missing.join(', ')}.`, `${push}.`);
     return `All ${expected.length} have been applied.`;
+  },
+};
+
+export const schema: Check = {
+  name: 'Schema',
+  needs: [migrations],
+  execute({ report }) {
+    throwAll(differences(shipped, report.schema).map(({ what, remedy }) => new Problem(what, remedy)));
+    return `All ${Object.keys(shipped).length} tables, functions and views are as they were shipped.`;
+  },
+};
+
+export const exposedSchemas: Check = {
+  name: 'Exposed schemas',
+  needs: [secretKey],
+  async execute(run) {
+    const key = run.config.secrets.supabaseSecretKey;
+    for (const name of ['private', 'admin']) {
+      const headers = { 'Content-Profile': name };
+      const { status } = await run.ask('/rest/v1/rpc/doctor_report', {
+        method: 'POST',
+        key,
+        headers,
+        body: {},
+      });
+      if (status !== 406)
+        throw new Problem(
+          `The data API serves the schema ${name}, which is for the database alone.`,
+          `Take ${name} out of "Exposed schemas" under Project Settings, Data API, in the dashboard.`,
+        );
+    }
+    return 'The data API serves neither private nor admin.';
   },
 };

@@ -3,13 +3,13 @@ import type { Check } from './check.ts';
 import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
 import { NotChecked, Problem } from './problem.ts';
 import { checkClock, clock, clockAheadMs } from './project.ts';
-import { askGateway, type Visit } from './visit.ts';
+import { askGateway, type Run } from './run.ts';
 
 export const readiness: Check = {
   name: 'Gateway',
   needs: [],
-  async run(visit) {
-    const { status, body } = await askGateway(visit, '/readyz');
+  async execute(run) {
+    const { status, body } = await askGateway(run, '/readyz');
     if (status === 200) return 'It is ready.';
     const { checks = {} } = (Buffer.isBuffer(body) ? {} : body) as {
       checks?: Record<string, { ok: boolean }>;
@@ -25,13 +25,13 @@ export const readiness: Check = {
 export const gatewayClock: Check = {
   name: 'Gateway clock',
   needs: [readiness, clock],
-  async run(visit) {
+  async execute(run) {
     const askedAt = Date.now();
-    const { headers } = await askGateway(visit, '/healthz');
+    const { headers } = await askGateway(run, '/healthz');
     const ahead = clockAheadMs(headers.get('date'), askedAt);
-    if (ahead === null || visit.clockAheadMs === null)
+    if (ahead === null || run.clockAheadMs === null)
       throw new NotChecked('The gateway or Supabase sends no Date header.');
-    checkClock(visit.clockAheadMs - ahead, 'the gateway');
+    checkClock(run.clockAheadMs - ahead, 'the gateway');
     return 'The gateway and Supabase agree on the time.';
   },
 };
@@ -42,10 +42,10 @@ const tooFew =
 export const https: Check = {
   name: 'Gateway https',
   needs: [readiness],
-  async run(visit) {
-    const { status } = await askGateway(visit, '/api/v1/categories');
-    const isPlain = visit.gateway?.protocol === 'http:';
-    if (status === 200 && isPlain && isInner(hostOf(visit)))
+  async execute(run) {
+    const { status } = await askGateway(run, '/api/v1/categories');
+    const isPlain = run.gateway?.protocol === 'http:';
+    if (status === 200 && isPlain && isInner(hostOf(run)))
       throw new NotChecked('This can only be checked from outside its network.');
     if (status === 200 && isPlain)
       throw new Problem(
@@ -54,7 +54,7 @@ export const https: Check = {
       );
     if (status === 200) return 'It recognizes requests that come over https.';
     throw new Problem(
-      `It refuses a request that came over ${visit.gateway?.protocol.slice(0, -1)} (${status}).`,
+      `It refuses a request that came over ${run.gateway?.protocol.slice(0, -1)} (${status}).`,
       tooFew,
     );
   },
@@ -72,7 +72,7 @@ for (const [network, bits] of [
 inner.addSubnet('fc00::', 7, 'ipv6');
 inner.addAddress('::1', 'ipv6');
 
-const hostOf = ({ gateway }: Visit) =>
+const hostOf = ({ gateway }: Run) =>
   (gateway?.hostname ?? '').replace(/^\[|\]$/g, '').replace(/^localhost$/, '127.0.0.1');
 const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // a name is in neither
 
@@ -80,11 +80,11 @@ const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 
 const claims = 12;
 
 /** Whether the gateway counts a request on the address that the client claims to have. */
-async function believesClients(visit: Visit): Promise<boolean> {
+async function believesClients(run: Run): Promise<boolean> {
   const left = new Set<string | null>();
   for (let last = 1; last <= claims; last++) {
     const headers = { 'X-Forwarded-For': `198.51.100.${last}` };
-    const answer = await askGateway(visit, '/api/v1/categories', { headers });
+    const answer = await askGateway(run, '/api/v1/categories', { headers });
     left.add(answer.headers.get('x-ratelimit-remaining'));
   }
   return left.size === 1;
@@ -93,19 +93,19 @@ async function believesClients(visit: Visit): Promise<boolean> {
 export const proxies: Check = {
   name: 'Gateway proxies',
   needs: [readiness, addressForwarding, accessToken],
-  async run(visit) {
-    if (await believesClients(visit))
+  async execute(run) {
+    if (await believesClients(run))
       throw new Problem(
         'It believes any address in X-Forwarded-For, so clients can evade the rate limits.',
         'TRUST_PROXY is greater than the number of proxies: lower it.',
       );
-    const { email, password } = visit.account;
-    const known = (await sessionAddresses(visit)).length;
-    await askGateway(visit, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
+    const { email, password } = run.account;
+    const known = (await sessionAddresses(run)).length;
+    await askGateway(run, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
     // Node listens on IPv6, and so writes an IPv4 address as ::ffff:192.0.2.1.
-    const address = (await sessionAddresses(visit))[known]?.replace(/^::ffff:/, '');
+    const address = (await sessionAddresses(run))[known]?.replace(/^::ffff:/, '');
     if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
-    if (isInner(address) && !isInner(hostOf(visit)))
+    if (isInner(address) && !isInner(hostOf(run)))
       throw new Problem(
         `It mistakes a proxy (${address}) for the client: all app users share its limits.`,
         `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,

@@ -1,17 +1,17 @@
 import { decodeProtectedHeader } from 'jose';
+import { apiBase } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
-import { hashOfApiKey } from '../model/api-key.ts';
-import type { UserCaller } from '../model/caller.ts';
 import type { Check } from './check.ts';
 import { migrations } from './database.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
-import { publishableKey, secretKey } from './project.ts';
-import { askGateway, forwardedAddress, type Visit } from './visit.ts';
+import { secretKey } from './project.ts';
+import { askApi, forwardedAddress, type Run } from './run.ts';
+import shipped from './schema.json' with { type: 'json' };
 
 /** Runs a function that only the service may run. */
-async function asService(visit: Visit, name: string, body: object): Promise<unknown> {
-  const key = visit.config.secrets.supabaseSecretKey;
-  const answer = await visit.ask(`/rest/v1/rpc/${name}`, { method: 'POST', key, body });
+async function asService(run: Run, name: string, body: object): Promise<unknown> {
+  const key = run.config.secrets.supabaseSecretKey;
+  const answer = await run.ask(`/rest/v1/rpc/${name}`, { method: 'POST', key, body });
   if (answer.status < 300) return answer.body;
   throw new Problem(
     `The database answered ${answer.status} to ${name}.`,
@@ -19,26 +19,28 @@ async function asService(visit: Visit, name: string, body: object): Promise<unkn
   );
 }
 
+const users = 'table auth.users';
+
 /**
  * What can be done about triggers that are none of ours. To drop or disable one takes the owner of auth.users, which the
  * role postgres is not; only hosted projects let it drop them all the same.
  */
-function foreignTriggers({ report }: Visit): string {
-  const foreign = Object.entries(report.account_triggers).filter(([name]) => !Object.hasOwn(triggers, name));
-  const remedies = foreign.map(
-    ([name, routine]) =>
-      ` To remove ${name}, which does not belong to this service: drop function ${routine} cascade;`,
-  );
+function foreignTriggers({ report }: Run): string {
+  const foreign = Object.entries(report.schema[users] ?? {}).filter(([name]) => !(name in shipped[users]));
+  const remedies = foreign.map(([name, definition]) => {
+    const [, routine] = / EXECUTE FUNCTION (.+)\(/.exec(definition) ?? [];
+    return ` To remove the ${name}, which does not belong to this service: drop function ${routine}() cascade;`;
+  });
   return remedies.join('');
 }
 
 export const account: Check = {
   name: 'Accounts',
   needs: [secretKey],
-  async run(visit) {
-    const { email, password } = visit.account;
-    const key = visit.config.secrets.supabaseSecretKey;
-    const { status, body } = await visit.ask('/auth/v1/admin/users', {
+  async execute(run) {
+    const { email, password } = run.account;
+    const key = run.config.secrets.supabaseSecretKey;
+    const { status, body } = await run.ask('/auth/v1/admin/users', {
       method: 'POST',
       key,
       body: { email, password, email_confirm: true },
@@ -47,48 +49,16 @@ export const account: Check = {
       throw new Problem(
         `No account could be created (${status}).`,
         status >= 500
-          ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.${foreignTriggers(visit)}`
+          ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.${foreignTriggers(run)}`
           : 'Look at Logs, Auth, in the dashboard.',
       );
     const { id } = body as { id: string };
-    visit.account.id = id;
-    visit.later(`the account ${email}`, async () => {
-      const removed = await visit.ask(`/auth/v1/admin/users/${id}`, { method: 'DELETE', key });
+    run.account.id = id;
+    run.defer(`the account ${email}`, async () => {
+      const removed = await run.ask(`/auth/v1/admin/users/${id}`, { method: 'DELETE', key });
       if (removed.status !== 200) throw new Error(`Auth answered ${removed.status}`);
     });
     return 'A temporary account was created.';
-  },
-};
-
-const triggers = {
-  sounds_service_forget_account:
-    'after delete on auth.users for each row execute function private.forget_account()',
-  sounds_service_create_customer:
-    'after insert on auth.users for each row execute function private.create_customer()',
-  sounds_service_mirror_account:
-    'after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account()',
-  sounds_service_note_new_account:
-    'after insert on auth.users for each row when (new.email_confirmed_at is null) execute function private.note_new_account()',
-  sounds_service_void_what_came_before:
-    'before update of email_confirmed_at on auth.users for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.void_what_came_before()',
-  sounds_service_limit_metadata:
-    "before insert or update of raw_user_meta_data on auth.users for each row when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000) execute function private.limit_metadata()",
-  sounds_service_set_ban_aside:
-    "before update of banned_until on auth.users for each row when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') execute function private.set_ban_aside()",
-};
-
-export const accountTriggers: Check = {
-  name: 'Triggers on auth.users',
-  needs: [migrations],
-  run(visit) {
-    for (const [name, definition] of Object.entries(triggers)) {
-      if (name in visit.report.account_triggers) continue;
-      throw new Problem(
-        `The trigger ${name} is missing or disabled: accounts and customers get out of sync.`,
-        `Run in the SQL editor: create or replace trigger ${name} ${definition}; insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;`,
-      );
-    }
-    return 'All are there and switched on.';
   },
 };
 
@@ -106,18 +76,18 @@ function unverifiable(token: string, secretIsSet: boolean): string {
 
 export const accessToken: Check = {
   name: 'Access tokens',
-  needs: [account, accountTriggers],
-  async run(visit) {
-    const { email, password } = visit.account;
-    const session = await visit.auth.signIn({ email, password }, forwardedAddress).catch((error: unknown) => {
+  needs: [account],
+  async execute(run) {
+    const { email, password } = run.account;
+    const session = await run.auth.signIn({ email, password }, forwardedAddress).catch((error: unknown) => {
       throw new Problem(
         `The temporary account cannot sign in with its password: ${reasonOf(error)}.`,
         'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
         error,
       );
     });
-    await visit.verify(session.access_token).catch((error: unknown) => {
-      const secretIsSet = visit.config.secrets.supabaseJwtSecret !== null;
+    await run.verify(session.access_token).catch((error: unknown) => {
+      const secretIsSet = run.config.secrets.supabaseJwtSecret !== null;
       throw new Problem(
         `A token of the project cannot be verified: ${reasonOf(error)}.`,
         error instanceof ApiError && error.code === 'server_error'
@@ -126,77 +96,71 @@ export const accessToken: Check = {
         error,
       );
     });
-    visit.token = session.access_token;
-    return `A real token was verified (${decodeProtectedHeader(visit.token).alg}).`;
+    run.token = session.access_token;
+    return `A real token was verified (${decodeProtectedHeader(run.token).alg}).`;
   },
 };
 
-export const customerRecord: Check = {
-  name: 'Customer records',
-  needs: [publishableKey, accountTriggers, accessToken],
-  async run(visit) {
-    const caller: UserCaller = {
-      via: 'jwt',
-      userId: visit.account.id,
-      token: visit.token,
-      claims: { signedInAt: 0 },
-    };
-    const customer = await visit.data.find(caller, 'get_customer');
-    if (customer !== null) return 'A new account has its customer record.';
+export const sharedSecret: Check = {
+  name: 'SUPABASE_JWT_SECRET',
+  needs: [accessToken],
+  execute({ config, token }) {
+    const isSet = config.secrets.supabaseJwtSecret !== null;
+    if (decodeProtectedHeader(token).alg === 'HS256') return 'The project signs with it.';
+    if (!isSet) return 'It is not set, and the project signs with keys that it publishes.';
     throw new Problem(
-      'A new account has no customer record.',
-      'Look at Logs, Postgres, in the dashboard for an error of private.create_customer.',
+      'It is set beside the published keys, with which the project signs: whoever has the secret can forge the tokens of any user.',
+      'Take SUPABASE_JWT_SECRET out of the environment of the gateways, after a rotation an hour later: then the last token that it signed has expired.',
     );
   },
 };
 
-/** Whether a key is accepted: by the gateway, where one is named, else by the database. */
-async function isAccepted(visit: Visit, key: string): Promise<boolean> {
-  if (visit.gateway !== null) {
-    const headers = { Authorization: `Bearer ${key}` };
-    const { status } = await askGateway(visit, '/api/v1/me', { headers }).catch((error: Error) => {
-      throw new NotChecked(error.message); // the check of the gateway itself has told what to do
-    });
-    return status === 200;
-  }
-  const caller = { via: 'api_key', keyHash: hashOfApiKey(key) } as const;
-  return visit.data.find(caller, 'get_customer').then(
-    () => true,
-    () => false,
-  );
-}
+/** Whether a factor can be enrolled, with which a thief of one session locks the owner out. */
+export const multiFactor: Check = {
+  name: 'Multi-factor sign-in',
+  needs: [accessToken],
+  async execute(run) {
+    const headers = { apikey: run.config.supabase.publishableKey, Authorization: `Bearer ${run.token}` };
+    const body = { factor_type: 'totp', friendly_name: 'npm run doctor' };
+    const { status } = await run.ask('/auth/v1/factors', { method: 'POST', headers, body });
+    if (status >= 300) return 'No factor can be enrolled.';
+    throw new Problem(
+      'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
+      'Switch off every factor under Authentication, Multi-Factor, in the dashboard.',
+    );
+  },
+};
+
+const isAccepted = async (run: Run, key: string) => (await askApi(run, `${apiBase}/me`, key)).status === 200;
 
 export const apiKeys: Check = {
   name: 'API keys',
-  needs: [customerRecord],
-  async run(visit) {
+  needs: [accessToken],
+  async execute(run) {
     const remedy =
       'Apply the migrations (npx supabase db push), then look at Logs, Postgres, in the dashboard.';
-    const key = await asService(visit, 'doctor_issue_key', { account: visit.account.id });
+    const key = await asService(run, 'doctor_issue_key', { account: run.account.id });
     if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
-    if (!(await isAccepted(visit, key)))
+    if (!(await isAccepted(run, key)))
       throw new Problem('An API key that was just issued is refused.', remedy);
-    await asService(visit, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
-    if (await isAccepted(visit, key)) throw new Problem('A revoked API key is still accepted.', remedy);
+    await asService(run, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
+    if (await isAccepted(run, key)) throw new Problem('A revoked API key is still accepted.', remedy);
     return 'One was issued, used and revoked.';
   },
 };
 
 /** Where Auth thinks that the temporary account was signed in to, oldest first. */
-export async function sessionAddresses(visit: Visit): Promise<(string | null)[]> {
-  return (await asService(visit, 'doctor_session_addresses', { account: visit.account.id })) as (
-    | string
-    | null
-  )[];
+export async function sessionAddresses(run: Run): Promise<(string | null)[]> {
+  return (await asService(run, 'doctor_session_addresses', { account: run.account.id })) as (string | null)[];
 }
 
 export const addressForwarding: Check = {
   name: 'IP address forwarding',
   needs: [migrations, accessToken],
-  async run(visit) {
-    const [noted] = await sessionAddresses(visit);
+  async execute(run) {
+    const [noted] = await sessionAddresses(run);
     if (noted === forwardedAddress) return "Auth applies its limits to the app user's address.";
-    if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(visit.config.supabase.url))
+    if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(run.config.supabase.url))
       throw new NotChecked('A local stack does not forward addresses.');
     throw new Problem(
       'Auth mistakes the gateway for the client: all app users share one sign-in limit.',

@@ -1,8 +1,8 @@
 import { parseArgs, styleText } from 'node:util';
 import { configOrExit } from '../config.ts';
 import type { Result } from './check.ts';
-import { examine } from './examine.ts';
-import { createVisit } from './visit.ts';
+import { runChecks } from './checks.ts';
+import { createRun } from './run.ts';
 
 // `npm run doctor`: whether a deployment is set up right, and what to do where it is not.
 
@@ -31,7 +31,7 @@ function readArguments() {
   }
 }
 
-const colours = { ok: 'green', problem: 'red', 'not checked': 'dim' } as const;
+const colours = { ok: 'green', problem: 'red', warning: 'yellow', 'not checked': 'dim' } as const;
 const widest = 25;
 
 function print({ check, status, detail, remedy }: Result) {
@@ -41,20 +41,14 @@ function print({ check, status, detail, remedy }: Result) {
 }
 
 const { json, gateway } = readArguments();
-if (!process.env['SUPABASE_URL'] && !process.env['SUPABASE_SECRET_KEY']) {
-  console.error(
-    'No Supabase project is configured: cp .env.example .env is enough for npm run dev; for any other, put its address and keys in there.',
-  );
-  process.exit(1);
-}
-const visit = createVisit(configOrExit(), gateway);
+const run = createRun(configOrExit(), gateway);
 
 // What was made has to be removed all the same; asked twice, it ends at once.
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
 
-const results = await examine(visit, json ? () => {} : print, interruption.signal);
-await visit.close();
+const results = await runChecks(run, json ? () => {} : print, interruption.signal);
+await run.close();
 if (interruption.signal.aborted) process.exit(1);
 const problems = results.filter(({ status }) => status === 'problem').length;
 if (json) console.log(JSON.stringify({ ok: problems === 0, results }, null, 2));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Check } from './check.ts';
-import { NotChecked, Problem, reasonOf } from './problem.ts';
-import { ask, type Visit } from './visit.ts';
+import { codeOf, NotChecked, Problem, reasonOf, throwAll } from './problem.ts';
+import { ask, type Run } from './run.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
 
@@ -10,12 +10,18 @@ const isLocal = (url: string) => /^(localhost|127\..*|\[::1\])$/.test(new URL(ur
 export const address: Check = {
   name: 'SUPABASE_URL',
   needs: [],
-  async run({ config }) {
+  async execute({ config }) {
     const { url, publishableKey } = config.supabase;
     const remedy = isLocal(url)
       ? 'Start the local Supabase: npm run dev, or npx supabase start. SUPABASE_URL needs the port that it has there: that of SUPABASE_PORT, 54321 unless you set it.'
       : 'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
     const answer = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
+      if (/^ERR_SSL/.test(codeOf(error)))
+        throw new Problem(
+          `What answers at ${url} speaks no https.`,
+          'Write http:// instead of https:// into SUPABASE_URL, or correct its port.',
+          error,
+        );
       throw new Problem(`Nothing answers at ${url}: ${reasonOf(error)}.`, remedy, error);
     });
     // 401: the edge does not know the key, which is the next check's business.
@@ -27,7 +33,7 @@ export const address: Check = {
 export const publishableKey: Check = {
   name: 'SUPABASE_PUBLISHABLE_KEY',
   needs: [address],
-  async run({ ask, config }) {
+  async execute({ ask, config }) {
     const { status } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
     if (status === 200) return 'The project accepts it.';
     throw new Problem(`The project does not accept this publishable key (${status}).`, `${keysPage}.`);
@@ -37,12 +43,17 @@ export const publishableKey: Check = {
 export const secretKey: Check = {
   name: 'SUPABASE_SECRET_KEY',
   needs: [address],
-  async run(visit) {
-    const key = visit.config.secrets.supabaseSecretKey;
-    const { status, body } = await visit.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
-    if (status === 200) visit.report = body as Visit['report'];
+  async execute(run) {
+    const key = run.config.secrets.supabaseSecretKey;
+    const { status, body } = await run.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
+    if (status === 200) run.report = body as Run['report'];
     // A function that is not there is not the fault of the key.
     if (status === 200 || status === 404) return 'The project accepts it.';
+    if (status === 406)
+      throw new Problem(
+        'The data API does not serve the schema public.',
+        'Add public to "Exposed schemas" under Project Settings, Data API, in the dashboard.',
+      );
     throw new Problem(
       `The project does not accept this as a secret key (${status}).`,
       `${keysPage}, under Secret keys; a key that was deleted there no longer works.`,
@@ -51,23 +62,32 @@ export const secretKey: Check = {
 };
 
 const Settings = z.object({
-  external: z.object({ anonymous_users: z.boolean().optional() }),
+  external: z.object({ anonymous_users: z.boolean().optional(), phone: z.boolean().optional() }),
   mailer_autoconfirm: z.boolean().optional(),
 });
+const signInPage = 'under Authentication, Sign In / Providers, in the dashboard';
 
 export const signInSettings: Check = {
   name: 'Sign-in settings',
   needs: [publishableKey],
-  async run({ ask, config }) {
+  async execute({ ask, config }) {
     const { body } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
     const settings = Settings.safeParse(body);
     if (!settings.success) throw new NotChecked('Auth does not report its settings.');
-    if (settings.data.external.anonymous_users)
-      throw new Problem(
-        'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service refuses.',
-        'Switch off "Allow anonymous sign-ins" under Authentication, Sign In / Providers, in the dashboard.',
-      );
-    return settings.data.mailer_autoconfirm
+    const { external, mailer_autoconfirm } = settings.data;
+    throwAll([
+      external.anonymous_users &&
+        new Problem(
+          'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service refuses.',
+          `Switch off "Allow anonymous sign-ins" ${signInPage}.`,
+        ),
+      external.phone &&
+        new Problem(
+          'Sign-in by phone is switched on: this service knows accounts by their e-mail address alone.',
+          `Switch off Phone ${signInPage}.`,
+        ),
+    ]);
+    return mailer_autoconfirm
       ? 'E-mail addresses need no confirmation. Mail templates cannot be checked from here: the one for a forgotten password must contain {{ .Token }}.'
       : 'E-mail addresses are confirmed by mail. Mail templates cannot be checked from here: they must contain {{ .Token }}, the code.';
   },
@@ -95,12 +115,12 @@ export function checkClock(aheadMs: number, whose: string) {
 export const clock: Check = {
   name: 'Clock',
   needs: [address],
-  async run(visit) {
+  async execute(run) {
     const askedAt = Date.now();
-    const { headers } = await visit.ask('/auth/v1/health', { key: visit.config.supabase.publishableKey });
-    visit.clockAheadMs = clockAheadMs(headers.get('date'), askedAt);
-    if (visit.clockAheadMs === null) return 'Supabase sends no Date header to compare with.';
-    checkClock(visit.clockAheadMs, 'this machine');
+    const { headers } = await run.ask('/auth/v1/health', { key: run.config.supabase.publishableKey });
+    run.clockAheadMs = clockAheadMs(headers.get('date'), askedAt);
+    if (run.clockAheadMs === null) return 'Supabase sends no Date header to compare with.';
+    checkClock(run.clockAheadMs, 'this machine');
     return 'This machine and Supabase agree on the time.';
   },
 };

@@ -6,7 +6,7 @@ import { NotChecked, Problem } from './problem.ts';
 export const redis: Check = {
   name: 'Redis',
   needs: [],
-  async run({ config }) {
+  async execute({ config }) {
     const { redisUrl } = config.secrets;
     if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
     const client = new Redis(redisUrl, {

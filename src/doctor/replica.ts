@@ -1,7 +1,7 @@
 import type { Check } from './check.ts';
 import { migrations } from './database.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
-import { ask } from './visit.ts';
+import { ask } from './run.ts';
 
 /** How far behind its primary a replica may be, in seconds: then content that an admin changes seems not to change. */
 const lagMax = 30;
@@ -11,7 +11,7 @@ const dashboard = 'Project Settings, Data API, Source: Read Replica';
 export const readReplica: Check = {
   name: 'Read replica',
   needs: [migrations],
-  async run({ config }) {
+  async execute({ config }) {
     const { readUrl } = config.supabase;
     const key = config.secrets.supabaseSecretKey;
     if (readUrl === null)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Check } from './check.ts';
+import { accessToken } from './identity.ts';
 import { Problem, reasonOf } from './problem.ts';
 import { secretKey } from './project.ts';
-import { ask, type Visit } from './visit.ts';
+import { ask, type Run } from './run.ts';
 
 const isPublic = { audio: false, covers: true } as const;
 type Bucket = keyof typeof isPublic;
@@ -10,10 +11,10 @@ type Bucket = keyof typeof isPublic;
 export const buckets: Check = {
   name: 'Buckets',
   needs: [secretKey],
-  async run(visit) {
+  async execute(run) {
     for (const bucket of ['audio', 'covers'] as const) {
-      const key = visit.config.secrets.supabaseSecretKey;
-      const { status, body } = await visit.ask(`/storage/v1/bucket/${bucket}`, { key });
+      const key = run.config.secrets.supabaseSecretKey;
+      const { status, body } = await run.ask(`/storage/v1/bucket/${bucket}`, { key });
       if (status !== 200)
         throw new Problem(
           `There is no bucket ${bucket}.`,
@@ -31,20 +32,22 @@ export const buckets: Check = {
   },
 };
 
-/** Puts a few bytes into a bucket until the end of the visit. */
-async function putFile(visit: Visit, bucket: Bucket, type: string) {
-  const name = `doctor-${visit.account.email.split('@')[0]}`;
-  const key = visit.config.secrets.supabaseSecretKey;
+const nameOfFile = (run: Run) => `doctor-${run.account.email.split('@')[0]}`;
+
+/** Puts a few bytes into a bucket until the end of the run. */
+async function putFile(run: Run, bucket: Bucket, type: string) {
+  const name = nameOfFile(run);
+  const key = run.config.secrets.supabaseSecretKey;
   const bytes = randomBytes(64);
   const path = `/storage/v1/object/${bucket}/${name}`;
   let isStored = false;
-  visit.later(`the file ${name} in the bucket ${bucket}`, async () => {
+  run.defer(`the file ${name} in the bucket ${bucket}`, async () => {
     const removal = { method: 'DELETE', key, body: { prefixes: [name] } } as const;
-    const { status, body } = await visit.ask(`/storage/v1/object/${bucket}`, removal);
+    const { status, body } = await run.ask(`/storage/v1/object/${bucket}`, removal);
     if (status !== 200) throw new Error(`Storage answered ${status}`);
     if (isStored && Array.isArray(body) && body.length === 0) throw new Error('Storage did not remove it');
   });
-  const { status } = await visit.ask(path, {
+  const { status } = await run.ask(path, {
     method: 'POST',
     key,
     headers: { 'Content-Type': type },
@@ -62,11 +65,11 @@ async function putFile(visit: Visit, bucket: Bucket, type: string) {
 export const signedUrls: Check = {
   name: 'Signed URLs',
   needs: [buckets],
-  async run(visit) {
-    const { publicUrl } = visit.config.supabase;
-    const audio = await putFile(visit, 'audio', 'audio/wav');
-    const cover = await putFile(visit, 'covers', 'image/png');
-    const signed = await visit.files.signUrl('audio', audio.name, 60);
+  async execute(run) {
+    const { publicUrl } = run.config.supabase;
+    const audio = await putFile(run, 'audio', 'audio/wav');
+    const cover = await putFile(run, 'covers', 'image/png');
+    const signed = await run.files.signUrl('audio', audio.name, 60);
     if (signed === null)
       throw new Problem('Storage does not find a file that was just stored.', 'Run the doctor again.');
     const addresses = {
@@ -90,5 +93,21 @@ export const signedUrls: Check = {
         );
     }
     return 'A phone can fetch audio by a signed address, and covers.';
+  },
+};
+
+/** What users get from Storage by themselves: nothing, since there is no policy on its objects. */
+export const storagePolicies: Check = {
+  name: 'Storage policies',
+  needs: [signedUrls, accessToken],
+  async execute(run) {
+    const headers = { apikey: run.config.supabase.publishableKey, Authorization: `Bearer ${run.token}` };
+    const path = `/storage/v1/object/sign/audio/${nameOfFile(run)}`;
+    const { status } = await run.ask(path, { method: 'POST', headers, body: { expiresIn: 60 } });
+    if (status >= 300) return 'Users reach the files of the bucket audio through the gateway alone.';
+    throw new Problem(
+      'A policy lets users sign addresses of audio by themselves, for years, and of inactive sounds as well.',
+      'Under Storage, Policies, in the dashboard delete the policies on storage.objects that hold for the bucket audio.',
+    );
   },
 };

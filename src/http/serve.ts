@@ -20,6 +20,8 @@ function listen(listener: Server, port: number, variable: string, listening: () 
 export function serve(context: Context, app: Express): void {
   const { config, log } = context;
   const server = createHttpServer(config, app);
+  for (const { name, meant } of config.unknownVariables)
+    log.warn(`${name} is set, and not read.${meant === null ? '' : ` Is ${meant} meant?`}`);
 
   listen(server, config.port, 'PORT', () => {
     log.info({ address: server.address() }, `Listening on port ${config.port}`);

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { test as base, describe, expect, inject } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
-import { createVisit } from '../../src/doctor/visit.ts';
+import { createRun } from '../../src/doctor/run.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { alone } from '../support/fixture.ts';
@@ -162,8 +162,8 @@ describe('with a read replica', () => {
     const category = await addCategory(stack.sql);
     const id = await addSound(stack.sql, { category });
     await untilListed(service, token, category, id);
-    const visit = createVisit(loadConfig({ ...environment(), ...env }), null);
-    expect(await readReplica.run(visit)).toMatch(/^A replica answers, [\d.]+ s behind the primary\.$/);
+    const run = createRun(loadConfig({ ...environment(), ...env }), null);
+    expect(await readReplica.execute(run)).toMatch(/^A replica answers, [\d.]+ s behind the primary\.$/);
 
     const answers: { status: number; seconds: number }[] = [];
     let on = true;
@@ -179,7 +179,7 @@ describe('with a read replica', () => {
     const before = answers.length;
     await expect.poll(() => answers.length).toBeGreaterThan(before + 50);
     await expect.poll(readiness).toEqual({ status: 200, database: true, replica: false });
-    await expect(readReplica.run(visit)).rejects.toThrow(/ answers 503\.$| does not answer: /);
+    await expect(readReplica.execute(run)).rejects.toThrow(/ answers 503\.$| does not answer: /);
     expect(gateway.logged.join('')).toContain('The read replica fails');
     await giveBack();
     await expect.poll(() => gateway.logged.join('')).toContain('The read replica answers again');
@@ -189,7 +189,7 @@ describe('with a read replica', () => {
     await Promise.all(traffic);
     // What takes longer than the deadline is a machine on which the primary cannot answer in time either.
     expect(answers.filter(({ status, seconds }) => status !== 200 && seconds < 5)).toEqual([]);
-    await visit.close();
+    await run.close();
     await gateway.close();
   });
 });
@@ -220,13 +220,13 @@ describe('a read that a replica does not answer is answered by the primary', () 
 base('the doctor says so when no replica answers reads', async () => {
   const diagnose = async (readUrl?: string) => {
     const env = { ...environment(), ...(readUrl && { SUPABASE_READ_URL: readUrl }) };
-    const visit = createVisit(loadConfig(env), null);
+    const run = createRun(loadConfig(env), null);
     try {
-      return await readReplica.run(visit);
+      return await readReplica.execute(run);
     } catch (error) {
       return String(error);
     } finally {
-      await visit.close();
+      await run.close();
     }
   };
   expect(await diagnose()).toContain('SUPABASE_READ_URL is not set');

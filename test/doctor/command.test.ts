@@ -22,7 +22,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   test('reports in plain lines and with exit code 0 or 1, and prints no secret', async ({ ownStack }) => {
     const right = await run(ownStack.environment);
     expect(right.code).toBe(0);
-    expect(right.stdout).toMatch(/^ok +SUPABASE_URL .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
+    expect(right.stdout).toMatch(/^ok +Environment .*\n[\s\S]*\nNothing needs to be fixed\.\n$/);
     expect(right.stdout).not.toContain('\u001b');
     const wrong = await run({ ...ownStack.environment, SUPABASE_SECRET_KEY: `sb_secret_${'y'.repeat(40)}` });
     expect(wrong.code).toBe(1);
@@ -69,7 +69,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   }) => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
-    expect(unset.stderr).toMatch(/^No Supabase project is configured: cp \.env\.example \.env[^\n]+\.\n$/);
+    expect(unset.stderr).toMatch(/\nNo Supabase project is configured: cp \.env\.example \.env[^\n]+\.\n$/);
     const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
     expect([partial.code, partial.stdout]).toEqual([1, '']);
     expect(partial.stderr).toContain('SUPABASE_URL must be');

@@ -1,5 +1,5 @@
 import { describe, expect, inject } from 'vitest';
-import { type DoctorStack, problemsIn, test } from '../support/doctor-stack.ts';
+import { type DoctorStack, problemsIn, resultOf, test } from '../support/doctor-stack.ts';
 import { startGateway } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 
@@ -12,10 +12,10 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();
     expect(problemsIn(results)).toEqual([]);
-    expect(results['Gateway proxies']?.detail).toBe(
+    expect(resultOf(results, 'Gateway proxies')?.detail).toBe(
       'It sees this machine at 127.0.0.1, inside its own network, as it should.',
     );
-    expect(results['API keys']?.status).toBe('ok');
+    expect(resultOf(results, 'API keys')?.status).toBe('ok');
   });
 
   test.for<[string, Record<string, string>, string, RegExp]>([
@@ -36,8 +36,8 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     const gateway = await gatewayOf(ownStack, env);
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();
-    expect(results[check]?.status).toBe('problem');
-    expect(results[check]?.remedy).toMatch(remedy);
+    expect(resultOf(results, check)?.status).toBe('problem');
+    expect(resultOf(results, check)?.remedy).toMatch(remedy);
   });
 
   test('reports when it takes a proxy for the client, or answers over plain HTTP', async ({ ownStack }) => {
@@ -46,13 +46,15 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     const results = await ownStack.diagnose({}, gateway.url.replace('127.0.0.1', '0.0.0.0'));
     await gateway.close();
     expect(problemsIn(results)).toEqual(['Gateway https', 'Gateway proxies']);
-    expect(results['Gateway proxies']?.detail).toContain('It mistakes a proxy (127.0.0.1) for the client');
+    expect(resultOf(results, 'Gateway proxies')?.detail).toContain(
+      'It mistakes a proxy (127.0.0.1) for the client',
+    );
   });
 
   test('reports when nothing answers', async ({ ownStack }) => {
     const results = await ownStack.diagnose({}, `http://127.0.0.1:${await freePort()}`);
     expect(problemsIn(results)).toEqual(['Gateway']);
-    expect(results['Gateway']?.detail).toContain('ECONNREFUSED');
+    expect(resultOf(results, 'Gateway')?.detail).toContain('ECONNREFUSED');
   });
 
   test('does not blame the proxies when the rate limit is used up', async ({ ownStack }) => {
@@ -60,7 +62,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();
     expect(problemsIn(results)).toEqual([]);
-    expect(results['Gateway proxies']).toMatchObject({
+    expect(resultOf(results, 'Gateway proxies')).toMatchObject({
       status: 'not checked',
       detail: expect.stringContaining('in a minute'),
     });

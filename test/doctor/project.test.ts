@@ -1,201 +1,61 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, inject } from 'vitest';
-import { checks } from '../../src/doctor/examine.ts';
-import { type DoctorStack, problemsIn, test } from '../support/doctor-stack.ts';
+import { checks } from '../../src/doctor/checks.ts';
+import {
+  type DoctorStack,
+  problemsIn,
+  resultOf,
+  test,
+  testWithSharedSecret,
+} from '../support/doctor-stack.ts';
+import { type Decide, startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
 import { canRunRedis, startRedis } from '../support/redis.ts';
+import { rest } from '../support/rest.ts';
+import { test as testWithUser } from '../support/test.ts';
 
-type Act = (ownStack: DoctorStack) => Promise<unknown>;
+const embedded = inject('stack').embedded;
 
-/** The statements that a remedy tells to run in the SQL editor. */
-const sqlIn = (remedy = '') => remedy.replace(/^Run in the SQL editor: /, '');
+/** What the doctor finds, a line each: "Redis: It cannot be used. Check that …". */
+async function findingsOf(diagnosis: ReturnType<DoctorStack['diagnose']>): Promise<string[]> {
+  return (await diagnosis)
+    .filter(({ remedy }) => remedy !== undefined)
+    .map(
+      ({ status, check, detail, remedy }) =>
+        `${status === 'warning' ? 'warning in ' : ''}${check}: ${detail} ${remedy}`,
+    );
+}
 
-describe.runIf(inject('stack').embedded)('npm run doctor', () => {
+/** What answers in place of the project where the address of a request contains this. */
+const instead =
+  (part: string, body: object, status = 200, headers = {}): Decide =>
+  ({ path }) =>
+    path.includes(part) ? { status, headers, body: JSON.stringify(body) } : undefined;
+
+/** How requests that name a schema are answered, or those that name none. */
+const forSchemas =
+  (areNamed: boolean, status: number): Decide =>
+  ({ path, headers }) =>
+    path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
+
+const settings = (external: object) => {
+  const others = { disable_signup: false, mailer_autoconfirm: true };
+  return instead('/auth/v1/settings', { external: { email: true, ...external }, ...others });
+};
+
+describe.runIf(embedded)('npm run doctor', () => {
   test('finds nothing to fix in a correct deployment', async ({ ownStack }) => {
     const results = await ownStack.diagnose();
-    expect(problemsIn(results)).toEqual([]);
-    const notChecked = Object.values(results).filter(({ status }) => status === 'not checked');
-    expect(notChecked.map(({ check }) => check)).toEqual([
-      'Read replica',
-      'Redis',
-      'Gateway',
-      'Gateway clock',
-      'Gateway https',
-      'Gateway proxies',
+    expect(results.map(({ check }) => check)).toEqual(checks.map(({ name }) => name));
+    const others = results.filter(({ status }) => status !== 'ok');
+    expect(others.map(({ status, check }) => `${status}: ${check}`)).toEqual([
+      'not checked: Read replica',
+      'not checked: Redis',
+      'not checked: Gateway',
+      'not checked: Gateway clock',
+      'not checked: Gateway https',
+      'not checked: Gateway proxies',
     ]);
-    expect(Object.keys(results)).toEqual(checks.map(({ name }) => name));
-  });
-
-  describe('reports the one problem and its remedy when', () => {
-    test.for<[string, Record<string, string>, string, RegExp]>([
-      [
-        'the publishable key is another project’s',
-        { SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' },
-        'SUPABASE_PUBLISHABLE_KEY',
-        /API Keys/,
-      ],
-      [
-        'the secret key was deleted',
-        { SUPABASE_SECRET_KEY: 'sb_secret_x' },
-        'SUPABASE_SECRET_KEY',
-        /API Keys, .*Secret keys/,
-      ],
-      [
-        'phones cannot reach the public address',
-        { SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2' },
-        'Signed URLs',
-        /SUPABASE_PUBLIC_URL/,
-      ],
-      ['Redis is not there', { REDIS_URL: 'redis://127.0.0.1:2' }, 'Redis', /REDIS_URL/],
-    ])('%s', async ([, env, check, remedy], { ownStack }) => {
-      const results = await ownStack.diagnose(env);
-      expect(problemsIn(results)).toEqual([check]);
-      expect(results[check]?.remedy).toMatch(remedy);
-    });
-
-    test.for([
-      ['of a hosted project', '0.0.0.0', /Connect dialog .*paused/],
-      ['of a local one', '127.0.0.1', /npm run dev.* supabase start.* SUPABASE_PORT/],
-      ['of a local one by its name', 'localhost', /npm run dev.* supabase start.* SUPABASE_PORT/],
-    ] as const)('nothing answers at the address %s', async ([, host, remedy], { ownStack }) => {
-      const results = await ownStack.diagnose({ SUPABASE_URL: `http://${host}:${await freePort()}` });
-      expect(problemsIn(results)).toEqual(['SUPABASE_URL']);
-      expect(results['SUPABASE_URL']).toMatchObject({
-        detail: expect.stringContaining('ECONNREFUSED'),
-        remedy: expect.stringMatching(remedy),
-      });
-    });
-
-    test('anonymous sign-ins are switched on', async ({ ownStack }) => {
-      const check = 'Sign-in settings';
-      expect((await ownStack.diagnose())[check]?.detail).toContain('{{ .Token }}');
-      const server = createServer((_req, res) => {
-        res.writeHead(200, { 'Content-Type': 'application/json' });
-        res.end('{"external":{"anonymous_users":true,"email":true},"mailer_autoconfirm":false}');
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      expect((await ownStack.diagnose(env))[check]).toMatchObject({
-        status: 'problem',
-        remedy: expect.stringContaining('Allow anonymous sign-ins'),
-      });
-      server.close();
-    });
-
-    test('another server answers at the address, or the clocks differ', async ({ ownStack }) => {
-      let [status, aheadMs] = [404, 0];
-      const server = createServer((_req, res) => {
-        res.writeHead(status, { Date: new Date(Date.now() + aheadMs).toUTCString() }).end();
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const env = { SUPABASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      expect((await ownStack.diagnose(env))['SUPABASE_URL']?.detail).toContain(
-        '404, which no Supabase project does',
-      );
-      [status, aheadMs] = [200, 120_000];
-      expect((await ownStack.diagnose(env))['Clock']).toMatchObject({
-        status: 'problem',
-        detail: expect.stringMatching(/^The clock of this machine is 1(19|20|21) s behind/),
-        remedy: expect.stringContaining('timedatectl'),
-      });
-      server.close();
-    });
-
-    test.for<[string, Act, Act, string, RegExp]>([
-      [
-        'a migration is missing',
-        ({ sql }) => sql`delete from supabase_migrations.schema_migrations where version = '20261122200000'`,
-        ({ sql }) =>
-          sql`insert into supabase_migrations.schema_migrations (version) values ('20261122200000')`,
-        'Migrations',
-        /supabase link .*supabase db push/,
-      ],
-      [
-        'there is no history of migrations',
-        ({ sql }) => sql`alter table supabase_migrations.schema_migrations rename to hidden`,
-        ({ sql }) => sql`alter table supabase_migrations.hidden rename to schema_migrations`,
-        'Migrations',
-        /migration repair --status applied 20261122200000/,
-      ],
-      [
-        'API keys are refused',
-        ({ superuser }) => superuser`revoke execute on function private.owner_of_live_key from service_role`,
-        ({ superuser }) => superuser`grant execute on function private.owner_of_live_key to service_role`,
-        'API keys',
-        /supabase db push/,
-      ],
-      [
-        'no account can be made',
-        ({ superuser }) =>
-          superuser`alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')`,
-        ({ superuser }) => superuser`alter table public.customers drop constraint nobody`,
-        'Accounts',
-        /Logs, Postgres/,
-      ],
-    ])('%s', async ([, breakIt, mend, check, remedy], { ownStack }) => {
-      await breakIt(ownStack);
-      const results = await ownStack.diagnose().finally(() => mend(ownStack));
-      expect(problemsIn(results)).toEqual([check]);
-      expect(results[check]?.remedy).toMatch(remedy);
-      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
-    });
-
-    test('the migration with the function of the report is missing', async ({ ownStack }) => {
-      await ownStack.sql`alter function public.doctor_report rename to hidden`;
-      const status = async () => (await ownStack.diagnose())['Migrations']?.status;
-      await expect.poll(status).toBe('problem');
-      const results = await ownStack.diagnose();
-      await ownStack.sql`alter function public.hidden rename to doctor_report`;
-      expect(problemsIn(results)).toEqual(['Migrations']);
-      await expect.poll(status).toBe('ok');
-    });
-
-    test.for<[string, string, string]>([
-      ['audio is public', `update storage.buckets set public = true where id = 'audio'`, 'Buckets'],
-      ['covers are private', `update storage.buckets set public = false where id = 'covers'`, 'Buckets'],
-      [
-        'the trigger that makes customers is gone',
-        'drop trigger sounds_service_create_customer on auth.users',
-        'Triggers on auth.users',
-      ],
-    ])('%s, and its SQL fixes it', async ([, damage, check], { ownStack }) => {
-      const triggers = () =>
-        ownStack.sql`select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal order by 1`;
-      const before = await triggers();
-      await ownStack.superuser.unsafe(damage);
-      const results = await ownStack.diagnose();
-      expect(problemsIn(results)).toEqual([check]);
-      await ownStack.sql.unsafe(sqlIn(results[check]?.remedy));
-      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
-      expect(await triggers()).toEqual(before);
-    });
-
-    test('Auth ignores the client address that the gateway forwards', async ({ ownStack }) => {
-      await ownStack.superuser.unsafe(`
-        create function public.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
-        create trigger forget_address before update on auth.sessions for each row execute function public.forget_address()`);
-      // Any address that is not known to be this machine's.
-      const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
-      const [there, here] = [await ownStack.diagnose({ SUPABASE_URL: hosted }), await ownStack.diagnose()];
-      await ownStack.superuser.unsafe('drop function public.forget_address cascade');
-      expect(problemsIn(there)).toEqual(['IP address forwarding']);
-      expect(there['IP address forwarding']?.remedy).toMatch(/Authentication, Rate Limits, .*sb_secret_/);
-      expect(here['IP address forwarding']?.status).toBe('not checked');
-    });
-
-    test.for([
-      ['auth.users', /the account \S+@doctor\.invalid/],
-      ['storage.objects', /the file doctor-\S+ in the bucket (audio|covers)/],
-    ] as const)('what it made in %s cannot be removed', async ([table, what], { ownStack }) => {
-      await ownStack.superuser.unsafe(`
-        create function public.keep() returns trigger language plpgsql as 'begin return null; end';
-        create trigger keep before delete on ${table} for each row execute function public.keep()`);
-      const results = await ownStack.diagnose();
-      await ownStack.superuser.unsafe(`drop function public.keep cascade; delete from ${table}`);
-      expect(problemsIn(results)).toEqual(['Clean-up']);
-      expect(results['Clean-up']?.detail).toMatch(what);
-    });
+    expect(resultOf(results, 'Sign-in settings')?.detail).toContain('{{ .Token }}');
   });
 
   test('accepts a Redis that answers', async ({ ownStack, skip }) => {
@@ -203,6 +63,176 @@ describe.runIf(inject('stack').embedded)('npm run doctor', () => {
     const redis = await startRedis();
     const results = await ownStack.diagnose({ REDIS_URL: redis.url });
     await redis.stop();
-    expect(results['Redis']?.status).toBe('ok');
+    expect(resultOf(results, 'Redis')?.status).toBe('ok');
   });
+
+  describe('names what is wrong in the environment, and its remedy', () => {
+    test.for<[Record<string, string>, RegExp]>([
+      [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, /^SUPABASE_PUBLISHABLE_KEY: .*API Keys/],
+      [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/],
+      [{ SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2' }, /^Signed URLs: .*Set SUPABASE_PUBLIC_URL/],
+      [{ REDIS_URL: 'redis://127.0.0.1:2' }, /^Redis: .* REDIS_URL/],
+      [{ SUPABASE_JWT_SECRET: 'x'.repeat(40) }, /^SUPABASE_JWT_SECRET: .*forge .*Take .* out/],
+      [{ RATE_LIMIT_PER_MINUT: '5' }, /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/],
+      [{ SUPABASE_ANON_KEY: 'x' }, /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/],
+    ])('%o', async ([env, finding], { ownStack }) => {
+      expect(await findingsOf(ownStack.diagnose(env))).toEqual([expect.stringMatching(finding)]);
+    });
+
+    test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([
+      ['nobody listens far away', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
+      ['nobody listens here', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
+      ['http is spoken', (url) => url.replace('http:', 'https:'), /speaks no https\. Write http:/],
+    ])('a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
+      const SUPABASE_URL = addressOf(ownStack.apiUrl, await freePort());
+      expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
+    });
+  });
+
+  describe('names what is set wrongly in the dashboard, and where', () => {
+    const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
+    test.for<[string, Decide, RegExp]>([
+      [
+        'another server',
+        instead('/auth/v1/health', {}, 404),
+        /^SUPABASE_URL: .* 404, which no Supabase project/,
+      ],
+      ['anonymity', settings({ anonymous_users: true }), /Allow anonymous sign-ins/],
+      ['phones', settings({ phone: true }), /^Sign-in settings: .*Switch off Phone/],
+      [
+        'second factors',
+        instead('/v1/factors', { id: 'x' }),
+        /^Multi-factor sign-in: .*Authentication, Multi-/,
+      ],
+      ['private exposed', forSchemas(true, 200), /^Exposed schemas: .*Take private out/],
+      ['public not exposed', forSchemas(false, 406), /^SUPABASE_SECRET_KEY: .*Add public to/],
+      ['a clock ahead', instead('/auth/v1/health', {}, 200, ahead), /^Clock: .* is \d+ s behind /],
+      [
+        'a read that fails',
+        instead('/rpc/list_home_sections', {}, 500),
+        /^Reads: GET \/home answers 500 .*Logs/,
+      ],
+    ])('%s', async ([, decide, finding], { ownStack }) => {
+      const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
+      expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
+    });
+  });
+
+  describe('names what is wrong in the project, and its remedy', () => {
+    const history = 'supabase_migrations.schema_migrations';
+    test.for<[damage: string, finding: RegExp, mending?: string]>([
+      [
+        `update ${history} set version = '2' || version`,
+        /^Migrations: These .*supabase link .*supabase db push/,
+        `update ${history} set version = substr(version, 2)`,
+      ],
+      [
+        `alter table ${history} rename to hidden`,
+        /^Migrations: .* no migration history.* repair --status applied \d{14}/,
+        'alter table supabase_migrations.hidden rename to schema_migrations',
+      ],
+      [
+        "alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')",
+        /^Accounts: .*Logs, Postgres/,
+        'alter table public.customers drop constraint nobody',
+      ],
+      ["update storage.buckets set public = true where id = 'audio'", /^Buckets: .* audio is public/],
+      ["update storage.buckets set public = false where id = 'covers'", /^Buckets: .* covers is private/],
+      [
+        'create policy "Sign" on storage.objects for select to authenticated using (true)',
+        /^Storage policies: .*delete the policies on storage\.objects/,
+        'drop policy "Sign" on storage.objects',
+      ],
+    ])('%s', async ([damage, finding, mending], { ownStack }) => {
+      await ownStack.superuser.unsafe(damage);
+      const findings = await findingsOf(ownStack.diagnose());
+      const [, sql = ''] = / Run in the SQL editor: (.*)/.exec(findings.join()) ?? [];
+      await ownStack.superuser.unsafe(mending ?? sql);
+      expect(findings).toEqual([expect.stringMatching(finding)]);
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
+    });
+
+    test('the function of the report is missing', async ({ ownStack }) => {
+      await ownStack.sql`alter function public.doctor_report rename to hidden`;
+      const status = async () => resultOf(await ownStack.diagnose(), 'Migrations')?.status;
+      await expect.poll(status).toBe('problem');
+      await ownStack.sql`alter function public.hidden rename to doctor_report`;
+      await expect.poll(status).toBe('ok');
+    });
+
+    test('a trigger of somebody else fails, which the role postgres can drop by its function', async ({
+      ownStack,
+    }) => {
+      await ownStack.sql.unsafe(`
+        create function public.sync_to_crm() returns trigger language plpgsql as 'begin raise exception ''no CRM''; end';
+        create trigger sync_to_crm after insert on auth.users for each row execute function public.sync_to_crm()`);
+      await expect(ownStack.sql.unsafe('drop trigger sync_to_crm on auth.users')).rejects.toThrow(
+        /must be owner/,
+      );
+      const [finding = ''] = await findingsOf(ownStack.diagnose());
+      expect(finding).toMatch(/^Accounts: .* To remove the trigger sync_to_crm, which does not belong/);
+      await ownStack.sql.unsafe(/drop function .*/.exec(finding)?.[0] ?? '');
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
+    });
+
+    test('Auth ignores the client address that the gateway forwards', async ({ ownStack }) => {
+      await ownStack.superuser.unsafe(`
+        create function extensions.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
+        create trigger forget_address before update on auth.sessions for each row execute function extensions.forget_address()`);
+      // Any address that is not known to be this machine's.
+      const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
+      const there = await findingsOf(ownStack.diagnose({ SUPABASE_URL: hosted }));
+      const here = await ownStack.diagnose();
+      await ownStack.superuser.unsafe('drop function extensions.forget_address cascade');
+      const finding = /^IP address forwarding: .*Authentication, Rate Limits, .*sb_secret_/;
+      expect(there).toEqual([expect.stringMatching(finding)]);
+      expect(resultOf(here, 'IP address forwarding')?.status).toBe('not checked');
+    });
+
+    test.for([
+      ['auth.users', /^Clean-up: .*the account \S+@doctor\.invalid/],
+      ['storage.objects', /^Clean-up: .*the file doctor-\S+ in the bucket (audio|covers)/],
+    ] as const)('what the doctor made in %s cannot be removed', async ([table, finding], { ownStack }) => {
+      await ownStack.superuser.unsafe(`
+        create function extensions.keep() returns trigger language plpgsql as 'begin return null; end';
+        create trigger keep before delete on ${table} for each row execute function extensions.keep()`);
+      const findings = await findingsOf(ownStack.diagnose());
+      await ownStack.superuser.unsafe(`drop function extensions.keep cascade; delete from ${table}`);
+      expect(findings[0]).toMatch(finding);
+    });
+  });
+});
+
+describe.runIf(embedded)('npm run doctor, at a project that signs with its shared secret,', () => {
+  testWithSharedSecret('finds nothing to fix when the gateway knows the secret', async ({ ownStack }) => {
+    const results = await ownStack.diagnose();
+    expect(problemsIn(results)).toEqual([]);
+    expect(resultOf(results, 'Access tokens')?.detail).toContain('HS256');
+  });
+
+  testWithSharedSecret.for([
+    ['x'.repeat(40), /^Access tokens: .*is not the secret of this project: .*JWT Keys/],
+    ['', /^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/],
+  ] as const)(
+    'says what to do when the gateway has "%s"',
+    async ([SUPABASE_JWT_SECRET, finding], { ownStack }) => {
+      const findings = await findingsOf(ownStack.diagnose({ SUPABASE_JWT_SECRET }));
+      expect(findings).toEqual([expect.stringMatching(finding)]);
+    },
+  );
+});
+
+describe('the database functions of the doctor', () => {
+  testWithUser(
+    'neither reveal nor change anything of accounts that the doctor did not make',
+    async ({ sql, user }) => {
+      const account = user.user.id;
+      const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
+      expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
+      expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
+      await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
+      const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
+      expect(keys).toEqual([{ revoked_at: null }]);
+    },
+  );
 });

@@ -29,6 +29,7 @@ test('only the address and the keys of the project are required', () => {
       publishableKey: 'sb_publishable_x',
     },
     secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null },
+    unknownVariables: [],
   });
 });
 
@@ -106,6 +107,29 @@ test('an origin without a scheme is reported as a problem of CORS_ORIGINS', () =
     expect(() => loadConfig({ ...required, CORS_ORIGINS })).toThrow(
       /^CORS_ORIGINS must be a comma-separated list/,
     );
+});
+
+test('an address of a part of Supabase is reported, where that of the project belongs', () => {
+  for (const part of ['rest', 'auth', 'storage'])
+    expect(() => loadConfig({ ...required, SUPABASE_URL: `https://abcd.supabase.co/${part}/v1/` })).toThrow(
+      /^SUPABASE_URL must be the address of the project alone/,
+    );
+});
+
+test('variables that begin like known ones, or miss them by a letter, are told, with the one that is meant', () => {
+  const meantBy = (name: string) => loadConfig({ ...required, [name]: 'x' }).unknownVariables;
+  for (const [name, meant] of [
+    ['RATE_LIMIT_PER_MINUT', 'RATE_LIMIT_PER_MINUTE'],
+    ['SUPABASE_PUBLIC_URI', 'SUPABASE_PUBLIC_URL'],
+    ['TRUST_PROXYS', 'TRUST_PROXY'],
+    ['PROT', 'PORT'],
+    ['SUPABASE_SERVICE_ROLE_KEY', null],
+    ['CORS_ALLOWED_ORIGINS', null],
+  ] as const)
+    expect(meantBy(name)).toEqual([{ name, meant }]);
+  // Of the system, of development, of the Supabase CLI, of Kubernetes.
+  for (const other of ['PATH', 'HOST', 'SUPABASE_DB_PORT', 'SUPABASE_ACCESS_TOKEN', 'REDIS_PORT_6379_TCP'])
+    expect(meantBy(other), other).toEqual([]);
 });
 
 test('swapped keys are reported, in the new format and in the old', () => {

@@ -44,9 +44,11 @@ describe('the server process', () => {
     ]);
   });
 
-  test('that refuses every request because it trusts no proxy says so', async () => {
-    const { child, output, exited } = await startListening({ ...environment(), REQUIRE_HTTPS: 'true' });
+  test('that refuses every request because it trusts no proxy, or is given a misspelt variable, says so', async () => {
+    const env = { ...environment(), REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
+    const { child, output, exited } = await startListening(env);
     await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
+    expect(output.stdout).toContain('Is RATE_LIMIT_PER_MINUTE meant?');
     child.kill('SIGTERM');
     await exited;
   });

@@ -7,8 +7,8 @@ import postgres from 'postgres';
 import { test as base, expect } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { Result } from '../../src/doctor/check.ts';
-import { examine } from '../../src/doctor/examine.ts';
-import { createVisit } from '../../src/doctor/visit.ts';
+import { runChecks } from '../../src/doctor/checks.ts';
+import { createRun } from '../../src/doctor/run.ts';
 import { alone } from './fixture.ts';
 import { preparedFolder } from './prepared.ts';
 
@@ -25,8 +25,8 @@ export type DoctorStack = {
   sql: postgres.Sql;
   /** Has rights that nobody has on a hosted project, to break what administrators cannot. */
   superuser: postgres.Sql;
-  /** Runs the doctor; returns its results by the name of the check. */
-  diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Record<string, Result>>;
+  /** Runs the doctor. */
+  diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Result[]>;
   /** Counts what the doctor has made and not removed. */
   countLeftovers: () => Promise<unknown>;
 };
@@ -34,10 +34,13 @@ export type DoctorStack = {
 /** What `countLeftovers` must return once the doctor has ended. */
 export const noLeftovers = { users: 0, keys: 0, files: 0 };
 
-export const problemsIn = (results: Record<string, Result>) =>
-  Object.values(results)
-    .filter(({ status }) => status === 'problem')
-    .map(({ check }) => check);
+/** The checks that found something to fix. */
+export const problemsIn = (results: readonly Result[]) => [
+  ...new Set(results.filter(({ status }) => status === 'problem').map(({ check }) => check)),
+];
+
+export const resultOf = (results: readonly Result[], name: string) =>
+  results.find(({ check }) => check === name);
 
 async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorStack) => Promise<void>) {
   const folder = await preparedFolder();
@@ -58,12 +61,12 @@ async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorSta
   };
   const diagnose: DoctorStack['diagnose'] = async (env = {}, gateway) => {
     const config = loadConfig({ ...environment, ...env });
-    const visit = createVisit(config, gateway === undefined ? null : new URL(gateway));
-    const results = await examine(visit, () => {});
-    await visit.close();
+    const run = createRun(config, gateway === undefined ? null : new URL(gateway));
+    const results = await runChecks(run, () => {});
+    await run.close();
     if (results.every(({ check }) => check !== 'Clean-up'))
       expect(await countLeftovers()).toEqual(noLeftovers);
-    return Object.fromEntries(results.map((result) => [result.check, result]));
+    return results;
   };
   await use({ apiUrl: stack.apiUrl, environment, sql, superuser, diagnose, countLeftovers });
   await Promise.all([sql.end(), superuser.end()]);

@@ -12,7 +12,7 @@ import { preparedFolder } from './prepared.ts';
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
 const script = (start: string) => `
   process.on('uncaughtException', (error) => console.error(error.message));
-  import { ${start} } from './dev/api.ts';
+  import { ${start} } from 'local-supabase/api';
   const { url } = await ${start}(JSON.parse(process.argv[1]));
   console.log(url);`;
 

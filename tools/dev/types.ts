@@ -1,18 +1,41 @@
 import { writeFile } from 'node:fs/promises';
 import { supabase } from 'local-supabase/database';
 import { startScratchDatabase } from 'local-supabase/scratch-database';
+import postgres from 'postgres';
 
-/** The TypeScript types of the public tables and functions that the migrations make, as the Supabase CLI writes them. */
-export async function databaseTypes(): Promise<string> {
-  const database = await startScratchDatabase();
+/** In the order of their names, as `jsonb` has it otherwise by length. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+/** What the doctor compares a database with: how tables, functions, grants and the like stand in this one. */
+export async function schemaOf(databaseUrl: string): Promise<string> {
+  const sql = postgres(databaseUrl, { max: 1 });
   try {
-    return await supabase(['gen', 'types', `--remote=${database.databaseUrl}`]);
+    const [row] = await sql`select private.schema_report() as schema`;
+    return `${JSON.stringify(sorted(row?.['schema']), null, 2)}\n`;
   } finally {
-    await database.stop();
+    await sql.end();
+  }
+}
+
+/** What is made from the migrations: the types of the public tables and functions as the Supabase CLI writes them, and the schema. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  const { databaseUrl, stop } = await startScratchDatabase();
+  try {
+    return {
+      'src/supabase/database.types.ts': await supabase(['gen', 'types', `--remote=${databaseUrl}`]),
+      'src/doctor/schema.json': await schemaOf(databaseUrl),
+    };
+  } finally {
+    await stop();
   }
 }
 
 // `npm run types`
 if (import.meta.main) {
-  await writeFile(new URL('../../src/supabase/database.types.ts', import.meta.url), await databaseTypes());
+  for (const [file, text] of Object.entries(await generatedFiles()))
+    await writeFile(new URL(`../../${file}`, import.meta.url), text);
 }

@@ -1,18 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
-import { createVerifier } from '../supabase/access-token.ts';
-import { createAuth } from '../supabase/auth/auth.ts';
-import { createClients } from '../supabase/clients.ts';
-import { createData } from '../supabase/data.ts';
-import { createFetch } from '../supabase/fetch.ts';
-import { createFiles } from '../supabase/files.ts';
-import { createPasswordPlaces } from '../supabase/password-places.ts';
+import { createContext } from '../context.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
+import type { Schema } from './schema.ts';
 
 /** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
 export const forwardedAddress = '203.0.113.7';
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 type Request = {
@@ -37,7 +37,7 @@ export async function ask(url: string | URL, { method = 'GET', key, headers, bod
       ...headers,
     },
     ...(body !== undefined && { body: isFile ? Buffer.from(body) : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   let parsed: unknown = bytes;
@@ -47,26 +47,35 @@ export async function ask(url: string | URL, { method = 'GET', key, headers, bod
   return { status: response.status, headers: response.headers, body: parsed } satisfies Answer;
 }
 
-/** What one run of the doctor asks with, what it has learned, and what it has to clear away. */
-export function createVisit(config: Config, gateway: URL | null) {
-  const upstream = createFetch(null);
-  const clients = createClients(config, upstream.fetch);
+/** What one run of the doctor asks with, what it has learned, and what it has to remove. */
+export function createRun(config: Config, gateway: URL | null) {
   const { url } = config.supabase;
-  const removals: { what: string; remove: () => Promise<void> }[] = [];
+  // As a gateway has it, without what gateways share and what only matters behind a proxy.
+  const context = createContext(
+    {
+      ...config,
+      requireHttps: false,
+      trustProxy: false,
+      metricsPort: null,
+      rateLimits: { userPerMinute: 100, apiKeyPerMinute: 100, anonymousPerMinute: 100, signUpsPerHour: 1 },
+      secrets: { ...config.secrets, redisUrl: null },
+    },
+    pino({ level: 'silent' }),
+  );
+  let server: Server | undefined;
+  const deferred: { what: string; remove: () => Promise<void> }[] = [];
   const id = randomUUID();
 
   return {
     config,
     gateway,
-    auth: createAuth(config, upstream.fetch, createPasswordPlaces(null)),
-    data: createData(clients),
-    files: createFiles(config, clients),
-    verify: createVerifier(config, upstream.fetch),
+    auth: context.auth,
+    files: context.files,
+    verify: context.verify,
     /** Of the temporary account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    /** account_triggers: the function of each trigger on auth.users that is switched on, by the trigger's name. */
-    report: { migrations: null as string[] | null, account_triggers: {} as Record<string, string> },
+    report: { migrations: null as string[] | null, schema: {} as Schema },
     /** Supabase's clock minus ours, in milliseconds; null before it is known. */
     clockAheadMs: null as number | null,
 
@@ -83,31 +92,43 @@ export function createVisit(config: Config, gateway: URL | null) {
       }
     },
 
+    /** Starts a gateway in this process. @returns its address */
+    async ownGateway(): Promise<URL> {
+      if (server === undefined) {
+        server = createApp(context).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+      }
+      return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    },
+
     /** Notes what has to be removed at the end, whatever happens in between. */
-    later(what: string, remove: () => Promise<void>) {
-      removals.push({ what, remove });
+    defer(what: string, remove: () => Promise<void>) {
+      deferred.push({ what, remove });
     },
 
     /** Removes what was made, the last first. @returns what could not be removed */
-    async clearAway(): Promise<string[]> {
+    async cleanup(): Promise<string[]> {
       const remaining: string[] = [];
-      for (const { what, remove } of removals.splice(0).reverse()) {
+      for (const { what, remove } of deferred.splice(0).reverse()) {
         await remove().catch((error: unknown) => remaining.push(`${what} (${reasonOf(error)})`));
       }
       return remaining;
     },
 
-    close: () => upstream.close(),
+    async close() {
+      server?.close().closeAllConnections();
+      await context.close();
+    },
   };
 }
 
-export type Visit = ReturnType<typeof createVisit>;
+export type Run = ReturnType<typeof createRun>;
 
 /**
  * Asks the gateway that was named.
  * @throws NotChecked when none was, or when it limits this machine; Problem when it does not answer
  */
-export async function askGateway({ gateway }: Visit, path: string, request: Request = {}): Promise<Answer> {
+export async function askGateway({ gateway }: Run, path: string, request: Request = {}): Promise<Answer> {
   if (gateway === null)
     throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch((error: unknown) => {
@@ -119,5 +140,21 @@ export async function askGateway({ gateway }: Visit, path: string, request: Requ
   });
   if (answer.status === 429)
     throw new NotChecked('The limit of this address is used up: run the doctor again in a minute.');
+  return answer;
+}
+
+/**
+ * Asks the API as an app does: the gateway that was named, or else one in this process.
+ * @param credential an access token or an API key
+ * @throws NotChecked when the gateway that was named takes no requests from this machine
+ */
+export async function askApi(run: Run, path: string, credential: string): Promise<Answer> {
+  const request = { headers: { Authorization: `Bearer ${credential}` } };
+  if (run.gateway === null) return ask(new URL(path, await run.ownGateway()), request);
+  const answer = await askGateway(run, path, request).catch((error: Error) => {
+    throw new NotChecked(error.message); // the check of the gateway itself tells what to do
+  });
+  // For a well-formed request the only reason is plain http.
+  if (answer.status === 400) throw new NotChecked('The gateway refuses requests over plain http.');
   return answer;
 }

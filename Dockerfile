@@ -11,8 +11,6 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=.cache
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
-# The guide at /docs/guide.
-COPY docs/apps.md ./docs/apps.md
 # For the doctor (node src/doctor/main.ts): what the database must have seen, and where an object of it is defined.
 COPY supabase/migrations ./supabase/migrations
 COPY supabase/schemas ./supabase/schemas

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Express } from 'express';
 import type { Config } from '../config.ts';
 import { envelope } from '../errors.ts';
@@ -29,6 +29,36 @@ const reasonOf: Record<string, string> = {
 /** How long a client that was refused may take to read why before its connection is gone, in milliseconds. */
 const partingMs = 1_000;
 
+/** @returns what writes the answer to a request that is not HTTP; all but the id, the time and the status is made once */
+function malformedAnswer({ rateLimits: { anonymousPerMinute: limit } }: Config): (status: string) => string {
+  const body = JSON.stringify(
+    envelope({ code: 'invalid_request', message: 'The request is not valid HTTP.' }),
+  );
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req); // only to hold the headers
+  securityHeaders(req, res, () => {});
+  const headers = Object.entries({
+    ...res.getHeaders(),
+    'X-Error-Reason': 'validation',
+    // It is counted nowhere, and so shows a full budget.
+    'X-RateLimit-Limit': limit,
+    'X-RateLimit-Remaining': limit,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  return (status) =>
+    [
+      `HTTP/1.1 ${status}`,
+      ...headers,
+      `X-Request-Id: ${randomUUID()}`,
+      `X-RateLimit-Reset: ${Math.ceil(Date.now() / 1000) + 60}`,
+      '',
+      body,
+    ].join('\r\n');
+}
+
 /** The HTTP server around the app; it does not listen yet. It answers malformed requests itself, in the documented shape. */
 export function createHttpServer(config: Config, app: Express): Server {
   const answers = new WeakMap<object, ServerResponse>();
@@ -42,29 +72,11 @@ export function createHttpServer(config: Config, app: Express): Server {
     });
   });
 
+  const malformed = malformedAnswer(config);
+
   /** Ends a connection with an answer written to it: for a malformed request Node makes no response object. */
-  function refuse(socket: Socket, reason = '400 Bad Request') {
-    const body = JSON.stringify(
-      envelope({ code: 'invalid_request', message: 'The request is not valid HTTP.' }),
-    );
-    const req = new IncomingMessage(socket);
-    const res = new ServerResponse(req); // only to hold the headers
-    securityHeaders(req, res, () => {});
-    const limit = config.rateLimits.anonymousPerMinute; // it is counted nowhere, and so shows a full budget
-    const headers = {
-      ...res.getHeaders(),
-      'X-Request-Id': randomUUID(),
-      'X-Error-Reason': 'validation',
-      'X-RateLimit-Limit': limit,
-      'X-RateLimit-Remaining': limit,
-      'X-RateLimit-Reset': Math.ceil(Date.now() / 1000) + 60,
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(body),
-      'Cache-Control': 'no-store',
-      Connection: 'close',
-    };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${reason}\r\n${lines.join('')}\r\n${body}`);
+  function refuse(socket: Socket, status = '400 Bad Request') {
+    socket.end(malformed(status));
     setTimeout(() => socket.destroy(), partingMs).unref();
   }
 

@@ -3,13 +3,12 @@ import { refuseOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import type { OpenApiDocument } from './document.ts';
-import { guidePage } from './guide.ts';
 
-/** A file of this folder. */
+/** A file of assets/. */
 const file =
   (name: string): RequestHandler =>
   (_req, res) => {
-    res.sendFile(name, { root: import.meta.dirname, cacheControl: false, acceptRanges: false });
+    res.sendFile(name, { root: `${import.meta.dirname}/assets`, cacheControl: false, acceptRanges: false });
   };
 
 /**
@@ -31,11 +30,7 @@ export function docsRouter(document: OpenApiDocument): Router {
     answer.send(req, res);
   });
   router.get('/docs', file('page.html'));
-  let guide: string | undefined;
-  router.get('/docs/guide', (_req, res) => {
-    guide ??= guidePage();
-    res.type('html').send(guide);
-  });
+  router.get('/docs/guide', file('guide.html'));
   router.get('/docs/start.js', file('start.js'));
   // Compressed once and for all: 4 MB are too much to compress for everybody anew. There is no browser without gzip.
   router.get(

@@ -44,7 +44,6 @@ describe('the image', () => {
     const app = join(image.root, image.workdir);
     expect(readdirSync(app).toSorted()).toEqual([
       '.cache',
-      'docs',
       'node_modules',
       'package.json',
       'src',

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { documentText } from 'sounds-dev/openapi';
+import { documentText, generatedFiles } from 'sounds-dev/openapi';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 
-test('openapi.json is up to date with the endpoints; if not, run: npm run openapi', async () => {
-  expect(await readFile('openapi.json', 'utf8')).toBe(documentText());
+test('openapi.json and the page of the guide are up to date; if not, run: npm run openapi', async () => {
+  for (const [path, text] of Object.entries(generatedFiles()))
+    expect(await readFile(path, 'utf8'), path).toBe(text);
 });
 
 test('openapi.json passes the recommended rules of Redocly without a warning', () => {

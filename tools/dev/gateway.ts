@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
 import { type Leashed, spawnLeashed } from 'local-supabase/leash';
-import pretty from 'pino-pretty';
-import { prettyOptions } from '../../src/logger.ts';
+import { prettyLog } from './log.ts';
 
 /** The gateway as a child process that restarts whenever its source changes. */
 export interface Gateway {
@@ -32,7 +31,7 @@ const SOURCE = /^\w.*\.ts$/;
  * @param env its whole environment; PORT is where it is asked whether it is ready
  */
 export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void): Gateway {
-  const output = pretty(prettyOptions);
+  const output = prettyLog();
   let ended = false;
   let wasReady = false;
   let running: Leashed | undefined = start();

@@ -3,9 +3,8 @@ import { watch } from 'chokidar';
 import { howToApply, MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
 import { type Stack, startStack } from 'local-supabase/stack';
 import { pino } from 'pino';
-import pretty from 'pino-pretty';
-import { prettyOptions } from '../../src/logger.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { prettyLog } from './log.ts';
 import { type Player, startPlayer } from './player.ts';
 import { watchSchemas } from './schema-watch.ts';
 import { seed } from './seed.ts';
@@ -16,7 +15,7 @@ import { summary } from './summary.ts';
 // of it.
 
 // As the gateway's log, whose lines come in between.
-const logger = pino(pretty({ ...prettyOptions, sync: true }));
+const logger = pino(prettyLog({ sync: true }));
 const log = (line: string) => logger.info(line);
 
 /** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */

@@ -1,9 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
+import { guidePage } from './guide.ts';
 
 /** The copy of the document that the repository holds. */
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;
 
-// `npm run openapi`
-if (import.meta.main) await writeFile(new URL('../../openapi.json', import.meta.url), documentText());
+/** The files that `npm run openapi` makes, by their paths in the repository. */
+export const generatedFiles = () => ({
+  'openapi.json': documentText(),
+  'src/openapi/assets/guide.html': guidePage(),
+});
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(generatedFiles()))
+    await writeFile(new URL(`../../${path}`, import.meta.url), text);
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// `npm run scalar`, or `npm run scalar -- 1.72.1`: brings the newest release of Scalar, or that one, into src/openapi: its bundle for
+// `npm run scalar`, or `npm run scalar -- 1.72.1`: brings the newest release of Scalar, or that one, into src/openapi/assets: its bundle for
 // browsers alone. As a dependency it would bring 280 MB into every installation, all of which the bundle has inside already.
 
 /**
@@ -22,7 +22,7 @@ function appLanguagesFirst(bundle: string): string {
   return rest.replace('[{key:`c`,', () => `[${entries.map(({ bare }) => bare).join(',')},{key:\`c\`,`);
 }
 
-const docs = new URL('../../src/openapi/', import.meta.url);
+const docs = new URL('../../src/openapi/assets/', import.meta.url);
 const folder = await mkdtemp(join(tmpdir(), 'sounds-service-scalar-'));
 try {
   const wanted = `@scalar/api-reference@${process.argv[2] ?? 'latest'}`;
@@ -35,7 +35,7 @@ try {
   const notice = `/*!\n${packed.id}, with the languages of apps first among the examples\n\n${license}*/\n`;
   const bundle = appLanguagesFirst(await readFile(join(folder, file), 'utf8'));
   await writeFile(new URL('scalar.js.gz', docs), gzipSync(notice + bundle, { level: 9 }));
-  console.log(`src/openapi/scalar.js.gz is the bundle of ${packed.id} now.`);
+  console.log(`src/openapi/assets/scalar.js.gz is the bundle of ${packed.id} now.`);
 } finally {
   await rm(folder, { recursive: true });
 }

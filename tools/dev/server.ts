@@ -26,7 +26,7 @@ async function demoToken(): Promise<string | undefined> {
 
 /** The script of the reference, whose requests carry the token of the demo account. */
 const startSignedIn: RequestHandler = async (_req, res) => {
-  const script = await readFile(new URL('../../src/openapi/start.js', import.meta.url), 'utf8');
+  const script = await readFile(new URL('../../src/openapi/assets/start.js', import.meta.url), 'utf8');
   const authentication = {
     preferredSecurityScheme: 'bearer',
     securitySchemes: { bearer: { token: await demoToken() } },

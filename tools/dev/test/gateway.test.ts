@@ -20,7 +20,7 @@ type Checkout = {
 const test = base.extend<{ checkout: Checkout }>({
   checkout: alone(async (use) => {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-checkout-'));
-    for (const name of ['src', 'tools', 'docs', 'supabase', 'package.json']) {
+    for (const name of ['src', 'tools', 'supabase', 'package.json']) {
       await cp(join(root, name), join(folder, name), { recursive: true });
     }
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

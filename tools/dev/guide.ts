@@ -18,8 +18,8 @@ const markdown = new Marked({
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** The guide for app developers, `docs/apps.md`, as a page. */
+/** The guide for app developers, `docs/apps.md`, as the page at /docs/guide. */
 export function guidePage(): string {
   const guide = markdown.parse(read('../../docs/apps.md'), { async: false });
-  return read('guide.html').replace('<!-- guide -->', () => guide);
+  return read('guide-template.html').replace('<!-- guide -->', () => guide);
 }

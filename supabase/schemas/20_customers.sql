@@ -54,7 +54,7 @@ create table public.customers (
   updated_at timestamptz not null default now()
 );
 comment on table public.customers is
-  'One row for each account, made when the account is made. Set is_active to false to lock somebody out.';
+  'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
 comment on column public.customers.id is 'The same as the id of the account in Authentication.';
 comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
 comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';

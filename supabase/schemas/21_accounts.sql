@@ -39,6 +39,88 @@ $$;
 create trigger sounds_service_create_customer
   after insert on auth.users for each row execute function private.create_customer();
 
+-- Without the row, the account would have no customer for good.
+create function private.keep_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
+    raise exception 'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep '
+      'somebody out, set is_active to false.'
+      using errcode = 'check_violation', constraint = 'customer_is_deleted_with_the_account';
+  end if;
+  return old;
+end
+$$;
+create trigger customers_keep
+  before delete on public.customers for each row execute function private.keep_customer();
+create trigger customers_keep_all
+  before truncate on public.customers for each statement execute function private.keep_customer();
+
+create function private.keep_mirrored() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  mirrored public.customers;
+begin
+  select customer.* into mirrored
+    from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
+  if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
+    or new.source is distinct from old.source and new.source is distinct from mirrored.source
+  then
+    raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
+      'Authentication > Users; the other two stay as they are.'
+      using errcode = 'check_violation', constraint = 'email_provider_and_source_are_copied_from_authentication';
+  end if;
+  return new;
+end
+$$;
+create trigger customers_keep_mirrored
+  before update of email, provider, source on public.customers for each row
+  when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
+  execute function private.keep_mirrored();
+
+-- What the service does not use --------------------------------------------------------------------------------
+
+-- The publishable key is public, and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
+-- session. An account that moves to another address keeps its old ways to sign in: a stranger could move theirs to the address of
+-- somebody who recovers it later. An administrator changes addresses directly, without email_change.
+create function private.refuse_at_auth() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  raise exception '%', tg_argv[0] using errcode = 'feature_not_supported';
+end
+$$;
+comment on function private.refuse_at_auth is 'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
+
+create trigger sounds_service_refuse_factor
+  before insert on auth.mfa_factors for each row
+  execute function private.refuse_at_auth('The service knows no second factors.');
+create trigger sounds_service_refuse_change
+  before update of email_change, phone_change on auth.users for each row
+  when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
+    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, '')))
+  execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
+create trigger sounds_service_refuse_phone
+  before insert on auth.users for each row
+  when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
+  execute function private.refuse_at_auth('The service knows no accounts by phone.');
+
+-- Where an ID token names an unverified address that somebody has, Auth makes an account without one, and keeps the address in the
+-- identity: the owner's own first sign-in with a provider would find two accounts, and fail. The address goes, rather than the
+-- identity, without which Auth would make another account at each attempt.
+create function private.withhold_address() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
+    new.identity_data := new.identity_data - 'email';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_withhold_address
+  before insert or update of identity_data on auth.identities for each row
+  when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
+  execute function private.withhold_address();
+
 -- Whose account it is ------------------------------------------------------------------------------------------
 
 -- An account belongs to whoever proves that its address is theirs. Anybody may sign up with any address, and Auth keeps the

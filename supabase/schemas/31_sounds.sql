@@ -117,6 +117,32 @@ create trigger sounds_compose_title
   when (new.title is not nfc normalized)
   execute function private.compose_title();
 
+-- The name of a folder is part of a path, that of the bucket is not. A folder may be named like the bucket: then the file is there.
+create function private.refuse_bucket_in_path() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  column_name text;
+  bucket text;
+  path text;
+begin
+  for column_name, bucket, path in values ('audio_path', 'audio', new.audio_path), ('cover_image_path', 'covers', new.cover_image_path)
+  loop
+    if starts_with(path, bucket || '/')
+      and not exists (select from storage.objects where bucket_id = bucket and name = path)
+    then
+      raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
+        column_name, substr(path, char_length(bucket) + 2), path
+        using errcode = 'check_violation', constraint = column_name || '_does_not_begin_with_the_bucket';
+    end if;
+  end loop;
+  return new;
+end
+$$;
+create trigger sounds_refuse_bucket_in_path
+  before insert or update of audio_path, cover_image_path on public.sounds for each row
+  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%')
+  execute function private.refuse_bucket_in_path();
+
 -- A narrow table of its own: counting a play must never rewrite or lock a row of the catalogue.
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,

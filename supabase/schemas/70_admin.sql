@@ -31,6 +31,23 @@ comment on column admin.api_keys.last_used_at is 'Written at most once a minute.
 
 -- Catalogue ----------------------------------------------------------------------------------------------------
 
+-- A union, since each half is one hash join, where a condition with "or" would compare every file with every sound. The dashboard
+-- keeps an empty folder alive with a hidden file.
+create view admin.unused_files with (security_invoker = true) as
+  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
+  from (
+      select * from storage.objects
+      where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
+      union all
+      select * from storage.objects
+      where bucket_id = 'covers' and not exists (select from public.sounds where cover_image_path = objects.name)
+    ) as unused
+  where name !~ '(^|/)\.emptyFolderPlaceholder$'
+  order by bucket, name;
+comment on view admin.unused_files is
+  'Files in the buckets audio and covers that no sound names, not even a hidden one. Delete them in Storage, or with the command of '
+  'docs/admin.md.';
+
 create view admin.catalogue_problems with (security_invoker = true) as
   with files as (
     select
@@ -72,11 +89,14 @@ create view admin.catalogue_problems with (security_invoker = true) as
     'Enter the length of its audio in seconds in duration_sec.'
   from public.sounds where is_active and duration_sec is null
   union all
-  -- The dashboard keeps an empty folder alive with a hidden file.
   select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
     'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
   from storage.objects
   where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
+  union all
+  select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
+  from admin.unused_files where private.is_file_path(name)
   union all
   select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
     format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
@@ -109,7 +129,8 @@ create view admin.catalogue_problems with (security_invoker = true) as
   where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
-  'What listeners would notice: one row for each problem, with what to do about it. Hidden sounds are not looked at.';
+  'What listeners would notice, and files that only take up space: one row for each problem, with what to do about it. Problems of '
+  'hidden sounds are left out.';
 comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
 
 -- Home page ----------------------------------------------------------------------------------------------------

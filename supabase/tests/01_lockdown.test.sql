@@ -95,7 +95,9 @@ select bag_eq(
     ('private.is_category_active', 'authenticated'),
     ('private.is_doctors_account', ''),
     ('private.keep_all_positions', ''),
+    ('private.keep_customer', ''),
     ('private.keep_former_position', ''),
+    ('private.keep_mirrored', ''),
     ('private.list_categories', 'anon, authenticated, service_role'),
     ('private.list_home_sections', 'authenticated, service_role'),
     ('private.list_sounds', 'authenticated, service_role'),
@@ -107,7 +109,8 @@ select bag_eq(
     ('private.sounds_in_list_order', ''),
     ('private.sounds_of_section', ''),
     ('private.touch_last_seen', 'authenticated'),
-    ('private.void_what_came_before', '') $$,
+    ('private.void_what_came_before', ''),
+    ('private.withhold_address', '') $$,
   'functions that run with the rights of their owner, and who may call them, are exactly the listed ones'
 );
 select bag_eq(

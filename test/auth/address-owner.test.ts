@@ -261,4 +261,20 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
     const again = await api.post('/auth/oauth/idp').send(await unverified());
     expect(again.body.data?.user.id).not.toBe(body.data.user.id);
   });
+
+  test('and one that does not keeps no owner of an account from signing in with it', async ({
+    project: { api, mailUrl },
+  }) => {
+    const email = newEmail();
+    await signUp(api, email, owner);
+    await confirm(api, email, await codeSentTo(mailUrl, email), owner).expect(200);
+    const strangers = { provider: 'google', sub: newEmail(), email } as const;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const id_token = await makeIdToken({ ...strangers, emailVerified: false });
+      await api.post('/auth/oauth/idp').send({ id_token }).expect(401);
+    }
+    const { id } = await recordOf(api, { email, sub: newEmail() });
+    const { body } = await api.post('/auth/signin').send({ email, password: owner.password }).expect(200);
+    expect(id).toBe(body.data.user.id);
+  });
 });

@@ -115,7 +115,9 @@ describe('the snippets for the SQL editor', async () => {
           ),
           sound as (insert into public.sounds (title) values ('Without a file') returning id),
           counted as (insert into public.play_counts select id, 1 from sound),
-          played as (insert into private.plays_by_day select id, current_date, 1 from sound)
+          played as (insert into private.plays_by_day select id, current_date, 1 from sound),
+          listened as (insert into private.listeners_by_day values (current_date, 1) on conflict do nothing),
+          stored as (insert into storage.objects (bucket_id, name) values ('audio', 'unused.mp3') on conflict do nothing)
           insert into public.home_section_sounds select section.id, sound.id, 1000000 from section, sound`;
         const filled = text
           .replaceAll(/(owner|customer)@example\.com/g, email)

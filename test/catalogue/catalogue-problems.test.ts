@@ -111,6 +111,34 @@ describe('admin.catalogue_problems', () => {
     expect(await problems()).toEqual([]);
   });
 
+  test('reports stored files that no sound names, until one does or they are gone', async ({ sql }) => {
+    const name = newSlug('unused');
+    await storeFile('audio', `${name}/a.mp3`, 'audio/mpeg');
+    await storeFile('covers', `${name}/a.jpg`, 'image/jpeg');
+    await storeFile('audio', `${name}/.emptyFolderPlaceholder`, 'audio/mpeg', '');
+    const unused = async () => {
+      const listed = await sql`
+        select bucket, name, megabytes::float as megabytes from admin.unused_files where name like ${`${name}%`}`;
+      const problems = await sql`
+        select concerns from admin.catalogue_problems
+        where problem = 'file_is_unused' and concerns like ${`%${name}%`}`;
+      expect(new Set(problems.map(({ concerns }) => concerns))).toEqual(
+        new Set(listed.map(({ bucket, name }) => `file "${name}" in the bucket ${bucket}`)),
+      );
+      return [...listed];
+    };
+    expect(await unused()).toEqual([
+      { bucket: 'audio', name: `${name}/a.mp3`, megabytes: 0 },
+      { bucket: 'covers', name: `${name}/a.jpg`, megabytes: 0 },
+    ]);
+    await addSound(sql, {
+      is_active: false,
+      audio_path: `${name}/a.mp3`,
+      cover_image_path: `${name}/a.jpg`,
+    });
+    expect(await unused()).toEqual([]);
+  });
+
   test('reports categories that cannot be reached or have no sounds', async ({ sql }) => {
     const parent = await addCategory(sql, { is_active: false });
     const child = await addCategory(sql, { parent });

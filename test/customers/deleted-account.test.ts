@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
+import { removeCustomer } from '../support/customer.ts';
 import { rest } from '../support/rest.ts';
 import { newEmail, password, type Session, type Sql, signUp, test } from '../support/test.ts';
 
@@ -138,7 +139,7 @@ describe('an account that Auth has deleted', () => {
 
 test('a living account without a customer record is not taken for a deleted one', async ({ api, sql }) => {
   const { user, access_token: token } = await signUp(api);
-  await sql`delete from public.customers where id = ${user.id}`;
+  await removeCustomer(sql, user.id);
   const record = await rest(token, 'POST', 'rpc/get_customer', {});
   expect([record.status, record.body]).toEqual([200, null]);
   const favorites = await rest(token, 'POST', 'rpc/list_favorites', {});

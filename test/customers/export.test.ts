@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
+import { removeCustomer } from '../support/customer.ts';
 import { signUp, test } from '../support/test.ts';
 
 test('GET /me/export is one file with everything that is kept of the caller, and nothing of others', async ({
@@ -45,7 +46,7 @@ test('an account without a customer record and without anything else can be expo
   sql,
 }) => {
   const { access_token: token, user } = await signUp(api);
-  await sql`delete from public.customers where id = ${user.id}`;
+  await removeCustomer(sql, user.id);
   const { body } = await api.get('/me/export').auth(token, bearer).expect(200);
   expect(body.data).toEqual({
     profile: { id: user.id, email: user.email, full_name: null, avatar_url: null },

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { countryCodes } from '../../src/model/customer.ts';
 import { type Api, bearer } from '../support/api.ts';
+import { removeCustomer } from '../support/customer.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -27,7 +28,7 @@ describe('GET /me', () => {
     sql,
   }) => {
     const { user, access_token: token } = await signUpAda(api);
-    await sql`delete from public.customers where id = ${user.id}`;
+    await removeCustomer(sql, user.id);
     expect((await api.get('/me').auth(token, bearer)).body).toEqual({
       data: { id: user.id, email: user.email, full_name: null, avatar_url: null },
       auth_via: 'jwt',

@@ -13,6 +13,7 @@ import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { CODE_DIGITS } from './api/auth-confirmation.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
+import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, type Listener, listen } from './api/listen.ts';
 import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
@@ -153,6 +154,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           sessionAddress(sql),
           signedInUser,
           adminRoutes(sql),
+          unusedRoutes(sql),
           authRoutes({ emailSignIn }),
           accountRoutes,
         ],

@@ -27,7 +27,9 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
     const prelude = readFileSync(new URL('prelude.sql', import.meta.url), 'utf8');
     await sql.begin(async (transaction) => {
       await transaction.unsafe(prelude);
-      await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_GRANTS}`);
+      await transaction.unsafe(
+        `set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_FACTORS}; ${AUTH_GRANTS}`,
+      );
       await transaction.unsafe(
         `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}`,
       );
@@ -36,6 +38,18 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
     await sql.end();
   }
 }
+
+// Lite has no second factors.
+const AUTH_FACTORS = `
+create table auth.mfa_factors (
+  id uuid primary key,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  friendly_name text,
+  factor_type text not null,
+  status text not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+)`;
 
 // The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not change its tables.
 const AUTH_GRANTS =

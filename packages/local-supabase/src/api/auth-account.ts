@@ -36,7 +36,7 @@ export const accountRoutes: MiddlewareHandler<HonoContext> = async (c, next) => 
 };
 
 /** Runs it for the user whose token came along, or gives Lite's answer to a bad one. */
-async function signedIn(
+export async function signedIn(
   c: Context,
   run: (caller: { userId: string; sessionId: string | undefined }) => Promise<object>,
 ): Promise<Response> {

@@ -8,6 +8,7 @@ import { isDatabaseError } from './rest-errors.ts';
 type Linking =
   | { decision: 'AccountExists'; user: User; identity: { id: string } }
   | { decision: 'LinkAccount'; user: User }
+  | { decision: 'MultipleAccounts' }
   | { decision: 'CreateAccount'; candidateEmail: { email: string } };
 
 /**
@@ -58,6 +59,10 @@ async function accountOf(
   const { provider, sub, email, verified, data } = identity;
   const addresses = [{ email, verified, primary: true }];
   const linking: Linking = await service['determineAccountLinking'](addresses, provider, sub);
+  if (linking.decision === 'MultipleAccounts')
+    throw unexpectedFailure(
+      'Multiple accounts with the same email address in the same linking domain detected',
+    );
   const user =
     linking.decision === 'CreateAccount'
       ? await createUser(repository, identity, linking.candidateEmail.email)

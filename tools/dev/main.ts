@@ -3,6 +3,7 @@ import { watch } from 'chokidar';
 import { howToApply, MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
 import { type Stack, startStack } from 'local-supabase/stack';
 import { pino } from 'pino';
+import { diskProblem, FULL_MB, NEEDED_MB } from './disk.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { prettyLog } from './log.ts';
 import { type Player, startPlayer } from './player.ts';
@@ -63,8 +64,9 @@ async function end(code: number): Promise<void> {
   process.exit(code);
 }
 
-async function run(): Promise<void> {
-  const settings = await readSettings(process.argv.slice(2));
+async function run(settings: Settings): Promise<void> {
+  const problem = diskProblem(settings.dataDir, NEEDED_MB);
+  if (problem) throw new Error(problem);
   const warnings: string[] = [];
   stack = startStack({ ...settings, log, warn: (line) => warnings.push(line) });
   const running = await stack;
@@ -73,7 +75,7 @@ async function run(): Promise<void> {
     console.error('PostgreSQL stopped unexpectedly. Committed data is safe: run npm run dev again.');
     void end(1);
   });
-  await seed(running, log);
+  await seed(running, settings.empty, log);
   if (ending) return;
   log('Starting the gateway');
   gateway = startGateway(gatewayEnv(running, settings), log);
@@ -97,15 +99,30 @@ function watchMigrations({ databaseUrl }: Stack): void {
 
 for (const signal of SIGNALS) process.on(signal, () => void end(0));
 
-// The database driver throws from a timer when the server goes away while it is writing.
+// npm passes on SIGINT and SIGTERM, but not the SIGHUP that ends it.
+if (process.env['npm_lifecycle_event'] === 'dev') {
+  const npm = process.ppid;
+  setInterval(() => process.ppid !== npm && void end(0), 500);
+}
+
+// The database driver throws from a timer when its connection goes away while it is writing. What it was asked for is then never
+// answered, and an orderly end would wait for that. The children follow by themselves.
 process.on('uncaughtException', (error) => {
   if (ending) return;
   console.error(error);
-  void end(1);
+  console.error('npm run dev has ended. Committed data is safe: run it again.');
+  process.exit(1);
 });
 
-run().catch((error: unknown) => {
-  if (ending) return;
-  console.error(error instanceof Error ? error.message : error);
-  void end(1);
-});
+let dataDir: string | undefined;
+readSettings(process.argv.slice(2))
+  .then((settings) => {
+    dataDir = settings.dataDir;
+    return run(settings);
+  })
+  .catch((error: unknown) => {
+    if (ending) return;
+    const full = dataDir && diskProblem(dataDir, FULL_MB);
+    console.error(full ?? (error instanceof Error ? error.message : error));
+    void end(1);
+  });

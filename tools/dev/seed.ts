@@ -14,35 +14,49 @@ const SEED = 'supabase/seed.sql';
 /** Who can sign in on every local stack. */
 export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
 
-/** Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing. */
+/**
+ * Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing.
+ * @param empty makes the demo account alone, also in later calls
+ * @throws an Error of one sentence when the catalogue that is to be empty has the samples
+ */
 export async function seed(
   { apiUrl: url, secretKey, databaseUrl }: Stack,
+  empty: boolean,
   log: (line: string) => void,
 ): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   const { client } = connect({ url, urlSetBy: 'SUPABASE_PORT', secretKey }, new AbortController().signal);
   try {
     log('Seeding the catalogue');
-    await seedRows(sql);
-    await uploadSamples(client);
+    if (await seedRows(sql, empty)) await uploadSamples(client);
+    else log('Without samples, until npm run dev -- --fresh');
     await createDemoUser(client);
   } finally {
     await sql.end();
   }
 }
 
-/** Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does. */
-async function seedRows(sql: postgres.Sql): Promise<void> {
+/** In the place of the hash of the samples, in a database that has none. */
+const EMPTY = 'empty';
+
+/**
+ * Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does.
+ * @returns whether the database has the samples
+ */
+async function seedRows(sql: postgres.Sql, empty: boolean): Promise<boolean> {
   const file = new URL(`../../${SEED}`, import.meta.url);
   const text = readFileSync(file, 'utf8');
-  await sql.begin(async (transaction) => {
+  return await sql.begin(async (transaction) => {
     await transaction`
       create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
-    const [done] = await transaction`select from supabase_migrations.seed_files where path = ${SEED}`;
-    if (done) return;
-    await transaction.unsafe(text);
-    const hash = createHash('sha256').update(text).digest('hex');
+    const [done] = await transaction`select hash from supabase_migrations.seed_files where path = ${SEED}`;
+    if (done && empty && done['hash'] !== EMPTY)
+      throw new Error('The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty');
+    if (done) return done['hash'] !== EMPTY;
+    if (!empty) await transaction.unsafe(text);
+    const hash = empty ? EMPTY : createHash('sha256').update(text).digest('hex');
     await transaction`insert into supabase_migrations.seed_files (path, hash) values (${SEED}, ${hash})`;
+    return !empty;
   });
 }
 
@@ -66,5 +80,5 @@ async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
     user_metadata: { full_name: 'Demo' },
   });
   if (error && error.code !== 'email_exists')
-    throw new Error(`The demo account could not be created: ${error.code}.`);
+    throw new Error(`The demo account could not be created: ${error.message}.`);
 }

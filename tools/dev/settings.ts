@@ -14,7 +14,7 @@ export type Settings = Awaited<ReturnType<typeof readSettings>>;
  * @throws an Error that says what is wrong with an argument or a port
  */
 export async function readSettings(args: string[]) {
-  const { fresh, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
+  const { fresh, empty, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
   if (help) {
     console.log(USAGE);
     process.exit(0);
@@ -29,6 +29,7 @@ export async function readSettings(args: string[]) {
   }
   return {
     fresh,
+    empty,
     emailConfirmations,
     gatewayPort,
     playerPort,
@@ -40,14 +41,16 @@ export async function readSettings(args: string[]) {
   };
 }
 
-const USAGE = `Usage: npm run dev -- [--fresh] [--confirm-email] [--host ADDRESS]
+const USAGE = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
   --fresh           starts with an empty database
+  --empty           leaves out the samples, to try an import; a catalogue that has them has to start over: --fresh --empty
   --confirm-email   new accounts must confirm their address by the code that is mailed to them
   --host ADDRESS    for phones in the same network: signs URLs with this IPv4 address of your machine, such as 192.168.1.20,
                     and serves the files there; "auto" finds the address`;
 
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },
+  empty: { type: 'boolean', default: false },
   'confirm-email': { type: 'boolean', default: false },
   host: { type: 'string' },
   help: { type: 'boolean' },

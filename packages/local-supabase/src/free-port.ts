@@ -15,28 +15,28 @@ export async function freePort(): Promise<number> {
 /**
  * Makes sure that ports can be listened on; those that a run killed a moment ago still holds get a second.
  * @param ports by the variable that sets each
- * @throws an Error with a sentence for each that is taken
+ * @throws an Error with a sentence for each that cannot
  */
 export async function requireFreePorts(ports: Record<string, number>): Promise<void> {
-  let taken = Object.entries(ports);
-  for (let waited = 0; waited <= 1000; waited += 100) {
-    const free = await Promise.all(taken.map(([, port]) => isFree(port)));
-    taken = taken.filter((_, index) => !free[index]);
-    if (taken.length === 0) return;
+  for (let waited = 0; ; waited += 100) {
+    const problems = await Promise.all(Object.entries(ports).map(portProblem));
+    const sentences = problems.filter((problem) => problem !== undefined);
+    if (sentences.length === 0) return;
+    if (waited === 1000) throw new Error(sentences.join('\n'));
     await sleep(100);
   }
-  const sentences = taken.map(
-    ([variable, port]) => `Port ${port} is in use by another program; set ${variable} to another one.`,
-  );
-  throw new Error(sentences.join('\n'));
 }
 
-const isFree = async (port: number) => (await canListen(port, '127.0.0.1')) && (await canListen(port));
+async function portProblem([variable, port]: [string, number]): Promise<string | undefined> {
+  const code = (await listenError(port, '127.0.0.1')) ?? (await listenError(port));
+  if (code === 'EACCES') return `Port ${port} needs root; set ${variable} to 1024 or above.`;
+  return code && `Port ${port} is in use by another program; set ${variable} to another one.`;
+}
 
-function canListen(port: number, host?: string): Promise<boolean> {
+function listenError(port: number, host?: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host }, () => server.close(() => resolve(true)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    server.listen({ port, host }, () => server.close(() => resolve(undefined)));
   });
 }

@@ -12,6 +12,8 @@ export interface MigrationDrift {
   missing: string[];
   /** Files that have not been applied. */
   pending: string[];
+  /** The first of them whose version is not later than all that were applied, and the version that it should be later than. */
+  late: { file: string; last: string } | undefined;
 }
 
 /** Compares the files with the statements that the CLI has recorded; one that has recorded none differs in nothing. */
@@ -23,16 +25,18 @@ export async function migrationDrift(databaseUrl: string): Promise<MigrationDrif
     if (!applied?.statements) return [];
     const text = readFileSync(new URL(file, MIGRATIONS), 'utf8');
     const same = withoutSeparators(text) === withoutSeparators(applied.statements.join(''));
-    return same ? [] : [{ file: `supabase/migrations/${file}`, applied: nameOf(applied) }];
+    return same ? [] : [{ file: path(file), applied: nameOf(applied) }];
   });
   const versions = new Set(files.map(versionOf));
   const applied = new Set(history.map(({ version }) => version));
+  const pending = files.filter((file) => !applied.has(versionOf(file)));
+  const last = history.at(-1)?.version ?? '';
+  const late = pending.find((file) => versionOf(file) < last);
   return {
     changed,
     missing: history.filter(({ version }) => !versions.has(version)).map(nameOf),
-    pending: files
-      .filter((file) => !applied.has(versionOf(file)))
-      .map((file) => `supabase/migrations/${file}`),
+    pending: pending.map(path),
+    late: late === undefined ? undefined : { file: path(late), last },
   };
 }
 
@@ -46,6 +50,7 @@ interface AppliedMigration {
   statements: string[] | null;
 }
 
+const path = (file: string) => `supabase/migrations/${file}`;
 const versionOf = (file: string) => file.split('_', 1)[0] ?? '';
 const nameOf = ({ version, name }: AppliedMigration) => (name ? `${version}_${name}.sql` : version);
 

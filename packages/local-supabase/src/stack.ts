@@ -129,20 +129,25 @@ async function startServices(
 }
 
 const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
+const NEW_MIGRATION = 'npm run migration -- name_of_the_change';
 
 async function applyMigrations(
   databaseUrl: string,
   { log, warn }: Required<Pick<StackOptions, 'log' | 'warn'>>,
 ): Promise<void> {
-  const { changed, missing, pending } = await migrationDrift(databaseUrl);
+  const { changed, missing, pending, late } = await migrationDrift(databaseUrl);
   // The CLI would advise to change the history, which leaves what they did in the database.
   if (missing.length > 0)
     throw new Error(
       `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
     );
+  if (late)
+    throw new Error(
+      `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${START_OVER}`,
+    );
   for (const { file, applied } of changed)
     warn(
-      `${file} is not what was applied as ${applied}: the database has the old version. To have this one, ${START_OVER}`,
+      `${file} is not what was applied as ${applied}: the database has the old version. To keep the data, restore that file and write the change into a new one (${NEW_MIGRATION}); else ${START_OVER}`,
     );
   if (pending.length === 0) return;
   log('Applying migrations');

@@ -164,13 +164,12 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   test('says in one sentence what is in use, and names all ports that are taken at once', async () => {
     const dev = await startDev(env);
     const other = { ...env, ...(await devEnvironment(folder)) };
+    const inUse = new RegExp(
+      `^The data folder \\S+ is in use by another npm run dev, process ${dev.pid}: stop that one, or [^\n]+\\.\n$`,
+    );
     const cases: [Record<string, string>, string[], RegExp][] = [
-      [env, [], /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/],
-      [
-        other,
-        ['--fresh'],
-        /^The data folder \S+ is in use by another npm run dev: stop that one, or [^\n]+\.\n$/,
-      ],
+      [env, [], inUse],
+      [other, ['--fresh'], inUse],
       ...[
         ['PORT'],
         ['PLAYER_PORT'],

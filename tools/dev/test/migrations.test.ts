@@ -36,11 +36,22 @@ describe.runIf(inject('stack').embedded)(
         .filter((line) => line.includes('is not what was applied'));
       expect(warnings).toEqual([
         expect.stringMatching(
-          /migrations\/(\d+)_baseline\.sql is not .* as \1_start\.sql: .* npm run dev -- --fresh$/,
+          /migrations\/(\d+)_baseline\.sql is not .* as \1_start\.sql: .*To keep the data, .* npm run dev -- --fresh$/,
         ),
       ]);
       dev.kill('SIGINT');
       await dev.exited;
+    });
+
+    test('says how a migration that is older than what was applied gets in without losing the data', async () => {
+      const env = await environmentAfter(
+        "delete from supabase_migrations.schema_migrations where name = 'baseline'",
+      );
+      const late = run(['tools/dev/main.ts'], env);
+      expect(await late.exited).toBe(1);
+      expect(late.output.stderr).toMatch(
+        /^supabase\/migrations\/\d+_baseline\.sql is older than what the database has\. To keep the data, give its name a later time than \d{14}; else start over [^\n]+: npm run dev -- --fresh\n$/,
+      );
     });
 
     test('says to correct a migration that fails, and to start over only without one that was applied', async () => {

@@ -86,9 +86,10 @@ const parseQuery = (query: string) => querystring.parse(query, '&', '=', { maxKe
 /** For web pages of these origins. The routes themselves answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
-    origin: [...origins],
+    origin: origins.map((origin) => (origin.endsWith(':*') ? anyPortOf(origin) : origin)),
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     exposedHeaders: [
+      'Date',
       'ETag',
       'Retry-After',
       'X-Error-Field',
@@ -102,6 +103,8 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
     preflightContinue: true,
   });
 }
+
+const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(0, -2))}(:\\d+)?$`);
 
 /** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
 const refusePlainHttp: RequestHandler = (req, _res, next) => {

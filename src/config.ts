@@ -33,9 +33,19 @@ const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
     )
     .pipe(z.array(item));
 
+/** `http://localhost:*` stands for any port of this machine: for development, where each tool has another. */
+const withoutAnyPort = (origin: string) => origin.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1)):\*$/, '$1');
+
 const origin = z
-  .url({ error: 'must be a comma-separated list of origins such as https://app.example.com', abort: true })
-  .refine((value) => new URL(value).origin === value, 'must hold origins: no path, no slash at the end');
+  .string()
+  .refine((value) => URL.canParse(withoutAnyPort(value)), {
+    error: 'must be a comma-separated list of origins such as https://app.example.com',
+    abort: true,
+  })
+  .refine(
+    (value) => new URL(withoutAnyPort(value)).origin === withoutAnyPort(value),
+    'must hold origins: no path, no slash at the end',
+  );
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 

@@ -24,6 +24,8 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
   return {
     // There is nobody to wait for at the end.
     SHUTDOWN_GRACE_SECONDS: '1',
+    // The port of a web app that is being developed is anybody's.
+    CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
     // There is no proxy with a certificate here.

@@ -1,8 +1,8 @@
 /** The last argument of every call. */
-export type CallOptions = {
+export interface CallOptions {
   /** Ends the call, which is then rejected with the signal's reason. */
   signal?: AbortSignal | undefined;
-};
+}
 
 /** What a call was answered; its failures have been thrown before. */
 export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> =>

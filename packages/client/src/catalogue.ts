@@ -8,17 +8,20 @@ export type SoundDetail = components['schemas']['SoundDetail'];
 /** Those of GET /sounds. */
 export type Filters = NonNullable<paths['/sounds']['get']['parameters']['query']>;
 
-export type Page = { data: Sound[]; next_cursor: string | null };
+export interface Page {
+  data: Sound[];
+  next_cursor: string | null;
+}
 
 /** The address of a sound's audio, which is valid for five minutes. */
-export type Audio = {
+export interface Audio {
   /** Null when there is no audio. */
   url: string | null;
   /** By the clock of this device. */
   expiresAt: Date;
   /** Gets a new address. Call it on any 4xx from `url`, and go on at the same position; once. */
   renew: (options?: CallOptions) => Promise<Audio>;
-};
+}
 
 export function createCatalogue(api: Client<paths>, covers: () => Promise<void>) {
   async function page(query: Filters = {}, options?: CallOptions): Promise<Page> {

@@ -1,3 +1,4 @@
+import { browser } from './browser.ts';
 import type { components } from './document.types.ts';
 
 type Schemas = components['schemas'];
@@ -11,17 +12,16 @@ export type ErrorReason =
   | Schemas['UnauthorizedReason']
   | Schemas['RateLimitedReason'];
 
-type Details = {
+interface Details {
   status: number;
   code: ErrorCode;
   reason?: ErrorReason | null;
   field?: string | null;
   requestId?: string | null;
   retryAfter?: number | null;
-};
+}
 
-/** What every call is rejected with, except where its own `signal` ended it. */
-export class SoundsError extends Error {
+class ServiceError extends Error {
   override readonly name = 'SoundsError';
   /** The HTTP status; 0 without an answer. */
   readonly status: number;
@@ -47,8 +47,30 @@ export class SoundsError extends Error {
   }
 }
 
-export const noAnswer = (cause?: unknown) =>
-  new SoundsError('The service did not answer.', { status: 0, code: 'no_answer' }, cause);
+type Coded<Code extends ErrorCode, Reason> = ServiceError & {
+  readonly code: Code;
+  readonly reason: Reason | null;
+};
+
+/** What every call is rejected with, except where its own `signal` ended it. `code` tells which reasons there can be. */
+export type SoundsError =
+  | Coded<'invalid_request', Schemas['InvalidRequestReason']>
+  | Coded<'unauthorized', Schemas['UnauthorizedReason']>
+  | Coded<'rate_limited', Schemas['RateLimitedReason']>
+  | Coded<'not_found' | 'server_error' | 'no_answer', never>;
+
+/** The class under that type, for `instanceof`. */
+export const SoundsError = ServiceError as unknown as {
+  new (message: string, details: Details, cause?: unknown): SoundsError;
+  readonly prototype: SoundsError;
+};
+
+/** A browser keeps it from the page why there was no answer: CORS looks like a broken network. */
+export function noAnswer(cause?: unknown): SoundsError {
+  const origin = browser.location?.origin;
+  const hint = origin ? ` If it runs, its CORS_ORIGINS may lack ${origin}.` : '';
+  return new SoundsError(`The service did not answer.${hint}`, { status: 0, code: 'no_answer' }, cause);
+}
 
 /** For a call that needs a session where there is none any more. */
 export const sessionOver = () =>

@@ -4,21 +4,28 @@ import { browser } from './browser.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { createCatalogue } from './catalogue.ts';
 import { type AppConfig, createConfig } from './config.ts';
+import { createCurrentUser } from './current-user.ts';
 import type { components, paths } from './document.types.ts';
 import { createFavorites } from './favorites.ts';
+import { createHistory } from './history.ts';
 import { createPlays } from './plays.ts';
+import type { Wait } from './send.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
 import type { Store } from './store.ts';
 
+export { type AudioElement, attachAudio } from './attach-audio.ts';
 export type { MailedCode } from './auth.ts';
 export type { CallOptions } from './call.ts';
 export type { Audio, Filters, Page, Sound, SoundDetail } from './catalogue.ts';
 export type { AppConfig } from './config.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
 export type { Favorite } from './favorites.ts';
+export type { HistoryEntry } from './history.ts';
+export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
-export type { Store } from './store.ts';
+export { memoryStore, type Store } from './store.ts';
 
+export type AccountExport = components['schemas']['AccountExport'];
 export type Category = components['schemas']['Category'];
 export type Customer = components['schemas']['Customer'];
 export type HomeSection = components['schemas']['HomeSection'];
@@ -26,7 +33,7 @@ export type Profile = components['schemas']['Profile'];
 
 type Changes = paths['/me/customer']['patch']['requestBody']['content']['application/json'];
 
-export type Options = {
+export interface Options {
   /** Of the service, with `/api/v1`. */
   url: string;
   /** Keeps the tokens and what waits for a network: localStorage, AsyncStorage, SecureStore … */
@@ -35,14 +42,23 @@ export type Options = {
   onSession?: (event: SessionEvent) => void;
   /** What a request may take with all its repetitions, in milliseconds. */
   timeLimitMs?: number;
-};
+  /** Told whenever a call waits before it is sent again: show it, and until when. */
+  onWait?: (wait: Wait) => void;
+}
 
 /** The client of a Sounds Service for one user at a time: make one for the whole app. */
-export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 60_000 }: Options) {
-  const session = createSession({ url, store, timeLimitMs, onSession });
-  watchOtherTabs(onSession);
+export function createSounds({ url, store, onSession, timeLimitMs = 60_000, onWait }: Options) {
+  const patience = { timeLimitMs, onWait };
+  const tell = (event: SessionEvent) => {
+    follow(event);
+    if (event.type === 'signedIn') flush();
+    onSession?.(event);
+  };
+  const session = createSession({ url, store, patience, onSession: tell });
+  const { follow, ...currentUser } = createCurrentUser(session.load().then((found) => found?.user ?? null));
+  watchOtherTabs(tell);
   const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
-  const { ask, covers, coverUrl } = createConfig({ url, store, timeLimitMs });
+  const { ask, covers, coverUrl } = createConfig({ url, store, patience });
   const { forget: forgetFavorites, ...favorites } = createFavorites({ api, session, store, covers });
   const { forget: forgetPlays, ...plays } = createPlays({ api, session, store });
   const forget = async (userId: string) => {
@@ -59,9 +75,11 @@ export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 6
   flush();
 
   return {
-    auth: createAuth({ url, timeLimitMs, session, forget }),
+    auth: createAuth({ url, patience, session, forget }),
+    session: currentUser,
     sounds: createCatalogue(api, covers),
     favorites,
+    history: createHistory(api, covers),
     plays,
 
     customer: {
@@ -91,6 +109,22 @@ export function createSounds({ url, store, onSession = () => {}, timeLimitMs = 6
     /** The tree of categories; nobody needs to be signed in. */
     async categories(options?: CallOptions): Promise<Category[]> {
       return (await answer(api.GET('/categories', signalOf(options)))).data;
+    },
+
+    /** Everything that the service keeps of the user, as one object. */
+    async export(options?: CallOptions): Promise<AccountExport> {
+      return (await answer(api.GET('/me/export', signalOf(options)))).data;
+    },
+
+    /**
+     * Asks an endpoint that this client does not know yet, with the session, as `fetch` does. Only what may be done twice is
+     * sent again after no answer: GET, HEAD, PUT and DELETE.
+     * @param path below the URL of the service: `/sounds`
+     * @returns an answer of status 2xx @throws SoundsError any other
+     */
+    fetch(path: `/${string}`, init?: RequestInit): Promise<Response> {
+      const request = new Request(url + path, init);
+      return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
     },
 
     /** Who the service says is signed in. */

@@ -1,14 +1,28 @@
+import { browser } from './browser.ts';
 import { errorOf, noAnswer, SoundsError } from './error.ts';
 
 const longestPauseMs = 30_000;
 /** The service itself gives up after eleven seconds, or sixteen where it stores a name behind a mailed code. */
 const attemptLimitMs = 20_000;
 
-export type Limits = {
+/** Why a call waits before it is sent again, and until when. */
+export interface Wait {
+  /** `offline`: this device has no network. `limited`: the service asked for a pause. `retrying`: no or a failed answer. */
+  reason: 'offline' | 'limited' | 'retrying';
+  until: Date;
+}
+
+/** How long calls are repeated, and who is told. */
+export interface Patience {
+  /** For all attempts together, in milliseconds; no pause is begun that would outlast it. */
+  timeLimitMs: number;
+  /** Told whenever a call waits. */
+  onWait?: ((wait: Wait) => void) | undefined;
+}
+
+export type Limits = Patience & {
   /** Whether nothing is done twice when the request is sent twice. */
   repeatable: boolean;
-  /** For all attempts together; no pause is begun that would outlast it. */
-  timeLimitMs: number;
   /** Told of each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;
 };
@@ -22,7 +36,7 @@ export type Limits = {
  */
 export async function send(
   request: Request,
-  { repeatable, timeLimitMs, onRepeat }: Limits,
+  { repeatable, timeLimitMs, onRepeat, onWait }: Limits,
 ): Promise<Response> {
   const deadline = performance.now() + timeLimitMs;
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -34,13 +48,20 @@ export async function send(
       const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1_000) + Math.random() * pauseMs;
       if (performance.now() + waitMs > deadline) throw error;
       onRepeat?.(error);
-      await pause(waitMs, request.signal);
+      const reason = reasonToWait(error);
+      onWait?.({ reason, until: new Date(Date.now() + waitMs) });
+      await pause(waitMs, request.signal, reason !== 'limited');
     }
   }
 }
 
 const isWorthRepeating = ({ code }: SoundsError, repeatable: boolean) =>
   code === 'rate_limited' || (repeatable && (code === 'server_error' || code === 'no_answer'));
+
+function reasonToWait({ code }: SoundsError): Wait['reason'] {
+  if (code === 'rate_limited') return 'limited';
+  return browser.navigator?.onLine === false ? 'offline' : 'retrying';
+}
 
 async function attempt(request: Request, limitMs: number): Promise<Response> {
   const { signal } = request;
@@ -65,12 +86,18 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const timer: { id?: ReturnType<typeof setTimeout> } = {};
+/** @param wakes whether the pause ends when a browser is back on the network */
+function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
+  let end = () => {};
   const passed = new Promise<void>((resolve) => {
-    timer.id = setTimeout(resolve, ms);
+    end = resolve;
   });
-  return unlessAborted(passed, signal).finally(() => clearTimeout(timer.id));
+  const timer = setTimeout(end, ms);
+  if (wakes) browser.addEventListener?.('online', end);
+  return unlessAborted(passed, signal).finally(() => {
+    clearTimeout(timer);
+    browser.removeEventListener?.('online', end);
+  });
 }
 
 /** Settles as `promise` does, or rejects when the signal is aborted, which does not end what `promise` stands for. */

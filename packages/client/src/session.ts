@@ -3,7 +3,7 @@ import { browser } from './browser.ts';
 import type { components, paths } from './document.types.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { exclusively } from './lock.ts';
-import { type Limits, send, unlessAborted } from './send.ts';
+import { type Limits, type Patience, send, unlessAborted } from './send.ts';
 import { parseItem, readItem, type Store } from './store.ts';
 
 export type User = components['schemas']['User'];
@@ -25,7 +25,7 @@ export type SessionEvent =
 export type SessionOptions = {
   url: string;
   store: Store;
-  timeLimitMs: number;
+  patience: Patience;
   onSession: (event: SessionEvent) => void;
 };
 
@@ -56,11 +56,11 @@ function withToken(request: Request, { access_token }: Session): Request {
   return copy;
 }
 
-type Sending = { userId?: string | undefined; onRepeat?: Limits['onRepeat'] };
+type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & { userId?: string | undefined };
 
 /** The session of one device: the first section of the guide. Its truth is in the store, which other tabs may share. */
-export function createSession({ url, store, timeLimitMs, onSession }: SessionOptions) {
-  const guest = guestClient(url, { repeatable: true, timeLimitMs });
+export function createSession({ url, store, patience, onSession }: SessionOptions) {
+  const guest = guestClient(url, { repeatable: true, ...patience });
   let refreshing: Promise<Session> | undefined;
 
   // Not at once: a handler that throws must not change what happens here.
@@ -115,10 +115,10 @@ export function createSession({ url, store, timeLimitMs, onSession }: SessionOpt
     /**
      * Sends a request with the token of whoever is signed in, which is refreshed where necessary.
      * @param userId whose request it is: nobody else's token is sent with it
-     * @param onRepeat told of each failure after which the request is sent again
+     * @param limits those of `send`; repeatable unless said
      */
-    async fetch(request: Request, { userId, onRepeat = () => {} }: Sending = {}): Promise<Response> {
-      const limits = { repeatable: true, timeLimitMs, onRepeat };
+    async fetch(request: Request, { userId, ...sending }: Sending = {}): Promise<Response> {
+      const limits = { repeatable: true, ...patience, ...sending };
       let session = await load();
       if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
       if (session === null) return send(request, limits);

@@ -1,9 +1,9 @@
 /** Where tokens and what waits for a network are kept: localStorage, AsyncStorage, SecureStore, or anything of this shape. */
-export type Store = {
+export interface Store {
   getItem: (key: string) => string | null | Promise<string | null>;
   setItem: (key: string, value: string) => unknown;
   removeItem: (key: string) => unknown;
-};
+}
 
 /** Keeps everything until the program ends. */
 export function memoryStore(): Store {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
-import { test } from '../../../test/support/test.ts';
+import { password, test } from '../../../test/support/test.ts';
 import { faultsOf, inEveryRuntime, startDevice, withoutRepeats } from './device.ts';
 
 const countOf = async ({ sounds }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
@@ -55,4 +55,29 @@ test('a play that the service does not take is dropped, and keeps no other from 
   await device.sounds.plays.flush();
   expect(await countOf(device, id)).toBe(3);
   expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
+});
+
+test('plays that wait are sent when their user signs in again, and stand in the history, which can be cleared', async ({
+  gateway,
+  sql,
+}) => {
+  const device = await startDevice(gateway.url);
+  const { email } = await device.signUp();
+  const [first, second] = [await addSound(sql), await addSound(sql)];
+  const offline = await device.again(withoutRepeats);
+  device.network.before = () => 'cut';
+  for (const id of [first, second]) await offline.plays.record(id);
+  await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  await offline.auth.signOut();
+  device.network.before = () => undefined;
+
+  const { auth, history, export: exportAccount } = device.sounds;
+  await auth.signIn({ email, password });
+  const played = async () => (await Array.fromAsync(history.list())).map(({ sound_id }) => sound_id).sort();
+  await expect.poll(played).toEqual([first, second].sort());
+  expect((await exportAccount()).history).toHaveLength(2);
+  await history.remove(first);
+  expect(await played()).toEqual([second]);
+  await history.clear();
+  expect(await played()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
 import type { Fault } from '../../../test/support/network.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import { SoundsError } from '../src/index.ts';
+import { SoundsError, type Wait } from '../src/index.ts';
 import { faultsOf, inEveryRuntime, nameOf, refusal, startDevice } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
@@ -82,6 +82,18 @@ describe('a request that fails', () => {
     await device.sounds.auth.signUp({ email: newEmail(), password });
     expect(left()).toHaveLength(2);
     expect(left()[1]).toBeGreaterThan(3);
+  });
+
+  test('tells the app why it waits, and until when', async ({ gateway }) => {
+    const waits: Wait[] = [];
+    const device = await startDevice(gateway.url, { onWait: (wait) => waits.push(wait) });
+    await device.signUp();
+    const tooMany = refusal(429, 'rate_limited', { 'Retry-After': '1' });
+    device.network.before = faultsOf('GET /me', 'cut', tooMany);
+    const before = Date.now();
+    await device.sounds.me();
+    expect(waits.map(({ reason }) => reason)).toEqual(['retrying', 'limited']);
+    for (const { until } of waits) expect(until.getTime()).toBeGreaterThanOrEqual(before + 1000);
   });
 
   test('is not repeated where that would take longer than the time limit', async ({ gateway }) => {

@@ -228,3 +228,38 @@ describe('the session of a device', () => {
     expect(device.sent).toEqual(['GET /me', refresh, 'GET /me']);
   });
 });
+
+describe('whoever is signed in', () => {
+  test('is known to any number of listeners, until they unsubscribe', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { session, auth } = device.sounds;
+    const seen: (string | null)[] = [];
+    const alsoSeen: (string | null)[] = [];
+    const unsubscribe = session.subscribe(() => seen.push(session.user()?.id ?? null));
+    session.subscribe(() => alsoSeen.push(session.user()?.id ?? null));
+    const { user } = await device.signUp();
+    await expect.poll(() => alsoSeen.at(-1)).toBe(user.id);
+    unsubscribe();
+    await auth.signOut();
+    await expect.poll(() => alsoSeen.at(-1)).toBeNull();
+    expect(seen.at(-1)).toBe(user.id);
+    const again = (await device.again()).session;
+    expect(again.user()).toBeUndefined();
+    await expect.poll(() => again.user()).toBeNull();
+  });
+
+  test('asks endpoints that the client does not know with the same session, and sends no POST of them twice', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.network.before = faultsOf('GET /me', 'cut');
+    const answer = await device.sounds.fetch('/me');
+    expect(await answer.json()).toMatchObject({ data: { id: user.id } });
+    device.sent.length = 0;
+    device.network.before = faultsOf('POST /plays', 'cut');
+    const sending = device.sounds.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
+    await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
+    expect(device.sent).toEqual(['POST /plays']);
+  });
+});

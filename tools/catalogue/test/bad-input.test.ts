@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import {
@@ -13,7 +14,6 @@ import {
   mp3Frame,
   soundsIn,
   startImport,
-  tone,
 } from './folder.ts';
 
 const wav = tone();

@@ -3,13 +3,14 @@ import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@supabase/supabase-js';
 import { expect, test as plain } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { catalogueOf, rowsOf } from '../../../test/support/catalogue-of.ts';
 import { type EmptyProject, startEmptyProject } from '../../../test/support/empty-project.ts';
 import { alone } from '../../../test/support/fixture.ts';
 import { latch } from '../../../test/support/latch.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
-import { importInto, makeFolder, picture, startExport, tone } from './folder.ts';
+import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
 const test = plain.extend<{ $file: { source: EmptyProject } }>({
   source: [

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { encode, ffmpeg, importFolder, makeFolder, picture, soundsIn, startImport, tone } from './folder.ts';
+import { encode, ffmpeg, importFolder, makeFolder, picture, soundsIn, startImport } from './folder.ts';
 
 describe('a first import', () => {
   test('makes a sound of each format with the title, comment, picture and measured length in the file', async ({

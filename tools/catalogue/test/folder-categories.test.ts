@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { encode, ffmpeg, importFolder, makeFolder, soundsIn, tone } from './folder.ts';
+import { encode, ffmpeg, importFolder, makeFolder, soundsIn } from './folder.ts';
 
 describe('folders', () => {
   test('make intentions and sub-intentions with --make-categories, and sounds of later imports find them', async ({

@@ -2,9 +2,10 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { addFiles, encode, ffmpeg, importFolder, makeFolder, soundsIn, tone } from './folder.ts';
+import { addFiles, encode, ffmpeg, importFolder, makeFolder, soundsIn } from './folder.ts';
 
 /** An MP3 with a title in its tags. */
 const tagged = (folder: string, name: string, title: string) =>

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { latch } from '../../../test/support/latch.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
 import { test } from '../../../test/support/test.ts';
-import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, tone } from './folder.ts';
+import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
 // The network of these tests is one of plain HTTP.

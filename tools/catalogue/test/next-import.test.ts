@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory, addSound } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
-import { addFiles, importFolder, makeFolder, picture, soundsIn, tone } from './folder.ts';
+import { addFiles, importFolder, makeFolder, picture, soundsIn } from './folder.ts';
 
 /** Makes a folder of three sounds with pictures, and imports it. */
 async function importedFolder(sql: Sql) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, mp3Frame, picture, soundsIn, tone } from './folder.ts';
+import { importFolder, makeFolder, mp3Frame, picture, soundsIn } from './folder.ts';
 
 const text = 'This is a text, not a picture.\n'.repeat(200);
 

@@ -2,10 +2,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { test as withoutMigrations } from '../../../packages/local-supabase/test/supabase.ts';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, startImport, type Target, tone } from './folder.ts';
+import { importFolder, makeFolder, startImport, type Target } from './folder.ts';
 import { startFaultyProxy } from './proxy.ts';
 
 /** Runs an import that cannot go on; resolves to the sentence that it says. */

@@ -8,11 +8,12 @@ import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
+import { tone } from '../../../test/support/audio.ts';
 import { catalogueOf } from '../../../test/support/catalogue-of.ts';
 import { startEmptyProject } from '../../../test/support/empty-project.ts';
 import { newEmail, password, signUp, test } from '../../../test/support/test.ts';
 import { put } from '../storage.ts';
-import { importInto, makeFolder, picture, startExport, tone } from './folder.ts';
+import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
 // As docs/deploy.md says: the database by pg_dump, the files by npm run export.
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import {
@@ -12,7 +13,6 @@ import {
   picture,
   soundsIn,
   startImport,
-  tone,
 } from './folder.ts';
 
 const lines = (...cells: string[]) => cells.join('\r\n');

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, inject } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, soundsIn, tone } from './folder.ts';
+import { importFolder, makeFolder, soundsIn } from './folder.ts';
 
 // That of util-linux gives a program a terminal; those of other systems are called differently.
 const script =

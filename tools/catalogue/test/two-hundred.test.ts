@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
+import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, picture, tone } from './folder.ts';
+import { importFolder, makeFolder, picture } from './folder.ts';
 
 const COUNT = 200;
 

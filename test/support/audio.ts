@@ -1,0 +1,17 @@
+/** A WAV file (PCM, mono, 16 bit) with a tone that no other test and no earlier run has: recordings are known by their content. */
+export function tone(seconds = 0.2, hertz = 100 + 300 * Math.random()): Buffer {
+  const rate = 24_000;
+  const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) =>
+    Math.round(32_767 * Math.sin((2 * Math.PI * hertz * index) / rate)),
+  );
+  const header = Buffer.from('RIFF....WAVEfmt ....................data....', 'latin1');
+  header.writeUInt32LE(36 + samples.byteLength, 4);
+  // The format's length, PCM and channels; samples and bytes a second; bytes and bits a sample; the length of what follows.
+  header.writeUInt32LE(16, 16);
+  header.writeUInt32LE(0x0001_0001, 20);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(2 * rate, 28);
+  header.writeUInt32LE(0x0010_0002, 32);
+  header.writeUInt32LE(samples.byteLength, 40);
+  return Buffer.concat([header, new Uint8Array(samples.buffer)]);
+}

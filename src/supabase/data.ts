@@ -19,7 +19,7 @@ type Arguments<Name extends FunctionName> =
 /**
  * What reads the same for everybody, and nothing that is the caller's own. These are called by GET, which PostgREST runs in a
  * read-only transaction, so that a read replica may answer. Text that a client chose must begin with "{" in their arguments:
- * PostgREST takes "in" or "fts(x" for a filter of the result.
+ * PostgREST takes "in.(a)" or "fts(english).cat" for a filter of the result, though "in" and "fts(x" for text.
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',

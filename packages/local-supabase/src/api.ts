@@ -17,8 +17,8 @@ import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, type Listener, listen } from './api/listen.ts';
 import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
+import { restRequests } from './api/rest.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
-import { restToken } from './api/rest-tokens.ts';
 import { storageRoutes } from './api/storage.ts';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { as } from './database.ts';
@@ -120,7 +120,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { emailSignIn = true, signing = 'ES256' } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
-    postgresOptions: driverOptions('Z'),
+    postgresOptions: driverOptions(),
   });
   const sql = postgres(as('supabase_auth_admin', databaseUrl), { max: 1, onnotice() {} });
   const app = new App({
@@ -192,7 +192,11 @@ async function dataApp(
       server: {
         admin: true,
         apiKeys: { resolver: resolveKey },
-        middlewares: [requireApiKey, restToken, storageRoutes({ connection, files, unfinishedDir })],
+        middlewares: [
+          requireApiKey,
+          restRequests(connection),
+          storageRoutes({ connection, files, unfinishedDir }),
+        ],
       },
     },
   });

@@ -1,29 +1,13 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, inject } from 'vitest';
 import { makeObjects } from './objects.ts';
 import { test } from './supabase.ts';
 
 makeObjects(
   'data_',
   `
-create table public.data_notes (title text);
 create function public.data_me() returns jsonb language sql stable set search_path = '' as $$
   select jsonb_build_object('session', session_user, 'timeout', current_setting('statement_timeout'))
 $$;
-create function public.data_echo(value jsonb) returns jsonb language sql stable set search_path = '' as $$
-  select jsonb_build_object('type', jsonb_typeof(value), 'value', value)
-$$;
-create function public.data_add() returns void language sql volatile set search_path = '' as $$
-  insert into public.data_notes (title) values ('never')
-$$;
-create function public.data_add_though_stable() returns void language plpgsql stable set search_path = '' as $$
-begin
-  perform public.data_add();
-end $$;
-create function public.data_nothing() returns void language sql volatile set search_path = '' as $$ select $$;
-create function public.data_raise(code text) returns void language plpgsql volatile set search_path = '' as $$
-begin
-  raise exception using errcode = code, message = 'told', detail = 'more', hint = 'a hint';
-end $$;
 `,
 );
 
@@ -37,59 +21,24 @@ describe('a request', () => {
     });
   });
 
-  test('to a function that is not volatile cannot write', async ({ supabase }) => {
-    const { accessToken: token } = await supabase.signUp();
-    const { status, body } = await supabase.rpc('data_add_though_stable', {}, { token });
-    expect([status, body.code]).toEqual([405, '25006']);
+  test('whose address is longer than 50 KB is hung up on, and one of 40 KB answered', async ({
+    supabase,
+  }) => {
+    const ask = (length: number) => supabase.call(`/rest/v1/rpc/data_me?name=${'a'.repeat(length)}`);
+    expect((await ask(40_000)).body.code).toBe('PGRST202');
+    await expect(ask(60_000)).rejects.toThrow('fetch failed');
   });
 
-  // Lite hands numbers and booleans for a jsonb argument over as text; nothing here has such an argument.
-  test.for([{ a: [1, { b: null }], c: '{"d":1}' }, [1, 'two', '[3]'], 'text'])(
-    'hands over JSON as it is: %j',
-    async (value, { supabase }) => {
-      const { body } = await supabase.rpc('data_echo', { value });
-      expect(body).toEqual({ type: Array.isArray(value) ? 'array' : typeof value, value });
-    },
-  );
-
-  test('to a function that returns nothing is 204', async ({ supabase }) => {
-    expect((await supabase.rpc('data_nothing')).status).toBe(204);
-  });
-});
-
-describe('a database error', () => {
-  // As PostgREST's source lists them: one of each class that the service can meet.
-  test.for([
-    ['P0001', 400],
-    ['22P02', 400],
-    ['23514', 400],
-    ['23503', 409],
-    ['23505', 409],
-    ['40P01', 500],
-    ['53300', 503],
-    ['55P03', 500],
-    ['57014', 500],
-    ['57P01', 503],
-    ['PT401', 401],
-  ] as const)('%s is a %i', async ([code, expected], { supabase }) => {
-    const { status, body } = await supabase.rpc('data_raise', { code });
-    expect(status).toBe(expected);
-    expect(body).toEqual({ code, message: 'told', details: 'more', hint: 'a hint' });
-  });
-
-  test('for lack of privileges is 401 for anon, 403 for others', async ({ supabase }) => {
-    const { accessToken: token } = await supabase.signUp();
-    const answers = [
-      await supabase.rpc('data_raise', { code: '42501' }),
-      await supabase.rpc('data_raise', { code: '42501' }, { token }),
-      await supabase.rpc('data_raise', { code: '42501' }, { apikey: supabase.secretKey }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 403, 403]);
-  });
-
-  test('for a missing table or function says so', async ({ supabase }) => {
-    expect((await supabase.call('/rest/v1/data_missing')).body.code).toBe('PGRST205');
-    expect((await supabase.rpc('data_echo', { wrong: 1 })).body.code).toBe('PGRST202');
+  test('meets each connection that the database has closed once, with 503', async ({ supabase, skip }) => {
+    if (!inject('stack').embedded) skip('It would fail requests of other tests.');
+    expect((await supabase.rpc('data_me')).status).toBe(200);
+    const closed = await supabase.sql`
+      select pg_terminate_backend(pid, 10_000) from pg_stat_activity where usename = 'authenticator'`;
+    for (const _ of closed) {
+      const { status, headers, body } = await supabase.rpc('data_me');
+      expect([status, headers.get('retry-after'), body.code]).toEqual([503, '0', '57P01']);
+    }
+    expect((await supabase.rpc('data_me')).status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 
@@ -14,6 +14,8 @@ export interface Listener {
 }
 
 const KEEP_ALIVE_MS = 120_000;
+/** Of an address and its headers: PostgREST hangs up beyond that. */
+const MAX_HEADER_BYTES = 50 * 1024;
 
 /**
  * Serves at an address of this machine.
@@ -21,7 +23,10 @@ const KEEP_ALIVE_MS = 120_000;
  * @throws an Error of one sentence when the port is in use
  */
 export async function listen(fetch: FetchCallback, port: number, address: string): Promise<Listener> {
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
+  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES };
+  const server = createAdaptorServer({ fetch, serverOptions, overrideGlobalObjects: false });
+  // Node would answer 431.
+  server.on('clientError', (_error, socket: Socket) => socket.destroy());
   // On a slow machine Node's 5 seconds pass between two uploads, and the connection of the next would be closed under it.
   if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, address);

@@ -1,51 +1,38 @@
-import type { ConnectionContextOptions, VarsContext } from '@supabase/lite';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AnyAST, ConnectionContextOptions, VarsContext } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
-import { sql } from 'kysely';
+import { HTTPException } from 'hono/http-exception';
+import { type CompiledQuery, sql } from 'kysely';
 import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
-import { isDatabaseError, restErrorResponse } from './rest-errors.ts';
+import { databaseRefusal, isDatabaseError, refusal } from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
 
-/**
- * Driver settings under which Lite reads and writes values as the real services do.
- * @param zone how UTC is written: PostgREST says `+00:00`, Auth says `Z`
- */
-export function driverOptions(zone: '+00:00' | 'Z'): Options<Types> {
+/** Driver settings under which Lite reads and writes values as the real services do. */
+export function driverOptions(): Options<Types> {
   // Lite hands over JSON that is already text, which the driver would encode a second time.
-  const serialize = (value: unknown) => (isJsonText(value) ? value : JSON.stringify(value));
-  const json = { serialize, parse: JSON.parse };
-  const asIs = (text: string) => text;
+  const serialize = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  const time = (text: string) => text.replace(' ', 'T').replace(/\+00$/, 'Z');
   return {
     onnotice() {},
     // Seconds; by default a database that was away for a while is left alone for up to twenty.
     backoff: () => 0.1,
     types: {
-      json: { to: 114, from: [114], ...json },
-      jsonb: { to: 3802, from: [3802], ...json },
-      numeric: { to: 1700, from: [1700], serialize: String, parse: Number },
-      timestamp: { to: 1114, from: [1114], serialize: asIs, parse: (text: string) => text.replace(' ', 'T') },
-      timestamptz: {
-        to: 1184,
-        from: [1184],
-        serialize: asIs,
-        parse: (text: string) => text.replace(' ', 'T').replace(/\+00$/, zone),
-      },
+      json: { to: 114, from: [114], serialize, parse: JSON.parse },
+      jsonb: { to: 3802, from: [3802], serialize, parse: JSON.parse },
+      timestamptz: { to: 1184, from: [1184], serialize: String, parse: time },
     },
   };
 }
 
-function isJsonText(value: unknown): value is string {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return false;
-  try {
-    JSON.parse(value);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** What is set for a transaction: who is calling and, of a data request, what a function may ask about it. */
+type Settings = Record<'role' | 'request.path' | 'request.jwt.claims', string> & Record<string, string>;
+
+/** Those of the data request that is being answered. */
+export const requestSettings = new AsyncLocalStorage<Settings>();
 
 /**
  * Lite's connection for data and storage. It reads the catalogue as the superuser, but every request runs as on
@@ -53,11 +40,26 @@ function isJsonText(value: unknown): value is string {
  */
 export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
+  #open = 0;
+  /** How many connections the database has closed that no request has met yet. */
+  #lost = 0;
 
   constructor(databaseUrl: string) {
-    const postgresOptions = driverOptions('+00:00');
+    const postgresOptions = driverOptions();
     super({ url: as(SUPERUSER, databaseUrl), postgresOptions });
-    this.#requests = new PostgresConnection({ url: as('authenticator', databaseUrl), postgresOptions });
+    const onparameter = (name: string) => {
+      if (name === 'server_version') this.#open += 1;
+    };
+    const onclose = () => {
+      // It is called for one that could not be opened, too.
+      if (this.#open === 0) return;
+      this.#open -= 1;
+      this.#lost += 1;
+    };
+    this.#requests = new PostgresConnection({
+      url: as('authenticator', databaseUrl),
+      postgresOptions: { ...postgresOptions, max_lifetime: null, onparameter, onclose },
+    });
   }
 
   /** Re-reads the catalogue whenever the database says that it changed. */
@@ -65,44 +67,61 @@ export class RestConnection extends PostgresConnection {
     await this.driver.listen('pgrst', () => void this.clearSchemaCache());
   }
 
+  /** Answers a data request with a Response whatever the database says: Lite would log every error and misread most. */
   override async withContext<T>(
     vars: VarsContext | undefined,
     run: (db: Database) => Promise<T>,
-    options: ConnectionContextOptions = {},
+    { transaction, forceRollback, rpc }: ConnectionContextOptions = {},
   ): Promise<T> {
-    const { transaction, forceRollback, rpc } = options;
+    const request = requestSettings.getStore();
+    const settings = request ?? storageSettings(vars);
     if (transaction) {
-      await applyContext(transaction, vars);
+      await apply(settings, transaction);
       return run(transaction);
     }
     const undo = new Undo<T>();
     try {
+      if (request) this.#loseConnection();
       return await this.#requests.kysely.transaction().execute(async (db) => {
-        await applyContext(db, vars);
-        if (rpc?.readOnly || (rpc && (await this.#onlyReads(rpc.path)))) {
-          await sql`set local transaction_read_only = on`.execute(db);
-        }
-        const result = await run(db);
-        if (!forceRollback) return result;
-        undo.result = result;
-        throw undo;
+        await apply(settings, db);
+        if (rpc?.readOnly) await sql`set local transaction_read_only = on`.execute(db);
+        undo.result = await run(request ? writingJson(db) : db);
+        if (forceRollback) throw undo;
+        return undo.result;
       });
     } catch (error) {
       if (error === undo) return undo.result as T;
-      // Only data requests await a Response, and for them Lite would log every error and misread most.
-      if (vars && !('storage' in vars) && isDatabaseError(error)) {
-        return restErrorResponse(error, roleOf(vars) === 'anon') as T;
-      }
+      const { role, 'request.path': path } = settings;
+      const refused = request && isDatabaseError(error) ? databaseRefusal(error, role, path) : error;
+      if (refused instanceof HTTPException) return refused.getResponse() as T;
       throw error;
     }
   }
 
-  /** PostgREST calls functions that are not volatile in read-only transactions. */
-  async #onlyReads(path: string): Promise<boolean> {
-    const name = path.replace('/rpc/', '');
-    const { functions = [] } = await this.introspect({ useCache: true });
-    const called = functions.filter((one) => one.schema === 'public' && one.name === name);
-    return called.length > 0 && called.every((one) => one.volatility !== 'v');
+  /** PostgREST does not notice that the database has closed a connection until it has given it to a request. */
+  #loseConnection(): void {
+    if (this.#lost === 0) return;
+    this.#lost -= 1;
+    throw refusal(503, '57P01', 'terminating connection due to administrator command');
+  }
+
+  /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */
+  override async onPostgrestAST(ast: AnyAST): Promise<AnyAST> {
+    const known = await super.onPostgrestAST(ast);
+    const { from, schema = 'public', values, $meta: { columns, ...meta } = {} } = known;
+    if (!from || !values) return known;
+    const absent = meta.missing === 'default' ? sql`default` : null;
+    const all = (await this.introspect({ useCache: true })).columns;
+    const [first] = all.filter((one) => one.table === from && one.schema === schema);
+    const row = (given: object) => {
+      const read = (name: string) =>
+        sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
+      const names = columns ?? Object.keys(given);
+      // A row of defaults has to name one of them.
+      if (names.length === 0) return { [first?.name ?? '']: sql`default` };
+      return Object.fromEntries(names.map((name) => [name, name in given ? read(name) : absent]));
+    };
+    return { ...known, $meta: meta, values: Array.isArray(values) ? values.map(row) : row(values) };
   }
 
   override async close(): Promise<void> {
@@ -114,23 +133,56 @@ class Undo<T> extends Error {
   result: T | undefined;
 }
 
-type Claims = { role?: string; jwt?: Record<string, unknown> | null };
-
-function roleOf(vars: VarsContext | undefined): string {
-  return (vars?.['auth'] as Claims | undefined)?.role ?? 'anon';
+/** Storage, too, runs as its caller. */
+function storageSettings(vars: VarsContext | undefined): Settings {
+  const { role = 'anon', jwt } = (vars?.['auth'] ?? {}) as { role?: string; jwt?: object | null };
+  const { operation = '' } = (vars?.['storage'] ?? {}) as { operation?: string };
+  const claims = JSON.stringify({ ...jwt, role });
+  return { role, 'request.path': '', 'request.jwt.claims': claims, 'storage.operation': operation };
 }
 
-async function applyContext(db: Database, vars: VarsContext | undefined): Promise<void> {
-  const role = roleOf(vars);
-  const claims = { ...(vars?.['auth'] as Claims | undefined)?.jwt, role };
-  const operation = (vars?.['storage'] as { operation?: string } | undefined)?.operation ?? '';
+/** The time limit is that of the role, or of the function that is called. */
+async function apply(settings: Settings, db: Database): Promise<void> {
   await sql`
-    select set_config('search_path', 'public, extensions', true),
-      set_config('request.jwt.claims', ${JSON.stringify(claims)}, true),
-      set_config('storage.operation', ${operation}, true),
-      set_config('role', ${role}, true),
-      set_config('statement_timeout', coalesce(
-        (select split_part(setting, '=', 2) from pg_roles, unnest(rolconfig) as setting
-          where rolname = ${role} and setting like 'statement_timeout=%'),
-        current_setting('statement_timeout')), true)`.execute(db);
+    select set_config('search_path', 'public, extensions', true)
+    union all
+    select set_config('statement_timeout', split_part(setting, '=', 2), true) from (
+      select unnest(rolconfig) from pg_roles where rolname = ${settings.role}
+      union all
+      select unnest(proconfig) from pg_proc
+      where pronamespace = 'public'::regnamespace and '/rpc/' || proname = ${settings['request.path']}
+    ) as configured (setting) where setting like 'statement_timeout=%'
+    union all
+    select set_config(key, value, true) from json_each_text(${JSON.stringify(settings)}::text::json)`.execute(
+    db,
+  );
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (number: string) => unknown };
+
+// A double has no room for some numbers of Postgres, and does not tell 1.50 from 1.5.
+const exactly = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
+  typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
+
+/** Has Postgres write rows as JSON, as PostgREST does: the driver knows few of its types. */
+function writingJson(db: Database): Database {
+  const reading = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: ({ result }) => {
+      const rows = result.rows.map((row) =>
+        'q_as_json' in row ? JSON.parse(String(row['q_as_json']), exactly) : row,
+      );
+      return Promise.resolve({ ...result, rows });
+    },
+  });
+  const executor = reading.getExecutor();
+  const compile = executor.compileQuery.bind(executor);
+  executor.compileQuery = (node, id): CompiledQuery<never> => {
+    const compiled = compile(node, id) as CompiledQuery<never>;
+    const hasRows = node.kind === 'SelectQueryNode' || ('returning' in node && node.returning);
+    return hasRows
+      ? { ...compiled, sql: `with q as (${compiled.sql}) select row_to_json(q)::text as q_as_json from q` }
+      : compiled;
+  };
+  return reading;
 }

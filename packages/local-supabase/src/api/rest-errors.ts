@@ -1,57 +1,70 @@
-/** What Postgres says about a failed statement. */
-export interface DatabaseError {
-  code: string;
-  message: string;
-  detail?: string | undefined;
-  hint?: string | undefined;
-}
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { PostgresError } from 'postgres';
 
 const UNREACHABLE = /^(ECONN(REFUSED|RESET)|CONNECTION_(CLOSED|ENDED)|CONNECT_TIMEOUT)$/;
 
 /** Whether an error comes from the database or the way to it; all others are Lite's own. */
-export function isDatabaseError(error: unknown): error is DatabaseError {
+export function isDatabaseError(error: unknown): error is PostgresError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || UNREACHABLE.test(code));
 }
 
-/** The answer that PostgREST gives to a database error; `anonymous` decides between 401 and 403. */
-export function restErrorResponse(error: DatabaseError, anonymous: boolean): Response {
-  const { code, message } = error;
-  if (UNREACHABLE.test(code)) {
-    const body = { code: 'PGRST000', message: 'Database connection error. Retrying the connection.' };
-    return respond(503, { ...body, details: null, hint: null }, { 'Retry-After': '1' });
+// SQLSTATEs and classes of them, their first two characters, as in PostgREST's documentation of errors; the rest is a 400.
+const STATUS = new Map(
+  Object.entries({
+    400: 'P0001',
+    403: '0L 0P 28',
+    404: '42883 42P01',
+    405: '25006',
+    409: '23503 23505',
+    500: '09 21000 25 2D 38 39 3B 40 42P17 53400 54 55 57 58 F0 HV P0 XX',
+    503: '08 53 57P01',
+  }).flatMap(([status, codes]) => codes.split(' ').map((code) => [code, Number(status)])),
+);
+
+/**
+ * PostgREST's answer to a database error.
+ * @param role whose request it was
+ * @param path what was asked for, such as `/sounds`
+ */
+export function databaseRefusal(error: PostgresError, role: string, path: string): HTTPException {
+  const { code, message, detail: details, hint } = error;
+  if (UNREACHABLE.test(code)) return refusal(503, 'PGRST000', 'Database connection error.');
+  if (code === 'PGRST') return raisedWhole(error);
+  let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
+  if (code === '42501') status = role === 'anon' ? 401 : 403;
+  if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
+  // A Response has no other status.
+  if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
+  // PostgREST writes columns with their table.
+  const isOwn = code === '42703' && !error.where;
+  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${path.slice(1)}.$1 `) : message;
+  return refusal(status, code, named, { details, hint });
+}
+
+/** `raise sqlstate 'PGRST'` says all of the answer, as JSON. */
+function raisedWhole({ message, detail }: PostgresError): HTTPException {
+  try {
+    const { status, headers } = JSON.parse(detail ?? '');
+    const { code, message: told, ...more } = JSON.parse(message);
+    return refusal(status, code, told, { ...more, headers });
+  } catch {
+    return refusal(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`);
   }
-  const status = statusOf(error, anonymous);
-  return respond(status, { code, details: error.detail ?? null, hint: error.hint ?? null, message });
 }
 
-// Of those that PostgREST's source lists, by SQLSTATE or its class (the first two characters), what the service can meet.
-// Everything else is a 400.
-const STATUS: Record<string, number> = {
-  '23503': 409,
-  '23505': 409,
-  '25006': 405,
-  '40': 500,
-  '53': 503,
-  '55': 500,
-  '57': 500,
-  '57P01': 503,
-};
+type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };
 
-function statusOf({ code, message }: DatabaseError, anonymous: boolean): number {
-  if (code === '42501') return anonymous ? 401 : 403;
-  if (code === '22023' && /^role ".*" does not exist$/.test(message)) return 401;
-  if (code.startsWith('PT')) return /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
-  return STATUS[code] ?? STATUS[code.slice(0, 2)] ?? 400;
-}
-
-/** An error answer in PostgREST's shape, with its headers. */
-export function respond(
-  status: number,
-  body: { code: string; message: string; details: string | null; hint: string | null },
-  headers: Record<string, string> = {},
-): Response {
-  const standard: Record<string, string> = { 'Proxy-Status': `PostgREST; error=${body.code}` };
-  if (status === 401) standard['WWW-Authenticate'] = 'Bearer';
-  return Response.json(body, { status, headers: { ...standard, ...headers } });
+/** An answer of PostgREST that is no success. */
+export function refusal(status: number, code: string, message: string, more: More = {}): HTTPException {
+  const { details = null, hint = null } = more;
+  const headers = {
+    'Proxy-Status': `PostgREST; error=${code}`,
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(status === 503 && { 'Retry-After': '0' }),
+    ...more.headers,
+  };
+  const res = Response.json({ code, details, hint, message }, { status, headers });
+  return new HTTPException(status as ContentfulStatusCode, { message, res });
 }

@@ -1,37 +1,55 @@
-import type { HonoContext } from '@supabase/lite';
-import type { MiddlewareHandler } from 'hono';
-import { errors, type JWTPayload } from 'jose';
-import { respond } from './rest-errors.ts';
-import { verifyToken } from './user-tokens.ts';
+import { compactVerify } from 'jose';
+import { resolveKey } from './access.ts';
+import { refusal } from './rest-errors.ts';
+import { verifyingKey } from './user-tokens.ts';
+
+/** Whom row-level security sees, and what is known of them. */
+export type Claims = Record<string, unknown> & { role: string };
 
 // PostgREST allows for clocks that differ by half a minute.
 const LEEWAY_SECONDS = 30;
 
-/** Verifies the bearer token of data requests as PostgREST does; Lite then takes the claims as given. */
-export const restToken: MiddlewareHandler<HonoContext> = async (c, next) => {
-  const token = c.req.header('authorization')?.match(/^Bearer\s+(.*)$/i)?.[1];
-  // API keys are not tokens; who sends none is what the key says.
-  if (!c.req.path.startsWith('/rest/v1') || token === undefined || token.startsWith('sb_')) return next();
-  const claims = await verify(token);
-  if (claims instanceof Response) return claims;
-  c.set('jwt', claims);
-  if (claims.sub !== undefined) c.set('userId', claims.sub);
-  c.set('ignoreAuthorization', true);
-  return next();
-};
-
-async function verify(token: string): Promise<JWTPayload | Response> {
-  try {
-    const { payload } = await verifyToken(token, { clockTolerance: LEEWAY_SECONDS });
-    return payload;
-  } catch (error) {
-    if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
-      return refuse('PGRST303', 'JWT expired');
-    return refuse('PGRST301', 'No suitable key or wrong key type');
+/**
+ * Who sends a data request: what the bearer token claims, verified as PostgREST does, or whom the API key stands for.
+ * @throws HTTPException
+ */
+export async function claimsOf(headers: Headers): Promise<Claims> {
+  const token = headers.get('authorization')?.match(/^Bearer(?:\s+(.*))?$/i);
+  if (!token || token[1]?.startsWith('sb_')) {
+    const key = await resolveKey(headers.get('apikey') ?? '');
+    return { role: 'anon', ...key?.claims };
   }
+  const claims = await verified(token[1] ?? '');
+  for (const [name, isWrong, message] of TIMES) {
+    const time = claims[name];
+    if (typeof (time ?? 0) !== 'number')
+      throw refused('PGRST303', `The JWT '${name}' claim must be a number`);
+    if (time != null && isWrong(Number(time), Date.now() / 1000)) throw refused('PGRST303', message);
+  }
+  if (![claims['aud'] ?? ''].flat().every((one) => typeof one === 'string'))
+    throw refused('PGRST303', "The JWT 'aud' claim must be a string or an array of strings");
+  const { role = 'anon' } = claims;
+  return { ...claims, role: typeof role === 'string' ? role : JSON.stringify(role) };
 }
 
-function refuse(code: string, message: string): Response {
-  const headers = { 'WWW-Authenticate': `Bearer error="invalid_token", error_description="${message}"` };
-  return respond(401, { code, message, details: null, hint: null }, headers);
+const TIMES: [string, (time: number, now: number) => boolean, string][] = [
+  ['exp', (time, now) => time < now - LEEWAY_SECONDS, 'JWT expired'],
+  ['nbf', (time, now) => time > now + LEEWAY_SECONDS, 'JWT not yet valid'],
+  ['iat', (time, now) => time > now + LEEWAY_SECONDS, 'JWT issued at future'],
+];
+
+async function verified(token: string): Promise<Record<string, unknown>> {
+  const parts = token.split('.').length;
+  if (token === '') throw refused('PGRST301', 'Empty JWT is sent in Authorization header');
+  if (parts !== 3) throw refused('PGRST301', `Expected 3 parts in JWT; got ${parts}`);
+  const { payload } = await compactVerify(token, verifyingKey).catch(() => {
+    const details = 'None of the keys was able to decode the JWT';
+    throw refused('PGRST301', 'No suitable key or wrong key type', details);
+  });
+  return JSON.parse(new TextDecoder().decode(payload));
+}
+
+function refused(code: string, message: string, details?: string) {
+  const challenge = `Bearer error="invalid_token", error_description="${message}"`;
+  return refusal(401, code, message, { details, headers: { 'WWW-Authenticate': challenge } });
 }

@@ -1,7 +1,8 @@
 import {
+  type CompactVerifyGetKey,
   createLocalJWKSet,
   type JWTPayload,
-  type JWTVerifyOptions,
+  type JWTVerifyGetKey,
   type JWTVerifyResult,
   jwtVerify,
   SignJWT,
@@ -30,14 +31,18 @@ export function signToken(claims: JWTPayload, algorithm: SigningAlgorithm): Prom
 }
 
 /**
- * Verifies a token of a user, or a legacy API key: with the published key or, as `supabase start` has it besides, with the
- * shared secret.
+ * What a token must be signed with: the published key or, as `supabase start` has it besides, the shared secret, which has no id.
+ * @throws what jose throws where no key fits
+ */
+export const verifyingKey: CompactVerifyGetKey & JWTVerifyGetKey = (header, jws) =>
+  header.alg === 'HS256' && header.kid === undefined ? secret : published(header, jws);
+
+/**
+ * Verifies a token of a user, or a legacy API key.
  * @throws what jose throws
  */
-export function verifyToken(token: string, options: JWTVerifyOptions = {}): Promise<JWTVerifyResult> {
-  const key: Parameters<typeof jwtVerify>[1] = (header, jws) =>
-    header.alg === 'HS256' ? secret : published(header, jws);
-  return jwtVerify(token, key, { ...options, algorithms: ['ES256', 'HS256'] });
+export function verifyToken(token: string): Promise<JWTVerifyResult> {
+  return jwtVerify(token, verifyingKey, { algorithms: ['ES256', 'HS256'] });
 }
 
 /** The same request with a token of the shared secret, the only key that Lite knows; the claims must be verified. */

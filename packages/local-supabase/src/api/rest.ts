@@ -1,0 +1,52 @@
+import type { HonoContext } from '@supabase/lite';
+import type { MiddlewareHandler } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { HTTPException } from 'hono/http-exception';
+import { isStudio } from './access.ts';
+import { type RestConnection, requestSettings } from './rest-connection.ts';
+import { callFunction } from './rest-functions.ts';
+import { claimsOf } from './rest-tokens.ts';
+
+/** Answers calls of functions as PostgREST does; for Lite, which answers the rest, says who is calling. */
+export const restRequests =
+  (connection: RestConnection): MiddlewareHandler<HonoContext> =>
+  async (c, next) => {
+    const { method, raw } = c.req;
+    if (!c.req.path.startsWith('/rest/v1/')) return next();
+    if (method === 'OPTIONS' && c.req.header('access-control-request-method')) return c.body(null, 200);
+    const path = c.req.path.slice('/rest/v1'.length);
+    const preferences = new Map(
+      (c.req.header('prefer') ?? '').split(',').map((one) => one.trim().split('=') as [string, string]),
+    );
+    if (preferences.get('handling') !== 'strict') preferences.delete('max-affected');
+    const timezone = preferences.get('timezone');
+    c.set('ignoreAuthorization', true);
+    try {
+      decodeURIComponent(raw.url);
+      const claims = isStudio(raw) ? { role: 'service_role' } : await claimsOf(raw.headers);
+      const settings = {
+        role: claims.role,
+        'request.jwt.claims': JSON.stringify(claims),
+        'request.method': method,
+        'request.path': path,
+        'request.headers': JSON.stringify(Object.fromEntries(raw.headers)),
+        'request.cookies': JSON.stringify(getCookie(c)),
+        ...(timezone && { timezone }),
+      };
+      await requestSettings.run(settings, async () => {
+        const answer = await callFunction(connection, raw, path, preferences.get('max-affected'));
+        if (answer) c.res = answer;
+        else await next();
+      });
+    } catch (error) {
+      if (error instanceof URIError) return c.text('Something went wrong', 500);
+      if (!(error instanceof HTTPException)) throw error;
+      c.res = error.getResponse();
+    }
+    // Lite tells of the others.
+    for (const name of ['handling', 'timezone', 'max-affected']) {
+      const value = preferences.get(name);
+      if (value !== undefined && c.res.ok) c.res.headers.append('Preference-Applied', `${name}=${value}`);
+    }
+    return undefined;
+  };

@@ -9,6 +9,7 @@ import { createVerifier } from './supabase/access-token.ts';
 import { type Auth, createAuth } from './supabase/auth/auth.ts';
 import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
+import { createDataStream } from './supabase/data-stream.ts';
 import { createFetch, type Upstream } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
@@ -46,7 +47,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     config,
     readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log),
   );
-  const data = createData(clients);
+  const data = createData(clients, createDataStream(config, upstream));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {

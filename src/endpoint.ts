@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Context } from './context.ts';
@@ -70,7 +71,10 @@ type Declaration<
   cache: 'no-store' | 'revalidate';
   /** The answer depends on what is asked alone, not on the caller: one run may answer everybody who asks the same. */
   shared?: true;
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R>>;
+  /** Returns the answer, or the JSON of its `data` as it comes, which is sent as it is. */
+  handle: (
+    call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>,
+  ) => Promise<z.input<R> | Readable>;
 };
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;

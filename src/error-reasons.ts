@@ -44,6 +44,7 @@ export const reasonsOfCode = {
     limit_requests: 'Too many requests.',
     limit_attempts: 'Too many attempts to sign up or in, or to enter a code or password.',
     limit_mails: 'Too many mails.',
+    limit_exports: 'Too many exports of the account.',
   },
 } as const satisfies { [Code in ErrorCode]?: Record<string, string> };
 

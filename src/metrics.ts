@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Which part of Supabase is called: `replica` is the data API of one, `keys` are those that access tokens are verified with. */
-export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys';
+/**
+ * Which part of Supabase is called: `replica` is the data API of one, `keys` are those that access tokens are verified with, `export` is
+ * the data API for whole accounts, until the client has all of one.
+ */
+export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys' | 'export';
 
 /** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];

@@ -15,6 +15,7 @@ export const extraLimitNames = [
   'signUps',
   'mailsToAddress',
   'mailsFromClient',
+  'exports',
 ] as const;
 
 export type ExtraLimit = (typeof extraLimitNames)[number];
@@ -38,6 +39,11 @@ const hourMs = 60 * minuteMs;
 /** @param prefixLength how IPv6 addresses are told apart: one device owns a /64, one connection to the Internet a /56 */
 export const addressOf = (req: Request, prefixLength = 64) =>
   `ip:${ipKeyGenerator(clientAddress(req), prefixLength)}`;
+
+function userOf(_req: Request, { locals: { caller } }: Response): string {
+  if (caller?.via !== 'jwt') throw new Error('Only users export their accounts');
+  return `user:${caller.userId}`;
+}
 
 /** A session, by the id that Auth gives it, which it keeps through refreshes; a user where the token names none. */
 function sessionOf(_req: Request, { locals: { caller } }: Response): string {
@@ -83,4 +89,5 @@ export const extraLimits = ({
     counts: isDone,
     reason: 'limit_mails',
   },
+  exports: { limit: 5, windowMs: hourMs, keyOf: userOf, counts: isDone, reason: 'limit_exports' },
 });

@@ -1,4 +1,12 @@
-import express, { type ErrorRequestHandler, type IRoute, type RequestHandler, Router } from 'express';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import express, {
+  type ErrorRequestHandler,
+  type IRoute,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
@@ -52,6 +60,19 @@ function checkKeyOfFaultyRequest({ data }: Context, { refusedKeys }: RateLimits)
   };
 }
 
+/** Sends the JSON of `data` as it comes, at the pace of the client, who may go away. */
+async function sendData(json: Readable, res: Response) {
+  const envelope = new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    flush: (done) => done(null, '}'),
+  });
+  envelope.push('{"data":');
+  json.once('error', (error) => {
+    res.err = error; // for the log: the status is sent
+  });
+  await pipeline(json, envelope, res).catch(() => res.destroy());
+}
+
 /** Runs the handler of an endpoint and sends what it returns. */
 function answer(
   endpoint: Endpoint,
@@ -82,14 +103,15 @@ function answer(
     };
     if (endpoint.cache === 'no-store') {
       delete req.headers['if-none-match']; // what must not be kept is not revalidated
-      const text = JSON.stringify(await handle());
+      const payload = await handle();
       if (endpoint.download !== undefined) res.attachment(endpoint.download);
       res
         .set('Cache-Control', 'no-store')
-        .set('Content-Length', String(Buffer.byteLength(text)))
         .status(endpoint.status ?? 200)
-        .type('json')
-        .end(text); // not by json(), which would add an ETag
+        .type('json');
+      if (payload instanceof Readable) return await sendData(payload, res);
+      const text = JSON.stringify(payload);
+      res.set('Content-Length', String(Buffer.byteLength(text))).end(text); // not by json(), which would add an ETag
     } else {
       res.set('Cache-Control', 'private, no-cache');
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.

@@ -49,7 +49,6 @@ const Export = z
     }),
   })
   .meta({ id: 'AccountExport' });
-type Export = z.infer<typeof Export>;
 
 export const meEndpoints = [
   endpoint({
@@ -95,17 +94,15 @@ export const meEndpoints = [
     operation: 'exportAccount',
     summary: 'Everything that is kept of the caller',
     description:
-      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). API keys get 401 here.',
+      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). Limited to five an hour for one user. ' +
+      'API keys get 401 here.',
     guard: 'user',
     response: z.object({ data: Export }).meta({ id: 'AccountExportResponse' }),
+    extraLimits: ['exports'],
     download: 'sounds-service-export.json',
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller }) => {
-      const kept = (await context.data.call(caller, 'export_account')) as Omit<Export, 'profile'>;
-      const { id, email, full_name, avatar_url } = kept.customer ?? profileOf(caller);
-      return { data: { profile: { id, email, full_name, avatar_url }, ...kept } };
-    },
+    handle: ({ context, caller }) => context.data.stream(caller, 'export_account'),
   }),
 
   endpoint({

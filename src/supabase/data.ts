@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
 import type { ErrorReason } from '../error-reasons.ts';
 import { ApiError, notFound, serverError } from '../errors.ts';
-import { type Caller, tokenRefused } from '../model/caller.ts';
+import { type Caller, tokenRefused, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
+import type { DataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
 
@@ -31,7 +33,6 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
 /** What changes nothing: it may be asked for again. */
 const reads: ReadonlySet<FunctionName> = new Set([
   ...catalogueReads,
-  'export_account',
   'get_customer',
   'list_favorites',
   'list_history',
@@ -84,11 +85,18 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
   }
 }
 
+/** For `.catch` behind a call. @param isUsers whether it was made with the token of a user */
+const refusing =
+  (name: FunctionName, isUsers: boolean) =>
+  (error: unknown): never => {
+    throw error instanceof PostgrestError ? refused(error, name, isUsers) : serverError(error);
+  };
+
 /** What answers with a value, with none, or with either. */
 type Expected = 'value' | 'nothing' | 'either';
 
 /** The data of the project: SQL functions. */
-export function createData({ user, service }: Clients) {
+export function createData({ user, service }: Clients, stream: DataStream) {
   function query<Name extends FunctionName>(
     runner: Client,
     caller: Caller | null,
@@ -106,12 +114,11 @@ export function createData({ user, service }: Clients) {
   }
 
   /** Asks, and again within the deadline where that may help. */
-  async function answerTo(ask: () => ReturnType<typeof query>, isRepeatable: boolean) {
+  async function askAgain<T>(ask: () => PromiseLike<T>, isRepeatable: boolean): Promise<T> {
     const giveUpAt = performance.now() + timeLeftMs('data');
     for (let tries = 1; ; tries++) {
       try {
-        // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
-        return await ask().retry(false).throwOnError();
+        return await ask();
       } catch (error) {
         const pauseMs = Math.min(tries, longestPauseMs);
         const mayHelp = isRepeatable && error instanceof PostgrestError && isOfDeadConnection(error);
@@ -128,12 +135,10 @@ export function createData({ user, service }: Clients) {
       name: Name,
       ...[args = {}]: Arguments<Name>
     ): Promise<unknown> => {
-      const { data, status } = await answerTo(() => query(runner, caller, name, args), reads.has(name)).catch(
-        (error: unknown) => {
-          if (!(error instanceof PostgrestError)) throw serverError(error);
-          throw refused(error, name, caller?.via === 'jwt' && runner === user);
-        },
-      );
+      // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
+      const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
+      const isUsers = caller?.via === 'jwt' && runner === user;
+      const { data, status } = await askAgain(ask, reads.has(name)).catch(refusing(name, isUsers));
       // A 404 without a body looks like a 204 by now, which is due to functions that return nothing; as_api_key answers null.
       const statusOfNothing = expected === 'nothing' && caller?.via !== 'api_key' ? 204 : 200;
       if (data === null && (expected === 'value' || status !== statusOfNothing))
@@ -162,6 +167,9 @@ export function createData({ user, service }: Clients) {
      * with the token of one. API keys act as their owner here, too.
      */
     service: callsBy(service),
+    /** Calls a function that changes nothing and has no arguments; returns its JSON as it comes, which is neither held nor read. */
+    stream: ({ token }: UserCaller, name: FunctionName): Promise<Readable> =>
+      askAgain(() => stream(name, token), true).catch(refusing(name, true)),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Metrics, Service } from '../metrics.ts';
 import { requestContext } from '../request-context.ts';
@@ -12,6 +13,7 @@ const deadlineMs: Record<Service, number> = {
   replica: 5_000,
   storage: 5_000,
   keys: 5_000,
+  export: 60_000, // until the client has it all
 };
 
 /** What is left of the deadline of the current request, in milliseconds; all of it outside of a request. */
@@ -23,10 +25,13 @@ export function timeLeftMs(service: Service): number {
 /** More calls of a service at once than this are refused instead of queued: nobody would wait for the last of them. */
 const maxCallsInFlight = 4_096;
 
+/** So many accounts are exported at once; further ones wait. Each makes Postgres write megabytes of JSON. */
+const exportsAtOnce = 4;
+
 /** The connections to one service. Each has its own: a service that hangs must not hold those to the others. */
-function createPool() {
+function createPool(connections = 128) {
   const agent = new Agent({
-    connections: 128,
+    connections,
     keepAliveTimeout: 30_000,
     connect: { timeout: 5_000 },
     allowH2: false, // one call a connection: none fails with another
@@ -57,14 +62,33 @@ export function createFetch(metrics: Metrics | null) {
     replica: createPool(),
     storage: createPool(),
     keys: createPool(),
+    export: createPool(exportsAtOnce),
   };
 
-  async function call(
-    url: string,
-    service: Service,
-    init: RequestInit,
-    deadline: AbortSignal,
-  ): Promise<Response> {
+  /** Notes a call until it ends, and gives it its deadline. */
+  function begin(service: Service) {
+    const { inFlight } = pools[service];
+    if (inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
+    const started = performance.now();
+    // AbortSignal.timeout would keep a timer and a signal for seconds after each answer.
+    const deadline = new AbortController();
+    const timer = setTimeout(
+      () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
+      timeLeftMs(service),
+    );
+    inFlight.add(deadline);
+    return {
+      deadline: deadline.signal,
+      /** @param status null when there was no whole answer in time */
+      end(status: number | null) {
+        clearTimeout(timer);
+        inFlight.delete(deadline);
+        metrics?.upstreamAnswered(service, status, performance.now() - started);
+      },
+    };
+  }
+
+  function open(url: string, service: Service, init: RequestInit, deadline: AbortSignal) {
     const { id, trace } = requestContext.getStore() ?? {};
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
     headers.set('User-Agent', 'sounds-service');
@@ -72,13 +96,22 @@ export function createFetch(metrics: Metrics | null) {
     if (trace) headers.set('traceparent', trace.traceparent);
     if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
     if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
-    const answer = await request(url, {
+    return request(url, {
       dispatcher: pools[service].agent,
       method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
       headers,
       body: init.body ?? null,
       signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
     });
+  }
+
+  async function call(
+    url: string,
+    service: Service,
+    init: RequestInit,
+    deadline: AbortSignal,
+  ): Promise<Response> {
+    const answer = await open(url, service, init, deadline);
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');
     if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(text))
@@ -95,29 +128,35 @@ export function createFetch(metrics: Metrics | null) {
     ): Promise<Response> => {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
       const service = given ?? serviceOf(pathname);
-      const pool = pools[service];
-      if (pool.inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
-      const started = performance.now();
+      const { deadline, end } = begin(service);
       let status: number | null = null;
-      // AbortSignal.timeout would keep a timer and a signal for seconds after each answer.
-      const deadline = new AbortController();
-      const timer = setTimeout(
-        () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
-        timeLeftMs(service),
-      );
-      pool.inFlight.add(deadline);
       try {
-        const response = await call(href, service, init, deadline.signal);
+        const response = await call(href, service, init, deadline);
         status = response.status;
         return response;
       } catch (error) {
         throw new Error(`No answer from ${pathname}`, { cause: error });
       } finally {
-        clearTimeout(timer);
-        pool.inFlight.delete(deadline);
-        metrics?.upstreamAnswered(service, status, performance.now() - started);
+        end(status);
       }
     },
+
+    /**
+     * The same for what is too large to be held: an export.
+     * @returns the body of a 200, as it comes; any other answer as a whole
+     */
+    stream: async (url: string, init: RequestInit): Promise<Readable | Response> => {
+      const { deadline, end } = begin('export');
+      try {
+        const { statusCode, headers, body } = await open(url, 'export', init, deadline);
+        body.once('close', () => end(body.readableEnded ? statusCode : null));
+        return statusCode === 200 ? body : toResponse(statusCode, headers, await body.text());
+      } catch (error) {
+        end(null);
+        throw new Error('No answer to an export', { cause: error });
+      }
+    },
+
     /** Lets calls under way finish. @param graceMs after which they are cut */
     close: async (graceMs = 0): Promise<void> => {
       const all = Object.values(pools);

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import { request } from 'undici';
+import { describe, expect } from 'vitest';
+import { sharedSecret, token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { removeCustomer } from '../support/customer.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
+import { watchLag } from '../support/lag.ts';
+import { environment, residentMb, startListening } from '../support/server-process.ts';
 import { signUp, test } from '../support/test.ts';
 
 test('GET /me/export is one file with everything that is kept of the caller, and nothing of others', async ({
@@ -56,5 +67,106 @@ test('an account without a customer record and without anything else can be expo
     api_keys: [],
     play_receipts: [],
     listening_days: [],
+  });
+});
+
+test('a user has five exports an hour, and a HEAD is one', async ({ api }) => {
+  const [mine, other] = [await signUp(api), await signUp(api)];
+  const call = (method: 'get' | 'head', { access_token } = mine) =>
+    api[method]('/me/export').auth(access_token, bearer);
+  for (const method of ['get', 'head', 'get', 'head', 'get'] as const) await call(method).expect(200);
+  for (const method of ['get', 'head'] as const)
+    await call(method).expect(429).expect('X-Error-Reason', 'limit_exports').expect('Retry-After', /^\d+$/);
+  await call('get', other).expect(200);
+});
+
+describe('exports that are larger than what a gateway should hold', () => {
+  const pieces = 200; // 10 MB in all
+  const piece = JSON.stringify('x'.repeat(50_000));
+  const sendLarge: RequestListener = async (_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    const all = Array.from({ length: pieces }, (_, index) => `${index === 0 ? '[' : ','}${piece}`);
+    await pipeline(Readable.from([...all, ']']), res).catch(() => {});
+  };
+
+  test('pass through at the pace of their clients: twelve at once take little memory, and hold nobody up', async ({
+    onTestFinished,
+  }) => {
+    const upstream = createServer(sendLarge).listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const { port } = upstream.address() as AddressInfo;
+    const { child, exited, origin } = await startListening({
+      ...environment(),
+      SUPABASE_URL: `http://127.0.0.1:${port}`,
+      SUPABASE_JWT_SECRET: sharedSecret,
+    });
+    onTestFinished(async () => {
+      child.kill('SIGTERM');
+      await exited;
+      upstream.close();
+    });
+    const lag = watchLag();
+    const probe = async () => {
+      const started = performance.now();
+      expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+      return performance.now() - started;
+    };
+    await probe();
+    const before = residentMb(child.pid);
+    const running = { on: true, peakMb: 0, slowestMs: 0 };
+    const watching = (async () => {
+      while (running.on) {
+        running.slowestMs = Math.max(running.slowestMs, await probe());
+        running.peakMb = Math.max(running.peakMb, residentMb(child.pid));
+        await setTimeout(20);
+      }
+    })();
+    const exports = Array.from({ length: 12 }, async () => {
+      const { statusCode, body } = await request(`${origin}/api/v1/me/export`, {
+        headers: { Authorization: `Bearer ${await token(randomUUID())}` },
+      });
+      let length = 0;
+      for await (const chunk of body) length += chunk.length;
+      return [statusCode, length];
+    });
+    const sent = '{"data":[]}'.length + pieces * (piece.length + 1) - 1;
+    expect(await Promise.all(exports)).toEqual(Array(12).fill([200, sent]));
+    running.on = false;
+    await watching;
+    expect(running.peakMb - before).toBeLessThan(150);
+    expect(running.slowestMs).toBeLessThan(200 + 1000 * lag());
+  });
+
+  test('that break off in the middle are no whole answer to anybody', async () => {
+    const breakOff: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' });
+      res.write('{"profile":', () => res.destroy());
+    };
+    await withSupabase(breakOff, async (_api, { url, logged }) => {
+      const answer = fetch(`${url}/me/export`, { headers: { Authorization: `Bearer ${await token()}` } });
+      await expect(answer.then((res) => res.text())).rejects.toThrow();
+      await expect.poll(() => logged.join('')).toContain('exportAccount aborted');
+      expect(logged.join('')).toContain('"message":"other side closed"');
+    });
+  });
+
+  test('end at Supabase, too, when their client goes away', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const sendForever: RequestListener = (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json' }).write('[');
+      res.on('close', resolve);
+    };
+    await withSupabase(sendForever, async (_api, { url, logged }) => {
+      const lag = watchLag();
+      const leaving = new AbortController();
+      const headers = { Authorization: `Bearer ${await token()}` };
+      await fetch(`${url}/me/export`, { headers, signal: leaving.signal });
+      leaving.abort();
+      const left = performance.now();
+      await ended;
+      expect((performance.now() - left) / 1000).toBeLessThan(10 + lag()); // the deadline would be a minute
+      await expect.poll(() => logged.join('')).toContain('exportAccount aborted');
+      expect(logged.join('')).not.toContain('"err"');
+    });
   });
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
@@ -7,7 +6,7 @@ import { addSounds } from '../support/catalogue.ts';
 import { startFragileStack } from '../support/fragile-stack.ts';
 import { watchLag } from '../support/lag.ts';
 import { patienceMs } from '../support/patience.ts';
-import { environment, startListening } from '../support/server-process.ts';
+import { environment, residentMb, startListening } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
 
 /** A gateway process of its own in front of a stack that can be broken; each test has both to itself. */
@@ -74,9 +73,6 @@ async function appCalls(api: Api, databaseUrl: string) {
     signIn: () => api.post('/auth/signin').send({ email, password }),
   };
 }
-
-const residentMb = (pid: number | undefined) =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;
 
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), patienceMs);
 

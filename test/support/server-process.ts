@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { inject } from 'vitest';
 import { expectNoSecretIn } from './secrets.ts';
@@ -56,3 +56,7 @@ export async function startListening(env: Record<string, string>) {
   const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }
+
+/** What a process holds of the memory of the machine, in MB. */
+export const residentMb = (pid: number | undefined) =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;

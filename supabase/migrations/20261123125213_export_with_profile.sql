@@ -1,0 +1,60 @@
+-- Adds 1, changes 4, drops 0. Made from supabase/schemas by npm run migration.
+
+set local check_function_bodies = off;
+
+drop function "private"."export_account"();
+
+create or replace function private.export_account (
+  OUT api_keys json,
+  OUT play_receipts json,
+  OUT listening_days json
+)
+  returns record
+  language sql
+  stable
+  security definer
+  set search_path to ''
+as $function$
+  select
+    to_json(array(
+      select json_build_object('name', name, 'key_prefix', key_prefix)
+      from private.api_keys where owner_id = auth.uid() order by created_at, key_prefix
+    )),
+    to_json(array(
+      select json_build_object(
+        'key', key, 'sound_id', sound_id,
+        'received_at', to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      )
+      from private.play_receipts where user_id = auth.uid() order by received_at, key
+    )),
+    to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
+$function$;
+
+create or replace function public.export_account()
+  returns json
+  language sql
+  stable
+  set search_path to ''
+as $function$
+  select private.require_account();
+  select json_build_object(
+    'profile', json_build_object(
+      'id', auth.uid(), 'email', coalesce(customer.email, auth.jwt() ->> 'email'),
+      'full_name', customer.full_name, 'avatar_url', customer.avatar_url
+    ),
+    'customer', case when customer.id is not null then row_to_json(customer) end,
+    'favorites', array(select favorite from private.favorite as favorite),
+    'history', array(select entry from private.history_entry as entry),
+    'api_keys', hidden.api_keys,
+    'play_receipts', hidden.play_receipts,
+    'listening_days', hidden.listening_days
+  )
+  from private.export_account() as hidden
+  left join private.customer as customer on customer.id = (select auth.uid())
+$function$;
+
+comment on function "public"."export_account"() is 'Everything that is kept of the caller: the data of GET /me/export.';
+
+revoke all on function "private"."export_account"() from public;
+
+grant execute on function "private"."export_account"() to "authenticated", "postgres";

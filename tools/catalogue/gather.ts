@@ -102,7 +102,7 @@ async function readSounds(
 async function soundOf(
   { file, key, fields: said, picture: named, createdAt }: SheetRow,
   recording: Recording | undefined,
-  { pictures }: Found,
+  { recordings, pictures }: Found,
   limits: Catalogue['limits'],
 ): Promise<Sound> {
   const notes: string[] = [];
@@ -124,6 +124,7 @@ async function soundOf(
     ...(createdAt && { createdAt }),
     ...(recording && { audio: recording.audio }),
     ...(picture && { picture }),
+    isLink: recordings.get(file ?? '')?.isLink ?? false,
     notes,
   };
 }

@@ -23,11 +23,13 @@ export function identify(
   catalogue: Catalogue,
   isThere: (file: string) => boolean,
 ): Identity {
+  const links = linksIn(sounds);
+  const candidates = sounds.filter((sound) => !links.has(sound));
   const known = new Map<Sound, Imported>();
   const claimed = new Set<string>();
   /** Each sound of the catalogue is one of the folder at most. */
   const claim = (find: (sound: Sound) => (Imported | undefined)[]) => {
-    for (const sound of sounds) {
+    for (const sound of candidates) {
       if (known.has(sound)) continue;
       const record = find(sound).find((each) => each && !claimed.has(each.sound_id));
       if (!record) continue;
@@ -57,7 +59,8 @@ export function identify(
   const byPath = new Map(byHand.map(({ audio_path, id }) => [audio_path, byId.get(id)]));
   // One that was made by hand, of a recording of this very name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
-  return { known, copies: copiesIn(sounds, known), gone: goneFrom(records, source, isThere, claimed) };
+  const copies = new Map([...links, ...copiesIn(candidates, known)]);
+  return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
 
   /** What was imported when the name of the folder was not remembered: where one recording is the same, it is the same folder. */
   function claimWithoutSource() {
@@ -89,6 +92,19 @@ const digitsOf = ({ sound_id, checksum, fields }: Imported, { sounds }: Catalogu
 export function hasContent(record: Imported, { audio }: Sound, catalogue: Catalogue): boolean {
   const content = record.checksum ?? digitsOf(record, catalogue);
   return content !== undefined && audio?.checksum.startsWith(content) === true;
+}
+
+/** Symbolic links to recordings that are in the folder as well: whoever moves a recording may leave one at its old place. */
+function linksIn(sounds: Sound[]): Map<Sound, Sound> {
+  const originals = new Map(
+    sounds.filter(({ isLink }) => !isLink).map((sound) => [sound.audio?.checksum, sound]),
+  );
+  const links = new Map<Sound, Sound>();
+  for (const sound of sounds) {
+    const original = sound.audio && originals.get(sound.audio.checksum);
+    if (original && sound.isLink && sound.key === '') links.set(sound, original);
+  }
+  return links;
 }
 
 /** Those of the same content as another one of the folder, which is known or comes first. Who has a key is no copy. */

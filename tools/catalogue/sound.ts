@@ -16,6 +16,8 @@ export interface Sound {
   createdAt?: string;
   audio?: LocalFile;
   picture?: LocalFile;
+  /** Whether the recording is a symbolic link. */
+  isLink: boolean;
   /** What the sound goes without, and why. */
   notes: string[];
 }

@@ -9,6 +9,7 @@ export interface FoundFile {
   source: string;
   /** What the extension stands for, such as `audio/mpeg`. */
   type: string;
+  isLink: boolean;
   /** What it was when it was exported. */
   exported?: ExportedFile;
 }
@@ -58,22 +59,24 @@ async function look(
     if (entry.name.startsWith('.')) continue;
     const file = posix.join(below, entry.name.normalize('NFC'));
     const source = join(folder, entry.name);
+    const isLink = entry.isSymbolicLink();
     if (entry.isDirectory()) {
       await look(source, file, found, manifest);
       continue;
     }
     const exported = manifest.get(file);
     if (isSheet(entry.name)) found.sheets.push(file);
-    else if (exported) mapFor(exported.bucket, found).set(file, { source, type: exported.type, exported });
-    else addByType(file, source, found);
+    else if (exported)
+      mapFor(exported.bucket, found).set(file, { source, type: exported.type, isLink, exported });
+    else addByType(file, { source, isLink }, found);
   }
 }
 
 const mapFor = (bucket: ExportedFile['bucket'], { recordings, pictures }: Found) =>
   bucket === 'audio' ? recordings : pictures;
 
-function addByType(file: string, source: string, { recordings, pictures }: Found): void {
+function addByType(file: string, where: Omit<FoundFile, 'type'>, { recordings, pictures }: Found): void {
   const type = AUDIO_AS_WELL.get(posix.extname(file).toLowerCase()) ?? mime.getType(file);
-  if (type?.startsWith('audio/') && !PLAYLIST.test(type)) recordings.set(file, { source, type });
-  if (type?.startsWith('image/')) pictures.set(file, { source, type });
+  if (type?.startsWith('audio/') && !PLAYLIST.test(type)) recordings.set(file, { ...where, type });
+  if (type?.startsWith('image/')) pictures.set(file, { ...where, type });
 }

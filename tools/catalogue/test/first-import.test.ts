@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
@@ -148,6 +150,17 @@ describe('a first import', () => {
         ),
       ]);
       expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A']);
+    }
+  });
+
+  test('takes a symbolic link for a copy of its original, whatever their names', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/z.wav`]: tone() });
+    await symlink('z.wav', join(folder, category, 'a.wav'));
+    for (const run of ['first', 'next']) {
+      const { stdout } = await importFolder(folder);
+      expect(stdout, run).toMatch(/note +\S+a\.wav +A copy of \S+z\.wav: not imported\./);
+      expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Z']);
     }
   });
 

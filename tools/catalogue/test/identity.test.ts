@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
@@ -174,6 +174,20 @@ ${category}/a.wav,short,${title},${category}
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     expect(after[1]).toMatchObject({ title: 'Shorter' });
   });
+});
+
+test('a recording that left a symbolic link at its old place has moved', async ({ sql }) => {
+  const category = await addCategory(sql);
+  const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
+  await importFolder(folder);
+  const before = await soundsIn(sql, category);
+  await rename(join(folder, category, 'a.wav'), join(folder, category, 'gong.wav'));
+  await symlink('gong.wav', join(folder, category, 'a.wav'));
+  const { stdout } = await importFolder(folder);
+  expect(stdout).toMatch(/moved +\S+gong\.wav +was \S+a\.wav\n/);
+  expect(stdout).toMatch(/note +\S+a\.wav +A copy of \S+gong\.wav: not imported\.\n/);
+  const [sound, ...others] = await soundsIn(sql, category);
+  expect([sound?.['id'], sound?.['title'], others]).toEqual([before[0]?.['id'], 'Gong', []]);
 });
 
 test('the plan says what is moved, gone, a copy and replaced, and does nothing', async ({ sql }) => {

@@ -27,16 +27,20 @@ test.each([
   expect(named.sort()).toEqual(existing.sort());
 });
 
-test('every mail template that the settings of `supabase start` name shows the code, and no link', () => {
-  const settings = readFileSync('supabase/config.toml', 'utf8');
-  const paths = [...settings.matchAll(/^content_path = "(.+)"$/gm)].map(([, path]) => path ?? '');
-  expect(paths).toHaveLength(2);
-  for (const path of paths) {
+test.for(['confirmation', 'recovery', 'invite', 'magic_link', 'email_change', 'reauthentication'])(
+  'the mail %s, which anybody may make Auth send, has a template, and no link',
+  (kind) => {
+    const path = `supabase/templates/${kind}.html`;
+    const settings = readFileSync('supabase/config.toml', 'utf8');
+    expect(settings).toContain(`[auth.email.template.${kind}]\ncontent_path = "./${path}"\n`);
+    expect(operators).toContain(`${kind}.html\``);
     const template = readFileSync(path, 'utf8');
-    expect(template.match(/\{\{.*?\}\}/g), path).toEqual(['{{ .Token }}']);
-    expect(template, path).not.toContain('href');
-  }
-});
+    const isForApps = ['confirmation', 'recovery'].includes(kind);
+    for (const shown of template.match(/\{\{.*?\}\}/g) ?? []) expect(shown).toBe('{{ .Token }}');
+    if (isForApps) expect(template).toContain('{{ .Token }}');
+    expect(template).not.toMatch(/href|https?:/i);
+  },
+);
 
 test('every npm script that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -58,9 +58,10 @@ begin
         title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order,
         created_at
       )
+      -- A folder may be named like a bucket: its files are there by the time the row is written.
       select
-        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path,
-        coalesce(sort_order, 0), coalesce(created_at, now())
+        title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
+        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now())
       from json_populate_record(null::public.sounds, candidate.value);
       raise sqlstate 'SSOK0';
     exception

@@ -153,6 +153,20 @@ describe('a first import', () => {
     }
   });
 
+  test('imports from folders that are named like the buckets', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      'audio/a.wav': tone(),
+      'audio/covers/b.wav': tone(),
+      'sounds.csv': `file,category\naudio/a.wav,${category}\naudio/covers/b.wav,${category}\n`,
+    });
+    expect(await importFolder(folder)).toMatchObject({ code: 0, stderr: '' });
+    expect((await soundsIn(sql, category)).map(({ audio_path }) => audio_path)).toEqual([
+      expect.stringMatching(/^audio\/a-/),
+      expect.stringMatching(/^audio\/covers\/b-/),
+    ]);
+  });
+
   test('takes a symbolic link for a copy of its original, whatever their names', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/z.wav`]: tone() });

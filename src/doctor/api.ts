@@ -23,10 +23,12 @@ export const reads: Check = {
         if (path === '/sounds') sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
         continue;
       }
+      const inLog =
+        run.gateway && `; in the log of the gateway the request is ${headers.get('x-request-id')}`;
       problems.push(
         new Problem(
           `GET ${path} answers ${status} to a user.`,
-          `First fix what is wrong in the database above. Otherwise Logs, Postgres, in the dashboard has the error; in the log of the gateway the request is ${headers.get('x-request-id')}.`,
+          `First fix what is wrong in the database above. Otherwise Logs, Postgres, in the dashboard has the error${inLog ?? ''}.`,
         ),
       );
     }

@@ -23,13 +23,22 @@ function sourceOf(object: string): { file: string; name: string } {
   return { file: `supabase/schemas/${file}`, name };
 }
 
-/** Makes an aspect of an object what it is in `to`; undefined takes it away. */
-type Remedy = (part: { object: string; on: string; name: string; from?: string; to?: string }) => string;
+/** What differs in an object; `on` is the object as SQL names it in grants. */
+type Part = {
+  object: string;
+  on: string;
+  name: string;
+  expected: string | undefined;
+  actual: string | undefined;
+};
 
-const grant: Remedy = ({ on, name, to }) => {
+/** What makes a part what is expected, or takes it away where nothing is. */
+type Remedy = (part: Part) => string;
+
+const grant: Remedy = ({ on, name, expected }) => {
   const [privileges, role] = name.split(' to ');
   return inSqlEditor(
-    to === undefined
+    expected === undefined
       ? `revoke ${privileges} on ${on} from ${role};`
       : `grant ${privileges} on ${on} to ${role};`,
   );
@@ -39,7 +48,7 @@ const grant: Remedy = ({ on, name, to }) => {
 const missedCustomers =
   ' insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer on conflict (id) do nothing;';
 
-/** By the first word of an aspect. What is left are grants, which begin with their privilege. */
+/** By the first word of a part. What is left are grants, which begin with their privilege. */
 const remedies: Record<string, Remedy> = {
   'row-level': ({ object, on }) =>
     inSqlEditor(
@@ -54,49 +63,42 @@ const remedies: Record<string, Remedy> = {
     const { file, name } = sourceOf(object);
     return `Copy its definition from ${file} into the SQL editor, as "create or replace ${name}", and run it.`;
   },
-  column: ({ object, name, to }) =>
-    `In the Table Editor give ${object} this column again, renamed back if it has another name: ${name.replace('column ', '')} ${to}.`,
-  constraint: ({ on, name, from, to }) =>
-    inSqlEditor(`alter table ${on} ${from === undefined ? '' : `drop ${name}, `}add ${name} ${to};`),
-  index: ({ on, name, from, to }) => {
+  column: ({ object, name, expected }) =>
+    `In the Table Editor give ${object} this column again, renamed back if it has another name: ${name.replace('column ', '')} ${expected}.`,
+  constraint: ({ on, name, expected, actual }) =>
+    inSqlEditor(`alter table ${on} ${actual === undefined ? '' : `drop ${name}, `}add ${name} ${expected};`),
+  index: ({ on, name, expected, actual }) => {
     const index = `${on.split('.')[0]}.${name.replace('index ', '')}`;
-    return inSqlEditor(`${from === undefined ? '' : `drop index ${index}; `}${to};`);
+    return inSqlEditor(`${actual === undefined ? '' : `drop index ${index}; `}${expected};`);
   },
-  policy: ({ on, name, from, to }) =>
-    inSqlEditor(
-      [
-        ...(from === undefined ? [] : [`drop ${name} on ${on};`]),
-        ...(to === undefined ? [] : [`create ${name} on ${on} ${to};`]),
-      ].join(' '),
-    ),
+  policy: ({ on, name, expected, actual }) => {
+    const drop = actual === undefined ? '' : `drop ${name} on ${on};`;
+    const create = expected === undefined ? '' : `create ${name} on ${on} ${expected};`;
+    return inSqlEditor(`${drop} ${create}`.trim());
+  },
   // The role of the SQL editor may replace a trigger on a table of Auth, but neither drop it nor switch it on.
-  trigger: ({ on, to = '' }) =>
+  trigger: ({ on, expected = '' }) =>
     inSqlEditor(
-      `${to.replace(/^CREATE TRIGGER/, 'create or replace trigger')};${on === 'auth.users' ? missedCustomers : ''}`,
+      `${expected.replace(/^CREATE TRIGGER/, 'create or replace trigger')};${on === 'auth.users' ? missedCustomers : ''}`,
     ),
 };
-
-const kindOf = (aspect: string) => aspect.split(' ', 1)[0] ?? '';
 
 /** What administrators may add to our tables without changing what anybody may do. */
 const harmless = new Set(['column', 'constraint', 'index', 'trigger']);
 
+function howItDiffers({ expected, actual }: Part): string {
+  if (actual === undefined) return 'is missing';
+  if (expected === undefined) return 'does not belong to this service';
+  return actual === 'off' ? 'is switched off' : 'was changed';
+}
+
 function* differencesIn(object: string, shipped: Record<string, string>, found: Record<string, string>) {
+  const on = object.replace(/^(table|view) /, '');
   for (const name of new Set([...Object.keys(shipped), ...Object.keys(found)])) {
-    const [to, from] = [shipped[name], found[name]];
-    const kind = kindOf(name);
-    if (from === to || (to === undefined && harmless.has(kind))) continue;
-    const how =
-      from === undefined
-        ? 'is missing'
-        : to === undefined
-          ? 'does not belong to this service'
-          : from === 'off'
-            ? 'is switched off'
-            : 'was changed';
-    const what = `${object}: ${kind in remedies ? name : `the grant of ${name}`} ${how}.`;
-    const on = object.replace(/^(table|view) /, '');
-    const part = { object, on, name, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+    const part = { object, on, name, expected: shipped[name], actual: found[name] };
+    const kind = name.split(' ', 1)[0] ?? '';
+    if (part.expected === part.actual || (part.expected === undefined && harmless.has(kind))) continue;
+    const what = `${object}: ${kind in remedies ? name : `the grant of ${name}`} ${howItDiffers(part)}.`;
     yield { what, remedy: (remedies[kind] ?? grant)(part) };
   }
 }
@@ -108,7 +110,8 @@ function* differencesIn(object: string, shipped: Record<string, string>, found: 
 export function differences(shipped: Schema, found: Schema): Difference[] {
   const all: Difference[] = [];
   for (const [object, aspects] of Object.entries(shipped)) {
-    const present = found[object];
+    // The tables of Auth and Storage are there, whatever of ours hangs on them.
+    const present = found[object] ?? (/^table (auth|storage)\./.test(object) ? {} : undefined);
     if (present !== undefined) {
       all.push(...differencesIn(object, aspects, present));
       continue;

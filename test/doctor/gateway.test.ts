@@ -1,4 +1,5 @@
 import { describe, expect, inject } from 'vitest';
+import { endpoints } from '../../src/app.ts';
 import { type DoctorStack, problemsIn, resultOf, test } from '../support/doctor-stack.ts';
 import { startGateway } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
@@ -15,7 +16,9 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     expect(resultOf(results, 'Gateway proxies')?.detail).toBe(
       'It sees this machine at 127.0.0.1, inside its own network, as it should.',
     );
-    expect(resultOf(results, 'API keys')?.status).toBe('ok');
+    for (const check of ['Reads', 'API keys']) expect(resultOf(results, check)?.status).toBe('ok');
+    for (const { operation } of endpoints.filter(({ method }) => method === 'get'))
+      expect(gateway.logged.join('')).toContain(operation);
   });
 
   test.for<[string, Record<string, string>, string, RegExp]>([

@@ -163,7 +163,7 @@ test('a catalogue read that met 503 is not repeated: its deadline would be over 
     ({ method }, res) => {
       seen.push(method);
       res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
-      res.end(JSON.stringify({ code: 'PGRST001', message: 'Database client error.' }));
+      res.end(JSON.stringify({ code: 'PGRST000', message: 'Database connection error.' }));
     },
     async (api) => {
       await api.get('/categories').expect(500);

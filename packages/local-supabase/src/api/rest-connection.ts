@@ -141,21 +141,21 @@ function storageSettings(vars: VarsContext | undefined): Settings {
   return { role, 'request.path': '', 'request.jwt.claims': claims, 'storage.operation': operation };
 }
 
-/** The time limit is that of the role, or of the function that is called. */
+/** The time limit is that of the role or of the function that is called; one that is not volatile cannot write. */
 async function apply(settings: Settings, db: Database): Promise<void> {
   await sql`
+    with called as (
+      select * from pg_proc where pronamespace = 'public'::regnamespace
+        and proname = substring(${settings['request.path']} from '^/rpc/(.*)')::name
+    )
     select set_config('search_path', 'public, extensions', true)
-    union all
-    select set_config('statement_timeout', split_part(setting, '=', 2), true) from (
+    union all select set_config('transaction_read_only', 'on', true) from called having every(provolatile <> 'v')
+    union all select set_config('statement_timeout', split_part(setting, '=', 2), true) from (
       select unnest(rolconfig) from pg_roles where rolname = ${settings.role}
-      union all
-      select unnest(proconfig) from pg_proc
-      where pronamespace = 'public'::regnamespace and '/rpc/' || proname = ${settings['request.path']}
+      union all select unnest(proconfig) from called
     ) as configured (setting) where setting like 'statement_timeout=%'
-    union all
-    select set_config(key, value, true) from json_each_text(${JSON.stringify(settings)}::text::json)`.execute(
-    db,
-  );
+    union all select set_config(key, value, true)
+      from json_each_text(${JSON.stringify(settings)}::text::json)`.execute(db);
 }
 
 const { rawJSON } = JSON as unknown as { rawJSON: (number: string) => unknown };

@@ -54,8 +54,7 @@ export async function callFunction(
     }
     return responseOf(answer, called.return_type === 'void', method === 'HEAD');
   };
-  const readOnly = isRead || called.volatility !== 'v';
-  return connection.withContext(undefined, run, { rpc: { method, path, readOnly } });
+  return connection.withContext(undefined, run, { rpc: { method, path, readOnly: isRead } });
 }
 
 type Answer = { body: string; count: number; status: string | null; headers: string | null };

@@ -11,6 +11,8 @@ export const readiness: Check = {
   async execute(run) {
     const { status, body } = await askGateway(run, '/readyz');
     if (status === 200) return 'It is ready.';
+    if (status === 404 && (await askGateway(run, '/healthz')).status === 200)
+      return 'It answers. Its proxy keeps /readyz to itself.';
     const { checks = {} } = (Buffer.isBuffer(body) ? {} : body) as {
       checks?: Record<string, { ok: boolean }>;
     };

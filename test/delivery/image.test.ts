@@ -132,6 +132,11 @@ describe('.github/dependabot.yml', () => {
 });
 
 type ComposeService = {
+  command?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
+  mem_limit?: string;
+  networks?: string[];
   environment?: Record<string, string>;
   ports?: string[];
   depends_on?: Record<string, { condition: string }>;
@@ -141,8 +146,10 @@ type ComposeService = {
 };
 
 describe('compose.yaml', () => {
-  const { services } = parse(readFileSync('compose.yaml', 'utf8')) as {
+  const filledIn = readFileSync('compose.yaml', 'utf8').replace(/\$\{REDIS_PASSWORD[^}]*\}/g, 'of-redis');
+  const { services, networks } = parse(filledIn, { merge: true }) as {
     services: Record<string, ComposeService>;
+    networks: Record<string, { name?: string; internal?: boolean }>;
   };
   const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'));
 
@@ -152,7 +159,8 @@ describe('compose.yaml', () => {
       const example = parseEnv(readFileSync('.env.example', 'utf8')) as Record<string, string>;
       const config = loadConfig({ ...example, ...decided });
       expect(config).toMatchObject({ port: 3000, trustProxy: 1, requireHttps: true });
-      expect(new URL(config.secrets.redisUrl ?? '').hostname).toBe('redis');
+      const { hostname, password } = new URL(config.secrets.redisUrl ?? '');
+      expect([hostname, password]).toEqual(['redis', 'of-redis']);
       expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(config.shutdownGraceSeconds);
       expect(read_only).toBe(true);
     }
@@ -163,6 +171,23 @@ describe('compose.yaml', () => {
     expect(published.map(([name]) => name)).toEqual(['proxy']);
     const addresses = gateways.map(([name]) => `${name}:3000`).join(' ');
     expect(readFileSync('ops/Caddyfile', 'utf8')).toContain(`reverse_proxy ${addresses} {`);
+  });
+
+  test('takes from every service the rights and the memory that it does not need', () => {
+    for (const [name, { cap_drop, security_opt, mem_limit }] of Object.entries(services)) {
+      expect([cap_drop, security_opt], name).toEqual([['ALL'], ['no-new-privileges:true']]);
+      expect(mem_limit, name).toMatch(/^\d+m$/);
+    }
+  });
+
+  test('has a Redis with a password, in a network of its own with the gateways, which Prometheus is not in', () => {
+    expect(services['redis']?.command?.join(' ')).toContain('--requirepass of-redis ');
+    expect(networks).toEqual({ default: { name: 'sounds-service' }, redis: { internal: true } });
+    const inNetwork = Object.entries(services).filter(([, { networks = ['default'] }]) =>
+      networks.includes('redis'),
+    );
+    expect(inNetwork.map(([name]) => name)).toEqual(['gateway-a', 'gateway-b', 'redis']);
+    expect(services['redis']?.networks).toEqual(['redis']);
   });
 
   test('starts a service when those that it needs are healthy, which each of these can tell', () => {

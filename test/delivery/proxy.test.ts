@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import { canRunCaddy, startCaddy } from '../support/caddy.ts';
+import { latch } from '../support/latch.ts';
 import { freePort } from '../support/ports.ts';
 import { environment, startListening } from '../support/server-process.ts';
 
@@ -39,9 +42,10 @@ async function startStub(behave: RequestListener) {
 async function withStubs(
   behave: RequestListener,
   check: (url: string, seen: () => IncomingMessage[][], accessLog: string) => Promise<void>,
+  changes?: Record<string, string>,
 ) {
   const [one, other] = [await startStub(behave), await startStub(behave)];
-  const caddy = await startCaddy([one.port, other.port]);
+  const caddy = await startCaddy([one.port, other.port], changes);
   await check(caddy.url, () => [one.seen, other.seen], caddy.accessLog);
   await caddy.stop();
   await Promise.all([one.stop(), other.stop()]);
@@ -76,6 +80,45 @@ describe('the proxy of compose.yaml', () => {
           error: { code: 'server_error', message: expect.stringMatching(/\.$/) },
         });
       },
+    );
+  });
+
+  test('keeps /readyz, which tells how the parts behind the gateways are, to itself', async () => {
+    await withStubs(
+      (_req, res) => res.end('of a gateway'),
+      async (url, seen) => {
+        const { origin } = new URL(url);
+        for (const path of ['/readyz', '/readyz/', '/READYZ', '/%72eadyz', '/readyz?x']) {
+          const { status, text } = await send(origin + path, 'GET');
+          expect([status, JSON.parse(text).error], path).toEqual([
+            404,
+            { code: 'not_found', message: 'There is no such path.' },
+          ]);
+        }
+        expect(seen().flat()).toEqual([]);
+      },
+    );
+  });
+
+  test('ends a download that nobody takes, and the memory that it holds', async () => {
+    const closed = latch();
+    await withStubs(
+      (_req, res) => res.once('close', closed.open).end(Buffer.alloc(50_000_000)),
+      async (url) => {
+        const { hostname, port } = new URL(url);
+        const socket = connect({
+          host: hostname,
+          port: Number(port),
+          servername: hostname,
+          rejectUnauthorized: false,
+        });
+        await once(socket, 'secureConnect');
+        socket.pause().on('error', () => {});
+        socket.write(`GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+        await closed.opened;
+        socket.destroy();
+      },
+      { 'write 2m': 'write 2s' },
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, inject } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { type DoctorStack, problemsIn, resultOf, test } from '../support/doctor-stack.ts';
 import { startGateway } from '../support/gateway.ts';
+import { startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
@@ -52,6 +53,19 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     expect(resultOf(results, 'Gateway proxies')?.detail).toContain(
       'It mistakes a proxy (127.0.0.1) for the client',
     );
+  });
+
+  test('takes no offence at a proxy that keeps /readyz to itself, as that of compose.yaml does', async ({
+    ownStack,
+  }) => {
+    const gateway = await gatewayOf(ownStack);
+    const network = await startNetwork(new URL(gateway.url).origin, ({ path }) =>
+      path === '/readyz' ? 404 : undefined,
+    );
+    const results = await ownStack.diagnose({}, network.url);
+    await gateway.close();
+    expect(problemsIn(results)).toEqual([]);
+    expect(resultOf(results, 'Gateway')?.detail).toBe('It answers. Its proxy keeps /readyz to itself.');
   });
 
   test('reports when nothing answers', async ({ ownStack }) => {

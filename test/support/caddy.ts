@@ -23,15 +23,27 @@ const acceptsTls = (port: number) =>
       });
   });
 
-/** Runs ops/Caddyfile with a certificate of its own making, in front of these two ports instead of the containers. */
-export async function startCaddy(gatewayPorts: readonly [number, number]) {
+/**
+ * Runs ops/Caddyfile with a certificate of its own making, in front of these two ports instead of the containers.
+ * @param changes what to replace in it, for this run
+ */
+export async function startCaddy(
+  gatewayPorts: readonly [number, number],
+  changes: Record<string, string> = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-caddy-'));
   const configuration = join(folder, 'Caddyfile');
-  const delivered = await readFile('ops/Caddyfile', 'utf8');
-  const gateways = gatewayPorts.map((port) => `127.0.0.1:${port}`).join(' ');
-  expect(delivered).toContain('gateway-a:3000 gateway-b:3000');
-  const forTests = `{\n admin off\n skip_install_trust\n auto_https disable_redirects\n}\n`;
-  await writeFile(configuration, forTests + delivered.replace('gateway-a:3000 gateway-b:3000', gateways));
+  let delivered = await readFile('ops/Caddyfile', 'utf8');
+  const forTests = {
+    'gateway-a:3000 gateway-b:3000': gatewayPorts.map((port) => `127.0.0.1:${port}`).join(' '),
+    '{\n\tservers {': '{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tservers {',
+    ...changes,
+  };
+  for (const [text, changed] of Object.entries(forTests)) {
+    expect(delivered).toContain(text);
+    delivered = delivered.replace(text, changed);
+  }
+  await writeFile(configuration, delivered);
 
   const port = await freePort();
   const accessLog = join(folder, 'access.log');

@@ -19,6 +19,7 @@ import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
 import { restRequests } from './api/rest.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
+import { MAX_ROWS } from './api/rest-functions.ts';
 import { storageRoutes } from './api/storage.ts';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { as } from './database.ts';
@@ -184,7 +185,7 @@ async function dataApp(
   const unfinishedDir = join(storageDir, 'unfinished');
   const app = new App({
     connection,
-    api: { enabled: true, schemas: ['public'], max_rows: 1000 },
+    api: { enabled: true, schemas: ['public'], max_rows: MAX_ROWS },
     auth: { enabled: false, jwt_secret: LOCAL_KEYS.jwtSecret },
     storage: { enabled: true },
     studio: { enabled: true },

@@ -2,7 +2,8 @@ import { CompiledQuery } from 'kysely';
 import type { Database, RestConnection } from './rest-connection.ts';
 import { refusal } from './rest-errors.ts';
 
-const MAX_ROWS = 1000;
+/** As on a new project. */
+export const MAX_ROWS = 1000;
 
 // What asks for a part of the result, for a count or for another form is left to Lite.
 const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
@@ -76,7 +77,8 @@ function isPlain({ method, headers }: Request, query: URLSearchParams): boolean 
   return (
     (method === 'POST' ? query.size === 0 : /^(GET|HEAD)$/.test(method) && !isShaped) &&
     /^(application\/json|$)/.test(headers.get('content-type') ?? '') &&
-    /\*\/\*|application\/json|^$/.test(headers.get('accept') ?? '') &&
+    /^(\*\/\*|application\/json|$)/.test(headers.get('accept') ?? '') &&
+    !headers.has('range') &&
     profile === 'public' &&
     PREFERENCES.test(headers.get('prefer') ?? '')
   );

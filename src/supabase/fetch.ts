@@ -149,7 +149,7 @@ export function createFetch(metrics: Metrics | null) {
       const { deadline, end } = begin('export');
       try {
         const { statusCode, headers, body } = await open(url, 'export', init, deadline);
-        body.once('close', () => end(body.readableEnded ? statusCode : null));
+        body.once('close', () => end(statusCode)); // also when the client went away: that is no failure of Supabase
         return statusCode === 200 ? body : toResponse(statusCode, headers, await body.text());
       } catch (error) {
         end(null);

@@ -3,8 +3,8 @@ import { apiBase } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import type { Check } from './check.ts';
 import { migrations } from './database.ts';
-import { NotChecked, Problem, reasonOf } from './problem.ts';
-import { secretKey } from './project.ts';
+import { NotChecked, Problem, reasonOf, Warning } from './problem.ts';
+import { isLocal, secretKey } from './project.ts';
 import { askApi, forwardedAddress, type Run } from './run.ts';
 import shipped from './schema.json' with { type: 'json' };
 
@@ -123,11 +123,16 @@ export const multiFactor: Check = {
     const headers = { apikey: run.config.supabase.publishableKey, Authorization: `Bearer ${run.token}` };
     const body = { factor_type: 'totp', friendly_name: 'npm run doctor' };
     const { status } = await run.ask('/auth/v1/factors', { method: 'POST', headers, body });
-    if (status >= 300) return 'No factor can be enrolled.';
-    throw new Problem(
-      'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
-      'Switch off every factor under Authentication, Multi-Factor, in the dashboard.',
-    );
+    const remedy = 'Switch off every factor under Authentication, Multi-Factor, in the dashboard.';
+    if (status < 300)
+      throw new Problem(
+        'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
+        remedy,
+      );
+    // Auth itself refuses with 4xx what is switched off; no local one lets it be switched.
+    if (status >= 500 && !isLocal(run.config.supabase.url))
+      throw new Warning('It is switched on at Auth, and only the database refuses it.', remedy);
+    return 'No factor can be enrolled.';
   },
 };
 
@@ -160,8 +165,7 @@ export const addressForwarding: Check = {
   async execute(run) {
     const [noted] = await sessionAddresses(run);
     if (noted === forwardedAddress) return "Auth applies its limits to the app user's address.";
-    if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(run.config.supabase.url))
-      throw new NotChecked('A local stack does not forward addresses.');
+    if (isLocal(run.config.supabase.url)) throw new NotChecked('A local stack does not forward addresses.');
     throw new Problem(
       'Auth mistakes the gateway for the client: all app users share one sign-in limit.',
       'Switch on IP address forwarding under Authentication, Rate Limits, in the dashboard, and use a secret key that begins with sb_secret_.',

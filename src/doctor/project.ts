@@ -5,7 +5,7 @@ import { ask, type Run } from './run.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
 
-const isLocal = (url: string) => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
+export const isLocal = (url: string) => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
 
 export const address: Check = {
   name: 'SUPABASE_URL',
@@ -16,7 +16,7 @@ export const address: Check = {
       ? 'Start the local Supabase: npm run dev, or npx supabase start. SUPABASE_URL needs the port that it has there: that of SUPABASE_PORT, 54321 unless you set it.'
       : 'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
     const answer = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
-      if (/^ERR_SSL/.test(codeOf(error)))
+      if (/^ERR_SSL/.test(codeOf(error)) || /before secure TLS connection/.test(reasonOf(error)))
         throw new Problem(
           `What answers at ${url} speaks no https.`,
           'Write http:// instead of https:// into SUPABASE_URL, or correct its port.',

@@ -175,7 +175,9 @@ describe.runIf(embedded)('npm run doctor', () => {
       expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
-    test('Auth ignores the client address that the gateway forwards', async ({ ownStack }) => {
+    test('Auth of a hosted project ignores the client address that the gateway forwards, and has second factors switched on', async ({
+      ownStack,
+    }) => {
       await ownStack.superuser.unsafe(`
         create function extensions.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
         create trigger forget_address before update on auth.sessions for each row execute function extensions.forget_address()`);
@@ -185,7 +187,10 @@ describe.runIf(embedded)('npm run doctor', () => {
       const here = await ownStack.diagnose();
       await ownStack.superuser.unsafe('drop function extensions.forget_address cascade');
       const finding = /^IP address forwarding: .*Authentication, Rate Limits, .*sb_secret_/;
-      expect(there).toEqual([expect.stringMatching(finding)]);
+      expect(there).toEqual([
+        expect.stringMatching(/^warning in Multi-factor sign-in: .*Authentication, Multi-Factor/),
+        expect.stringMatching(finding),
+      ]);
       expect(resultOf(here, 'IP address forwarding')?.status).toBe('not checked');
     });
 

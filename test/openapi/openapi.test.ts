@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { createConfig, lint } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { documentText, generatedFiles } from 'sounds-dev/openapi';
@@ -11,14 +12,9 @@ test('openapi.json and the page of the guide are up to date; if not, run: npm ru
     expect(await readFile(path, 'utf8'), path).toBe(text);
 });
 
-test('openapi.json passes the recommended rules of Redocly without a warning', () => {
-  const { stdout, stderr } = spawnSync('redocly', ['lint', 'openapi.json', '--format=json'], {
-    encoding: 'utf8',
-    env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-  });
-  const { totals, problems } = JSON.parse(stdout || `{"problems": ${JSON.stringify(stderr)}}`);
-  expect(problems).toEqual([]);
-  expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+test('openapi.json passes the recommended rules of Redocly without a warning', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  expect(await lint({ ref: 'openapi.json', config })).toEqual([]);
 });
 
 /** Where a schema has an object or an enum that is no component of its own: generators make up a name for it. */

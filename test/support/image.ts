@@ -1,8 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import dockerignore from '@balena/dockerignore';
-import { type Copy, DockerfileParser, type Instruction } from 'dockerfile-ast';
+import { basename, join, resolve } from 'node:path';
 
 /** What an image holds and how it runs. */
 export type Image = {
@@ -15,25 +13,27 @@ export type Image = {
   healthcheck: string[];
 };
 
-const ignored = dockerignore.default().add(readFileSync('.dockerignore', 'utf8').split('\n'));
+/** Files and folders that .dockerignore, which hides all others, lets into the build. */
+const shown = readFileSync('.dockerignore', 'utf8')
+  .split('\n')
+  .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
 
-/** Copies as the COPY of a Dockerfile does; what .dockerignore hides from the build cannot be copied from it. */
-function copy(instruction: Instruction, stages: Map<string, Image>, stage: Image) {
-  const from = stages.get((instruction as Copy).getFromFlag()?.getValue() ?? '');
-  const words = instruction.getArguments().map((word) => word.getValue());
+const isShown = (path: string) => shown.some((name) => path === name || path.startsWith(`${name}/`));
+
+/** Copies as `COPY [--from=stage] source… target` does. @throws for a source that .dockerignore hides */
+function copy(text: string, stages: Map<string, Image>, stage: Image) {
+  const [, name, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(text) ?? [];
+  const from = name === undefined ? undefined : stages.get(name);
+  const words = paths.split(' ');
   const target = words.pop() ?? '';
-  const destination = resolve(
-    join(stage.root, stage.workdir),
-    target.startsWith('/') ? `.${target}` : target,
-  );
-  const source = (word: string) => (from ? join(from.root, word) : word);
+  const destination = join(stage.root, resolve('/', stage.workdir, target));
   for (const word of words) {
-    const intoFolder = words.length > 1 || target.endsWith('/') || target === '.';
-    const isFolder = statSync(source(word)).isDirectory();
-    cpSync(source(word), isFolder || !intoFolder ? destination : join(destination, word), {
+    if (from === undefined && !isShown(word)) throw new Error(`.dockerignore hides ${word} from the build.`);
+    const source = from ? join(from.root, word) : word;
+    const intoFolder = target.endsWith('/') && !statSync(source).isDirectory();
+    cpSync(source, intoFolder ? join(destination, basename(word)) : destination, {
       recursive: true,
       verbatimSymlinks: true,
-      filter: (path) => from !== undefined || !ignored.ignores(relative('.', path)),
     });
   }
 }
@@ -54,16 +54,17 @@ export const buildEnvironment = () =>
 export function buildImage(folder: string): Image {
   const stages = new Map<string, Image>();
   let stage: Image | undefined;
-  for (const instruction of DockerfileParser.parse(readFileSync('Dockerfile', 'utf8')).getInstructions()) {
-    const text = instruction.getArgumentsContent() ?? '';
-    const words = text.split(/\s+/);
-    if (instruction.getKeyword() === 'FROM') {
+  for (const line of readFileSync('Dockerfile', 'utf8').split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const [, keyword = '', text = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
+    const words = text.split(' ');
+    if (keyword === 'FROM') {
       stage = emptyStage(join(folder, String(stages.size)));
       stages.set(words[2] ?? 'last', stage);
       continue;
     }
     if (stage === undefined) throw new Error('The Dockerfile does not begin with FROM.');
-    switch (instruction.getKeyword()) {
+    switch (keyword) {
       case 'WORKDIR':
         stage.workdir = text;
         mkdirSync(join(stage.root, text), { recursive: true });
@@ -72,7 +73,7 @@ export function buildImage(folder: string): Image {
         Object.assign(stage.env, Object.fromEntries(words.map((word) => word.split('=', 2))));
         break;
       case 'COPY':
-        copy(instruction, stages, stage);
+        copy(text, stages, stage);
         break;
       case 'RUN':
         execFileSync('sh', ['-c', text], {
@@ -94,7 +95,7 @@ export function buildImage(folder: string): Image {
       case 'EXPOSE':
         break;
       default:
-        throw new Error(`${instruction.getKeyword()} is not followed here.`);
+        throw new Error(`${keyword} is not followed here.`);
     }
   }
   if (stage === undefined) throw new Error('The Dockerfile is empty.');

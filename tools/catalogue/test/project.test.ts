@@ -1,9 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, onTestFinished } from 'vitest';
-import { test as withoutMigrations } from '../../../packages/local-supabase/test/supabase.ts';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
+import { test as withoutMigrations } from '../../../test/support/embedded-supabase.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { test } from '../../../test/support/test.ts';
 import { importFolder, makeFolder, startImport, type Target } from './folder.ts';

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
-import { exchange, test } from '../../../packages/local-supabase/test/identities.ts';
-import { newEmail } from '../../../packages/local-supabase/test/supabase.ts';
+import { newEmail } from '../../../test/support/embedded-supabase.ts';
+import { exchange, test } from '../../../test/support/identities.ts';
 import { run } from '../../../test/support/processes.ts';
 
 describe.runIf(inject('stack').embedded)('npm run id-token', () => {

@@ -1,8 +1,8 @@
+import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
-import { alone } from '../../../test/support/fixture.ts';
-import { type IdTokenOptions, makeIdToken } from '../src/identity-provider.ts';
-import { test as base, clientOf, type Supabase } from './supabase.ts';
+import { test as base, clientOf, type Supabase } from './embedded-supabase.ts';
+import { alone } from './fixture.ts';
 
 /** On the stack that has our migrations, where addresses need no confirmation. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({

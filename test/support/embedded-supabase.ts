@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ApiOptions, startApi } from 'local-supabase/api';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import { startPostgres } from 'local-supabase/postgres';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
-import { alone } from '../../../test/support/fixture.ts';
-import { preparedFolder } from '../../../test/support/prepared.ts';
-import { type ApiOptions, startApi } from '../src/api.ts';
-import { LOCAL_KEYS } from '../src/keys.ts';
-import { startPostgres } from '../src/postgres.ts';
+import { alone } from './fixture.ts';
+import { preparedFolder } from './prepared.ts';
 
 // These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
 // must hold on the one that TEST_SUPABASE_URL names.

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
-import { howToApply, MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
+import { MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
 import { type Stack, startStack } from 'local-supabase/stack';
 import { pino } from 'pino';
 import { diskProblem, FULL_MB, NEEDED_MB } from './disk.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { prettyLog } from './log.ts';
+import { howToApply } from './pending-migrations.ts';
 import { type Player, startPlayer } from './player.ts';
 import { watchSchemas } from './schema-watch.ts';
 import { seed } from './seed.ts';
@@ -70,7 +71,12 @@ async function run(settings: Settings): Promise<void> {
   const problem = diskProblem(settings.dataDir, NEEDED_MB);
   if (problem) throw new Error(problem);
   const warnings: string[] = [];
-  stack = startStack({ ...settings, log, warn: (line) => warnings.push(line) });
+  stack = startStack({
+    ...settings,
+    otherPorts: { PORT: settings.gatewayPort, PLAYER_PORT: settings.playerPort },
+    log,
+    warn: (line) => warnings.push(line),
+  });
   const running = await stack;
   void running.exited.then(() => {
     if (ending) return;

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import express, { type RequestHandler } from 'express';
-import { howToApply, migrationDrift } from 'local-supabase/migrations';
+import { migrationDrift } from 'local-supabase/migrations';
 import { createApp } from '../../src/app.ts';
 import { configOrExit } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';
+import { howToApply } from './pending-migrations.ts';
 import { DEMO } from './seed.ts';
 
 // The gateway as `npm run dev` starts it: that of src/server.ts, and around it what no deployment may have.

@@ -24,6 +24,7 @@ import { storageRoutes } from './api/storage.ts';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { as } from './database.ts';
 import { LOCAL_KEYS } from './keys.ts';
+import { PROJECT } from './project.ts';
 
 /** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
@@ -170,7 +171,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
 
 /** One of the mails that `supabase start` sends, too. */
 const template = (name: string) => ({
-  content_path: fileURLToPath(new URL(`../../../supabase/templates/${name}.html`, import.meta.url)),
+  content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, PROJECT)),
 });
 
 async function dataApp(

@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { getAuthSchemaSql, getStorageSchemaSql } from '@supabase/lite';
 import postgres from 'postgres';
 import { SUPERUSER } from './postgres.ts';
-
-const root = new URL('../../../', import.meta.url);
+import { PROJECT } from './project.ts';
 
 /** The same database, as another role. */
 export function as(role: string, databaseUrl: string): string {
@@ -64,7 +63,7 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
  * @param project the folder that holds `supabase/`
  * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
  */
-export async function migrate(databaseUrl: string, project = root): Promise<void> {
+export async function migrate(databaseUrl: string, project = PROJECT): Promise<void> {
   await supabase([
     'migration',
     'up',
@@ -92,7 +91,7 @@ export async function supabase(args: string[]): Promise<string> {
   };
   try {
     const run = promisify(execFile);
-    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: root, env, maxBuffer: 2 ** 26 });
+    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: PROJECT, env, maxBuffer: 2 ** 26 });
     return stdout;
   } finally {
     await rm(home, { recursive: true, force: true });

@@ -6,8 +6,8 @@ import { type CryptoKey, type JWK, SignJWT } from 'jose';
  * client id, which is the audience of the tokens, is that of an app that exists only on this machine.
  */
 export const PROVIDERS = {
-  google: { issuer: 'https://accounts.google.com', clientId: 'sounds-service-local' },
-  apple: { issuer: 'https://appleid.apple.com', clientId: 'sounds-service-local' },
+  google: { issuer: 'https://accounts.google.com', clientId: 'local-supabase' },
+  apple: { issuer: 'https://appleid.apple.com', clientId: 'local-supabase' },
 } as const;
 
 export type Provider = keyof typeof PROVIDERS;

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
+import { PROJECT } from './project.ts';
 
 /** The folder of the files. */
-export const MIGRATIONS = new URL('../../../supabase/migrations/', import.meta.url);
+export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
 
 /** How the files in supabase/migrations differ from what a database has applied. */
 export interface MigrationDrift {
@@ -39,10 +40,6 @@ export async function migrationDrift(databaseUrl: string): Promise<MigrationDrif
     late: late === undefined ? undefined : { file: path(late), last },
   };
 }
-
-/** What to do about migrations that a running stack does not have. */
-export const howToApply = (pending: string[]) =>
-  `${pending.join(', ')} has not been applied. Stop npm run dev, and start it again.`;
 
 interface AppliedMigration {
   version: string;

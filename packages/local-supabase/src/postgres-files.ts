@@ -66,7 +66,7 @@ async function importPrograms(packageName: string, release: Release): Promise<Pr
 
 function copyPrograms(native: string): Programs {
   const version = JSON.parse(readFileSync(resolve(native, '../package.json'), 'utf8')).version as string;
-  const copy = join(tmpdir(), `sounds-service-postgres-${version}`);
+  const copy = join(tmpdir(), `local-supabase-postgres-${version}`);
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`;
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
@@ -86,7 +86,7 @@ export function ownFolder(folder: string, account = serverAccount(folder)): stri
   const wanted = resolve(folder);
   const elsewhere = join(
     SHARED_PLACE,
-    `sounds-service-${createHash('sha256').update(wanted).digest('hex').slice(0, 12)}`,
+    `local-supabase-${createHash('sha256').update(wanted).digest('hex').slice(0, 12)}`,
   );
   const place = prepare(wanted, account) ? wanted : elsewhere;
   if (place === elsewhere && !prepare(elsewhere, account)) {

@@ -21,7 +21,7 @@ export async function startBareDatabase(
   release: Release = 17,
   { durable = false } = {},
 ): Promise<ScratchDatabase> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sounds-service-scratch-'));
+  const dataDir = await mkdtemp(join(tmpdir(), 'local-supabase-scratch-'));
   const { databaseUrl, ...postgres } = await startPostgres({ dataDir, port: 0, durable, release });
   const stop = async () => {
     await postgres.stop();

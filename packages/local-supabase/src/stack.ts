@@ -33,9 +33,8 @@ export interface StackOptions {
   /** 0 picks a free one. */
   apiPort: number;
   databasePort: number;
-  /** Must be free as well; nothing here listens on them. */
-  gatewayPort?: number;
-  playerPort?: number;
+  /** Must be free as well, by the variable that sets each; nothing here listens on them. */
+  otherPorts?: Record<string, number>;
   /** Forgets what the folder holds. */
   fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
@@ -77,8 +76,7 @@ async function startLocked(options: StackOptions, unlock: () => void): Promise<S
   await stopLeftover(database);
   // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
   await requireFreePorts({
-    PORT: options.gatewayPort ?? 0,
-    PLAYER_PORT: options.playerPort ?? 0,
+    ...options.otherPorts,
     SUPABASE_PORT: options.apiPort,
     SUPABASE_DB_PORT: options.databasePort,
   });

@@ -65,7 +65,7 @@ export const favoriteEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params }) => {
-      await context.data.perform(caller, 'remove_favorite', {
+      await context.data.call(caller, 'remove_favorite', {
         disliked_sound: params.soundId,
       });
       return { data: { ok: true } };

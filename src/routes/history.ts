@@ -65,7 +65,7 @@ export const historyEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      await context.data.perform(caller, 'clear_history');
+      await context.data.call(caller, 'clear_history');
       return { data: { ok: true } };
     },
   }),
@@ -83,7 +83,7 @@ export const historyEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params }) => {
-      await context.data.perform(caller, 'remove_from_history', { forgotten_sound: params.soundId });
+      await context.data.call(caller, 'remove_from_history', { forgotten_sound: params.soundId });
       return { data: { ok: true } };
     },
   }),

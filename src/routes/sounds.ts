@@ -57,8 +57,8 @@ export const soundEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, query }) =>
-      (await context.data.service.call(caller, 'list_filtered_sounds', {
-        filters: JSON.stringify({ ...query, search: query.search?.normalize() }),
+      (await context.data.service.call(caller, 'list_sounds', {
+        filters: JSON.stringify(query),
       })) as SoundPage,
   }),
 

@@ -26,8 +26,8 @@ type Arguments<Name extends FunctionName> =
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',
   'list_categories',
-  'list_filtered_sounds',
   'list_home_sections',
+  'list_sounds',
 ]);
 
 /** What changes nothing: it may be asked for again. */
@@ -92,9 +92,6 @@ const refusing =
     throw error instanceof PostgrestError ? refused(error, name, isUsers) : serverError(error);
   };
 
-/** What answers with a value, with none, or with either. */
-type Expected = 'value' | 'nothing' | 'either';
-
 /** The data of the project: SQL functions. */
 export function createData({ user, service }: Clients, stream: DataStream) {
   function query<Name extends FunctionName>(
@@ -129,7 +126,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
   }
 
   const calling =
-    (runner: Client, expected: Expected) =>
+    (runner: Client, mayFindNothing: boolean) =>
     async <Name extends FunctionName>(
       caller: Caller | null,
       name: Name,
@@ -139,20 +136,17 @@ export function createData({ user, service }: Clients, stream: DataStream) {
       const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
       const isUsers = caller?.via === 'jwt' && runner === user;
       const { data, status } = await askAgain(ask, reads.has(name)).catch(refusing(name, isUsers));
-      // A 404 without a body looks like a 204 by now, which is due to functions that return nothing; as_api_key answers null.
-      const statusOfNothing = expected === 'nothing' && caller?.via !== 'api_key' ? 204 : 200;
-      if (data === null && (expected === 'value' || status !== statusOfNothing))
+      // A 404 without a body looks like a 204 by now.
+      if (data === null && !(mayFindNothing && status === 200))
         throw serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
       return data;
     };
 
   const callsBy = (runner: Client) => ({
     /** Calls a function that always has a value. */
-    call: calling(runner, 'value'),
+    call: calling(runner, false),
     /** Calls a function that may find nothing, and then has the value null. */
-    find: calling(runner, 'either'),
-    /** Calls a function that returns nothing. */
-    perform: calling(runner, 'nothing'),
+    find: calling(runner, true),
   });
 
   /**

@@ -194,7 +194,7 @@ isOneToOne: false
 { Args: { "arguments"?: Json,"key_hash": string,"operation": string }; Returns: Json
                            },
 "clear_history":
-{ Args: Record<PropertyKey, never>; Returns: undefined
+{ Args: Record<PropertyKey, never>; Returns: boolean
                            },
 "count_play":
 { Args: { "by_key"?: boolean,"idempotency_key"?: string,"played_sound": string,"player"?: string }; Returns: Json
@@ -209,7 +209,7 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "doctor_revoke_key":
-{ Args: { "prefix": string }; Returns: undefined
+{ Args: { "prefix": string }; Returns: boolean
                            },
 "doctor_session_addresses":
 { Args: { "account": string }; Returns: Json
@@ -229,9 +229,6 @@ isOneToOne: false
 "list_favorites":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
-"list_filtered_sounds":
-{ Args: { "filters"?: Json }; Returns: Json
-                           },
 "list_history":
 { Args: { "before_moment"?: string,"before_sound"?: string,"page_size"?: number }; Returns: Json
                            },
@@ -239,25 +236,25 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_sounds":
-{ Args: { "after"?: string,"category_slug"?: string,"featured"?: boolean,"include_children"?: boolean,"page_size"?: number,"title_search"?: string }; Returns: Json
-                           },
-"refused_sounds":
-{ Args: { "sounds": Json }; Returns: Json
+{ Args: { "filters"?: Json }; Returns: Json
                            },
 "remove_favorite":
-{ Args: { "disliked_sound": string }; Returns: undefined
+{ Args: { "disliked_sound": string }; Returns: boolean
                            },
 "remove_from_history":
-{ Args: { "forgotten_sound": string }; Returns: undefined
+{ Args: { "forgotten_sound": string }; Returns: boolean
                            },
 "replica_lag_seconds":
 { Args: Record<PropertyKey, never>; Returns: number
                            },
 "touch_last_seen":
-{ Args: Record<PropertyKey, never>; Returns: undefined
+{ Args: Record<PropertyKey, never>; Returns: boolean
                            },
 "update_customer":
 { Args: { "changes": Json }; Returns: Json
+                           },
+"validate_sounds":
+{ Args: { "sounds": Json }; Returns: Json
                            }
           }
           Enums: {

@@ -16,7 +16,7 @@ export function createLastSeen(data: Data, log: Logger) {
     if (caller?.via !== 'jwt' || noted.has(caller.userId)) return;
     noted.set(caller.userId, true);
     // With a deadline of its own, not what is left of the request's.
-    const note = () => data.perform(caller, 'touch_last_seen');
+    const note = () => data.call(caller, 'touch_last_seen');
     requestContext.exit(note).catch((error: unknown) => {
       noted.delete(caller.userId);
       log.warn({ err: error }, 'last_seen_at could not be written');

@@ -151,7 +151,7 @@ create policy "Nobody reaches visitors by day" on private.visitors_by_day
   for all to anon, authenticated, service_role using (false) with check (false);
 
 -- Definer, because last_seen_at is not the customer's to write.
-create function private.touch_last_seen() returns void
+create function private.touch_last_seen() returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
@@ -166,16 +166,18 @@ begin
       insert into private.visitors_by_day as counter values (today, 1)
         on conflict (day) do update set visitors = counter.visitors + 1;
     end if;
+    return true;
   end if;
+  return false;
 end
 $$;
 grant execute on function private.touch_last_seen to authenticated;
 
-create function public.touch_last_seen() returns void
+create function public.touch_last_seen() returns boolean
 language plpgsql volatile set search_path = '' as $$
 begin
-  perform private.touch_last_seen();
+  return private.touch_last_seen();
 end
 $$;
-comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes.';
+comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes; whether it did.';
 grant execute on function public.touch_last_seen to authenticated;

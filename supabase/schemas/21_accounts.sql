@@ -186,7 +186,7 @@ $$;
 create trigger sounds_service_mirror_account
   after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
 
-create function private.void_what_came_before() returns trigger
+create function private.reset_unverified_credentials() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
@@ -198,10 +198,10 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_void_what_came_before
+create trigger sounds_service_reset_unverified_credentials
   before update of email_confirmed_at on auth.users for each row
   when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
-  execute function private.void_what_came_before();
+  execute function private.reset_unverified_credentials();
 
 -- What somebody sends along with a sign-up, straight at Auth, stays in the account when its address is confirmed, and is part of
 -- every access token: a stranger could make the tokens of an address longer than the gateway takes, for good. Of metadata that
@@ -234,15 +234,15 @@ create function private.deactivation_ban() returns timestamptz
 language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
 
 -- Auth knows one ban for each account. While ours is in force, the dashboard's is kept here.
-create table private.set_aside_bans (
+create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
 );
-comment on table private.set_aside_bans is
+comment on table private.suspended_bans is
   'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
 
-alter table private.set_aside_bans enable row level security;
-create policy "Nobody reaches set-aside bans" on private.set_aside_bans
+alter table private.suspended_bans enable row level security;
+create policy "Nobody reaches suspended bans" on private.suspended_bans
   for all to anon, authenticated, service_role using (false) with check (false);
 
 create function private.apply_activation() returns trigger
@@ -250,11 +250,11 @@ language plpgsql security definer set search_path = '' as $$
 begin
   if new.is_active then
     update auth.users
-      set banned_until = (select banned_until from private.set_aside_bans where customer_id = new.id)
+      set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id)
       where id = new.id;
-    delete from private.set_aside_bans where customer_id = new.id;
+    delete from private.suspended_bans where customer_id = new.id;
   else
-    insert into private.set_aside_bans
+    insert into private.suspended_bans
       select id, banned_until from auth.users where id = new.id and banned_until is not null;
     update auth.users set banned_until = private.deactivation_ban() where id = new.id;
     delete from auth.sessions where user_id = new.id;
@@ -268,29 +268,29 @@ create trigger customers_apply_activation
   execute function private.apply_activation();
 
 -- Banning in the dashboard meanwhile changes the ban that was set aside; lifting it there must not open the door.
-create function private.set_ban_aside() returns trigger
+create function private.suspend_ban() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
-    delete from private.set_aside_bans where customer_id = new.id;
+    delete from private.suspended_bans where customer_id = new.id;
     if new.banned_until is not null then
-      insert into private.set_aside_bans values (new.id, new.banned_until);
+      insert into private.suspended_bans values (new.id, new.banned_until);
     end if;
     new.banned_until := private.deactivation_ban();
   end if;
   return new;
 end
 $$;
-create trigger sounds_service_set_ban_aside
+create trigger sounds_service_suspend_ban
   before update of banned_until on auth.users for each row
   when (old.banned_until is distinct from new.banned_until
     and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') -- private.deactivation_ban()
-  execute function private.set_ban_aside();
+  execute function private.suspend_ban();
 
 -- Deletion -----------------------------------------------------------------------------------------------------
 
 -- Auth keeps a log with names, e-mail addresses and IP addresses, and notes there even whom it deletes, before it does.
-create function private.forget_account() returns trigger
+create function private.purge_audit_log() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
@@ -301,8 +301,8 @@ exception when insufficient_privilege or undefined_table then
   return null;
 end
 $$;
-create trigger sounds_service_forget_account
-  after delete on auth.users for each row execute function private.forget_account();
+create trigger sounds_service_purge_audit_log
+  after delete on auth.users for each row execute function private.purge_audit_log();
 
 -- A row for each: what is inserted waits for nobody, where a counter would hold up other deletions.
 create table private.deleted_accounts (

@@ -20,10 +20,10 @@ grant execute on function private.is_file_path to authenticated, service_role;
 -- one that comes with Postgres.
 create function private.fold_for_search(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
-  select lower(extensions.unaccent('extensions.unaccent', value))
+  select lower(extensions.unaccent('extensions.unaccent', normalize(value, nfc)))
 $$;
 comment on function private.fold_for_search is
-  'A text as the search compares it: without case and accents. "Schöne Straße" becomes "schone strasse".';
+  'A text as the search compares it: without case and accents, however they were typed. "Schöne Straße" becomes "schone strasse".';
 -- Whoever may write sounds has their column search_title calculated.
 grant execute on function private.fold_for_search to service_role;
 
@@ -104,19 +104,6 @@ grant select, insert, update, delete on public.sounds to service_role;
 create trigger sounds_set_updated_at
   before update on public.sounds for each row execute function private.set_updated_at();
 
--- Some keyboards and systems write "é" as two characters; the service searches for the one.
-create function private.compose_title() returns trigger
-language plpgsql set search_path = '' as $$
-begin
-  new.title := normalize(new.title, nfc);
-  return new;
-end
-$$;
-create trigger sounds_compose_title
-  before insert or update of title on public.sounds for each row
-  when (new.title is not nfc normalized)
-  execute function private.compose_title();
-
 -- The name of a folder is part of a path, that of the bucket is not. A folder may be named like the bucket: then the file is there.
 create function private.refuse_bucket_in_path() returns trigger
 language plpgsql set search_path = '' as $$
@@ -188,17 +175,6 @@ create trigger sounds_keep_position_of_deleted
 create trigger sounds_keep_position_of_moved
   after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
   execute function private.keep_former_position();
-
-create function private.keep_all_positions() returns trigger
-language plpgsql security definer set search_path = '' as $$
-begin
-  insert into private.former_positions select created_at, list_rank from public.sounds
-    on conflict (created_at) do nothing;
-  return null;
-end
-$$;
-create trigger sounds_keep_positions_of_all
-  before truncate on public.sounds for each statement execute function private.keep_all_positions();
 
 -- A moment that is taken is moved to the next free millisecond. The lock makes concurrent inserts queue up for
 -- their moments. Because nobody else can take one before this transaction ends, long runs of milliseconds found

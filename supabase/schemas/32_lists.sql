@@ -125,25 +125,12 @@ end
 $$;
 grant execute on function private.list_sounds to authenticated, service_role;
 
--- Users may call the data API themselves, with arguments of any length: a search is compared with every title. What is longer
--- than the gateway allows is cut off; a category by one character less, as no slug has so many.
-create function public.list_sounds(
-  category_slug text default null, include_children boolean default false, featured boolean default null,
-  title_search text default null, page_size integer default 50, after timestamptz default null
-) returns json
-language sql stable set search_path = '' as $$
-  select private.list_sounds(
-    left(category_slug, 101), include_children, featured, left(title_search, 100), page_size, after
-  )
-$$;
-comment on function public.list_sounds is
-  'The same as list_filtered_sounds with an argument for each filter. Gateways of earlier releases call it.';
-grant execute on function public.list_sounds to authenticated, service_role;
-
 -- The gateway reads the catalogue by GET, so that a read replica may answer. PostgREST takes an argument of a GET that looks
 -- like a filter ("in", "is.x", "fts(x") for one, and users type such words. So what a client chose goes in one argument that
 -- begins with "{". Older releases of PostgREST hand it over as a JSON string, newer ones as the object: #>> makes text of either.
-create function public.list_filtered_sounds(filters jsonb default '{}') returns json
+-- Users may call the data API themselves, with values of any length, and a search is compared with every title: what is longer
+-- than the gateway allows is cut off; a category by one character less, as no slug has so many.
+create function public.list_sounds(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$
   select private.list_sounds(
     left(category, 101), coalesce(include_children, false), featured, left(search, 100), coalesce("limit", 50), cursor
@@ -152,9 +139,9 @@ language sql stable set search_path = '' as $$
     category text, include_children boolean, featured boolean, search text, "limit" integer, cursor timestamptz
   )
 $$;
-comment on function public.list_filtered_sounds is
+comment on function public.list_sounds is
   'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
-grant execute on function public.list_filtered_sounds to authenticated, service_role;
+grant execute on function public.list_sounds to authenticated, service_role;
 
 create function public.get_sound(wanted_sound uuid) returns json
 language sql stable set search_path = '' as $$

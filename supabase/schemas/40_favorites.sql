@@ -93,12 +93,13 @@ comment on function public.add_favorite is
   'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
 grant execute on function public.add_favorite to authenticated;
 
-create function public.remove_favorite(disliked_sound uuid) returns void
+create function public.remove_favorite(disliked_sound uuid) returns boolean
 language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
   perform private.require_account();
   delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
+  return found;
 end
 $$;
-comment on function public.remove_favorite is 'Removes a favorite of the caller, if there is one.';
+comment on function public.remove_favorite is 'Removes a favorite of the caller; false when there is none.';
 grant execute on function public.remove_favorite to authenticated;

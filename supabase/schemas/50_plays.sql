@@ -120,53 +120,49 @@ declare
   new_count bigint;
 begin
   perform set_config('synchronous_commit', 'off', true);
-  if player is not null then -- null from a gateway of an earlier release, which says nothing of who plays
-    perform private.require_player(player);
-    if is_there and idempotency_key is not null then
-      insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
-        on conflict (user_id, day) do update set receipts = own.receipts + 1
-          where own.receipts < private.receipts_a_day(by_key)
-        returning listened into is_listener;
-      if found then
-        insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
-          on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-            where receipt.received_at < now() - interval '31 days';
-        is_new := found;
-        if not is_new then
-          update private.listening_days set receipts = receipts - 1 where user_id = player and day = today;
-        end if;
-      else
-        is_new := not exists (
-          select from private.play_receipts
-          where user_id = player and key = idempotency_key and received_at >= now() - interval '31 days'
-        );
+  perform private.require_player(player);
+  if is_there and idempotency_key is not null then
+    insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
+      on conflict (user_id, day) do update set receipts = own.receipts + 1
+        where own.receipts < private.receipts_a_day(by_key)
+      returning listened into is_listener;
+    if found then
+      insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
+        on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+          where receipt.received_at < now() - interval '31 days';
+      is_new := found;
+      if not is_new then
+        update private.listening_days set receipts = receipts - 1 where user_id = player and day = today;
       end if;
-    end if;
-    if is_new then
-      -- Those that somebody else is removing are left to them: nobody waits.
-      delete from private.play_receipts where ctid = any (array(
-        select ctid from private.play_receipts where received_at < now() - interval '31 days'
-        order by received_at limit 2 for update skip locked
-      ));
-      insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
-        on conflict (user_id, sound_id) do update set
-          plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
-      if is_listener is not true then
-        perform private.add_listener(player, array[today]);
-      end if;
-    elsif exists (
-      select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
-    ) then
-      raise exception 'The key % was used for another sound.', idempotency_key
-        using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
+    else
+      is_new := not exists (
+        select from private.play_receipts
+        where user_id = player and key = idempotency_key and received_at >= now() - interval '31 days'
+      );
     end if;
   end if;
   if is_new then
+    -- Those that somebody else is removing are left to them: nobody waits.
+    delete from private.play_receipts where ctid = any (array(
+      select ctid from private.play_receipts where received_at < now() - interval '31 days'
+      order by received_at limit 2 for update skip locked
+    ));
+    insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
+      on conflict (user_id, sound_id) do update set
+        plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+    if is_listener is not true then
+      perform private.add_listener(player, array[today]);
+    end if;
     insert into public.play_counts as counter (sound_id, plays) values (played_sound, 1)
       on conflict (sound_id) do update set plays = least(counter.plays + 1, 9007199254740991)
       returning plays into new_count;
     insert into private.plays_by_day as counter (sound_id, day, plays) values (played_sound, today, 1)
       on conflict (sound_id, day) do update set plays = counter.plays + 1;
+  elsif exists (
+    select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> played_sound
+  ) then
+    raise exception 'The key % was used for another sound.', idempotency_key
+      using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
   elsif is_there then
     select plays into new_count from public.play_counts where sound_id = played_sound;
   end if;

@@ -39,16 +39,6 @@ create trigger "Histories_first"
 create trigger sounds_remove_from_histories
   after delete on public.sounds for each row execute function private.remove_from_histories();
 
-create function private.clear_histories() returns trigger
-language plpgsql security definer set search_path = '' as $$
-begin
-  delete from public.history;
-  return null;
-end
-$$;
-create trigger sounds_clear_histories
-  after truncate on public.sounds for each statement execute function private.clear_histories();
-
 -- Each preview is looked up by a subquery, as in private.favorite.
 create view private.history_entry with (security_invoker = true) as
   select
@@ -95,18 +85,25 @@ comment on function public.list_history is
   'played at before_moment, of the sound before_sound.';
 grant execute on function public.list_history to authenticated;
 
-create function public.clear_history() returns void
-language sql volatile set search_path = '' as $$
-  select private.require_account();
-  delete from public.history where user_id = (select auth.uid())
+create function public.clear_history() returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.require_account();
+  delete from public.history where user_id = (select auth.uid());
+  return found;
+end
 $$;
-comment on function public.clear_history is 'Removes all entries of the caller''s history. Counts of sounds stay.';
+comment on function public.clear_history is
+  'Removes all entries of the caller''s history; false when there is none. Counts of sounds stay.';
 grant execute on function public.clear_history to authenticated;
 
-create function public.remove_from_history(forgotten_sound uuid) returns void
-language sql volatile set search_path = '' as $$
-  select private.require_account();
-  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound
+create function public.remove_from_history(forgotten_sound uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.require_account();
+  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
+  return found;
+end
 $$;
-comment on function public.remove_from_history is 'Removes a sound from the caller''s history, if it is there.';
+comment on function public.remove_from_history is 'Removes a sound from the caller''s history; false when it is not there.';
 grant execute on function public.remove_from_history to authenticated;

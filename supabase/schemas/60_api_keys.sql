@@ -156,11 +156,10 @@ grant execute on function private.owner_of_live_key to service_role;
 -- granted to users. Only what the service does for users, since they may not, is named in as_api_key.
 -- Dynamic, but made of the catalogue alone: what is sent is looked up in it, and its values are parameters: $1 holds them, $2 is
 -- the owner, whom a function that asks for a "player" is told, whatever was sent.
-create function private.call_of(operation text, arguments jsonb) returns text
+create function private.rpc_statement(operation text, arguments jsonb) returns text
 language sql stable set search_path = '' as $$
   select format(
-    'select %s from public.%I(%s) as result',
-    case when prorettype = 'void'::regtype then 'null::json' else 'to_json(result)' end,
+    'select to_json(result) from public.%I(%s) as result',
     proname,
     (
       select string_agg(
@@ -176,9 +175,9 @@ language sql stable set search_path = '' as $$
   where pronamespace = 'public'::regnamespace and proname = operation
     and array(select jsonb_object_keys(arguments)) <@ coalesce(proargnames, '{}')
 $$;
-comment on function private.call_of is
+comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
-grant execute on function private.call_of to service_role;
+grant execute on function private.rpc_statement to service_role;
 
 -- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the owner under
 -- row-level security: the operations are the very functions that users call with their own token.
@@ -186,7 +185,7 @@ create function public.as_api_key(key_hash text, operation text, arguments jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   owner uuid := private.owner_of_live_key(key_hash);
-  statement text := private.call_of(operation, arguments);
+  statement text := private.rpc_statement(operation, arguments);
   result json;
 begin
   if owner is null then

@@ -44,7 +44,7 @@ create policy "Users reach nothing of imports" on public.imports
 grant select, insert, update on public.imports to service_role;
 
 -- The table's own rules decide, and nothing is written: each row is inserted and taken back.
-create function public.refused_sounds(sounds json) returns json
+create function public.validate_sounds(sounds json) returns json
 language plpgsql set search_path = '' as $$
 declare
   candidate record;
@@ -74,6 +74,6 @@ begin
   return to_json(refused);
 end
 $$;
-comment on function public.refused_sounds is
+comment on function public.validate_sounds is
   'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
-grant execute on function public.refused_sounds to service_role;
+grant execute on function public.validate_sounds to service_role;

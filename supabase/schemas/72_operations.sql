@@ -154,18 +154,21 @@ comment on function public.doctor_issue_key is
   'doctor alone.';
 grant execute on function public.doctor_issue_key to service_role;
 
-create function private.doctor_revoke_key(prefix text) returns void
-language sql volatile security definer set search_path = '' as $$
-  select admin.revoke_api_key(key.key_prefix)
+create function private.doctor_revoke_key(prefix text) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform admin.revoke_api_key(key.key_prefix)
     from private.api_keys as key
-    where key.key_prefix = left(prefix, 16) and private.is_doctors_account(key.owner_id)
+    where key.key_prefix = left(prefix, 16) and private.is_doctors_account(key.owner_id);
+  return found;
+end
 $$;
 grant execute on function private.doctor_revoke_key to service_role;
 
-create function public.doctor_revoke_key(prefix text) returns void
+create function public.doctor_revoke_key(prefix text) returns boolean
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
 comment on function public.doctor_revoke_key is
-  'Revokes a key of a throw-away account, as an administrator would. For npm run doctor alone.';
+  'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
 grant execute on function public.doctor_revoke_key to service_role;
 
 -- Who answers a read, a replica or the primary, shows here alone: a load balancer hides it.

@@ -53,7 +53,7 @@ select bag_eq(
     ('private.listening_days', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches listening days'),
     ('private.play_receipts', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches play receipts'),
     ('private.plays_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches plays by day'),
-    ('private.set_aside_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches set-aside bans'),
+    ('private.suspended_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches suspended bans'),
     ('private.visitors_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches visitors by day') $$,
   'policies are exactly the listed ones'
 );
@@ -81,7 +81,6 @@ select bag_eq(
     ('admin.revoke_api_key', ''),
     ('private.apply_activation', ''),
     ('private.assign_created_at', ''),
-    ('private.clear_histories', ''),
     ('private.count_deleted_account', ''),
     ('private.count_play', 'service_role'),
     ('private.count_plays', 'service_role'),
@@ -91,10 +90,9 @@ select bag_eq(
     ('private.doctor_revoke_key', 'service_role'),
     ('private.doctor_session_addresses', 'service_role'),
     ('private.export_account', 'authenticated'),
-    ('private.forget_account', ''),
+    ('private.purge_audit_log', ''),
     ('private.is_category_active', 'authenticated'),
     ('private.is_doctors_account', ''),
-    ('private.keep_all_positions', ''),
     ('private.keep_customer', ''),
     ('private.keep_former_position', ''),
     ('private.keep_mirrored', ''),
@@ -105,11 +103,11 @@ select bag_eq(
     ('private.owner_of_live_key', 'service_role'),
     ('private.remove_from_histories', ''),
     ('private.require_account', 'authenticated'),
-    ('private.set_ban_aside', ''),
+    ('private.suspend_ban', ''),
     ('private.sounds_in_list_order', ''),
     ('private.sounds_of_section', ''),
     ('private.touch_last_seen', 'authenticated'),
-    ('private.void_what_came_before', ''),
+    ('private.reset_unverified_credentials', ''),
     ('private.withhold_address', '') $$,
   'functions that run with the rights of their owner, and who may call them, are exactly the listed ones'
 );
@@ -118,7 +116,7 @@ select bag_eq(
   $$ values
     ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
     ('public.doctor_revoke_key'), ('public.doctor_session_addresses'),
-    ('public.refused_sounds'), ('public.replica_lag_seconds') $$,
+    ('public.validate_sounds'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
 );
 select is_empty(

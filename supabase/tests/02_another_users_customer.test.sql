@@ -69,7 +69,7 @@ select is(
   'fields that are not hers are left out of her changes'
 );
 select throws_ok(
-  'select * from private.set_aside_bans', '42501', 'permission denied for table set_aside_bans',
+  'select * from private.suspended_bans', '42501', 'permission denied for table suspended_bans',
   'a customer cannot look up bans'
 );
 select throws_ok(

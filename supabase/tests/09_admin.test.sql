@@ -3,7 +3,7 @@ begin;
 select plan(65);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
-insert into private.set_aside_bans (customer_id, banned_until) values
+insert into private.suspended_bans (customer_id, banned_until) values
   ('b0000000-0000-4000-8000-000000000000', '2999-01-01');
 
 create view pg_temp.attacks as
@@ -22,8 +22,8 @@ create view pg_temp.attacks as
     ('schema private', 'create function private.mine() returns integer language sql as $f$ select 1 $f$'),
     ('schema public', 'create function public.mine() returns integer language sql as $f$ select 1 $f$'),
     ('schema public', 'create table public.mine (id integer)'),
-    ('table set_aside_bans', 'select * from private.set_aside_bans'),
-    ('table set_aside_bans', 'delete from private.set_aside_bans'),
+    ('table suspended_bans', 'select * from private.suspended_bans'),
+    ('table suspended_bans', 'delete from private.suspended_bans'),
     ('table former_positions', 'delete from private.former_positions'),
     ('function customer_of', 'select private.customer_of(null)')
   ) as attack (target, attack);
@@ -44,7 +44,7 @@ select throws_ok(attack, '42501', 'permission denied for ' || target, 'the servi
 
 reset role;
 select isnt_empty(
-  $$ select from private.set_aside_bans where customer_id = 'b0000000-0000-4000-8000-000000000000' $$,
+  $$ select from private.suspended_bans where customer_id = 'b0000000-0000-4000-8000-000000000000' $$,
   'the ban was there all the time'
 );
 select has_function('admin', name, 'administrators have admin.' || name)

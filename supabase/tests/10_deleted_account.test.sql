@@ -40,7 +40,7 @@ create temporary view traces as
   union all select 'private.play_receipts', user_id from private.play_receipts
   union all select 'private.listening_days', user_id from private.listening_days
   union all select 'private.api_keys', owner_id from private.api_keys
-  union all select 'private.set_aside_bans', customer_id from private.set_aside_bans;
+  union all select 'private.suspended_bans', customer_id from private.suspended_bans;
 
 update public.customers set is_active = true where email = 'bob@tests.example.com';
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000');
@@ -49,7 +49,7 @@ create temporary table places on commit drop as
 select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
-    'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys', 'private.set_aside_bans'],
+    'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys', 'private.suspended_bans'],
   'a deactivated customer has something everywhere but in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');

@@ -27,8 +27,8 @@ set local role anon;
 select throws_ok(statement, '42501', 'permission denied for table ' || target, 'a guest cannot: ' || statement)
 from attacks;
 select throws_ok(
-  $$ select public.refused_sounds('[{"title": "Mine"}]') $$, '42501',
-  'permission denied for function refused_sounds', 'a guest cannot try rows'
+  $$ select public.validate_sounds('[{"title": "Mine"}]') $$, '42501',
+  'permission denied for function validate_sounds', 'a guest cannot try rows'
 );
 
 set local role authenticated;
@@ -36,8 +36,8 @@ set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000",
 select throws_ok(statement, '42501', 'permission denied for table ' || target, 'a user cannot: ' || statement)
 from attacks;
 select throws_ok(
-  $$ select public.refused_sounds('[{"title": "Mine"}]') $$, '42501',
-  'permission denied for function refused_sounds', 'a user cannot try rows'
+  $$ select public.validate_sounds('[{"title": "Mine"}]') $$, '42501',
+  'permission denied for function validate_sounds', 'a user cannot try rows'
 );
 
 set local role service_role;
@@ -50,7 +50,7 @@ select results_eq(
   'the service finds and changes what it wrote'
 );
 select is(
-  public.refused_sounds('[
+  public.validate_sounds('[
     {"title": "7e575000 fine", "duration_sec": 1.5, "tags": ["a"]}, {"title": " "}, {"title": "A", "sort_order": 1.5}, {"title": "B", "tags": [" "]}
   ]')::jsonb -> 0,
   '{"index": 1, "message": "new row for relation \"sounds\" violates check constraint \"title_is_trimmed_visible_and_has_1_to_200_characters\""}',
@@ -58,7 +58,7 @@ select is(
 );
 select is(
   (select string_agg(refused ->> 'index', ' ') from json_array_elements(
-    public.refused_sounds('[{"title": "A", "sort_order": 1.5}, {"title": "7e575000 fine"}, {"title": "B", "tags": [" "]}, {"title": "\u0000"}]')
+    public.validate_sounds('[{"title": "A", "sort_order": 1.5}, {"title": "7e575000 fine"}, {"title": "B", "tags": [" "]}, {"title": "\u0000"}]')
   ) as refused),
   '0 2 3',
   'each refused row is named, whatever it is refused for'

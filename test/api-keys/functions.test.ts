@@ -20,7 +20,7 @@ describe('an API key', () => {
     expect((await asApiKey(key, 'add_favorite', { liked_sound: id })).body).toBe(true);
     expect((await asApiKey(key, 'list_favorites')).body).toMatchObject([{ sound_id: id }]);
     expect((await asApiKey(key, 'count_play', { played_sound: id })).body).toEqual({ id, play_count: 1 });
-    expect((await asApiKey(key, 'list_filtered_sounds', { filters: '{"limit":1}' })).body).toMatchObject({
+    expect((await asApiKey(key, 'list_sounds', { filters: '{"limit":1}' })).body).toMatchObject({
       data: [{}],
     });
     expect((await rest(other.access_token, 'GET', 'favorites')).body).toEqual([]);

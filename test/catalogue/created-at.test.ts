@@ -90,17 +90,6 @@ describe('created_at of a sound', () => {
     expect(row?.['created_at'].getTime()).toBe(moment.getTime() + 1);
   });
 
-  test('of truncated sounds is not reused', async ({ scratch: sql }) => {
-    await sql`truncate public.sounds cascade`;
-    const created_at = '2005-02-03T04:05:06Z';
-    await addSounds(sql, [{ created_at }, { created_at }]);
-    await sql`truncate public.sounds cascade`;
-    await addSound(sql, { created_at });
-    expect(await sql`select created_at from public.sounds`).toEqual([
-      { created_at: new Date('2005-02-03T04:05:06.002Z') },
-    ]);
-  });
-
   test('set to a taken moment by an admin becomes the next free millisecond', async ({ sql }) => {
     const [moment, elsewhere] = [newMoment(), newMoment()];
     const [, moved] = await addSounds(sql, [

@@ -43,7 +43,7 @@ test('a comment, a grant, a function setting and a trigger that a migration forg
   for (const missing of [
     /^comment on function "public"."get_sound"/,
     /^grant execute on function "public"."get_sound"\(uuid\) to "authenticated"/,
-    /^create or replace function public.list_favorites\(\)[\s\S]* set enable_seqscan to 'off'/,
+    /^create or replace function public.list_favorites\(\) [\s\S]* set enable_seqscan = off/,
     /^alter table "public"."favorites"\s+enable trigger "favorites_limit"/,
     /^create trigger sounds_service_limit_metadata/,
   ])

@@ -17,9 +17,9 @@ const mistakes = rowsOf(`
   alter table public.favorites disable row level security | table public.favorites: row-level security is switched off.
   alter role authenticated bypassrls | role authenticated: row-level security is switched off.
   grant service_role to authenticated | role authenticated: membership of service_role does not belong to this service.
-  revoke execute on function public.list_filtered_sounds from authenticated | function public.list_filtered_sounds(filters jsonb): the grant of execute to authenticated is missing.
+  revoke execute on function public.list_sounds from authenticated | function public.list_sounds(filters jsonb): the grant of execute to authenticated is missing.
   revoke execute on function public.get_sound from authenticated | function public.get_sound(wanted_sound uuid): the grant of execute to authenticated is missing.
-  grant execute on function private.forget_account to public | function private.forget_account(): the grant of execute to public does not belong to this service.
+  grant execute on function private.purge_audit_log to public | function private.purge_audit_log(): the grant of execute to public does not belong to this service.
   grant execute on function public.doctor_report to authenticated | function public.doctor_report(): the grant of execute to authenticated does not belong to this service.
   revoke select on public.categories from authenticated | table public.categories: the grant of select to authenticated is missing.
   grant select on public.customers to anon | table public.customers: the grant of select to anon does not belong to this service.
@@ -33,14 +33,14 @@ const mistakes = rowsOf(`
   drop policy "Users read active categories" on public.categories | table public.categories: policy "Users read active categories" is missing.
   alter policy "Users read their own favorites" on public.favorites using (true) | table public.favorites: policy "Users read their own favorites" was changed.
   alter policy "Nobody reaches API keys" on private.api_keys to anon | table private.api_keys: policy "Nobody reaches API keys" was changed.
-  alter table auth.users disable trigger sounds_service_forget_account | table auth.users: trigger sounds_service_forget_account is switched off.
+  alter table auth.users disable trigger sounds_service_purge_audit_log | table auth.users: trigger sounds_service_purge_audit_log is switched off.
   alter table auth.users disable trigger sounds_service_create_customer | table auth.users: trigger sounds_service_create_customer is switched off.
-  alter table auth.users disable trigger sounds_service_void_what_came_before | table auth.users: trigger sounds_service_void_what_came_before is switched off.
+  alter table auth.users disable trigger sounds_service_reset_unverified_credentials | table auth.users: trigger sounds_service_reset_unverified_credentials is switched off.
   drop trigger sounds_service_mirror_account on auth.users | table auth.users: trigger sounds_service_mirror_account is missing.
-  create or replace trigger sounds_service_set_ban_aside before insert on auth.users for each row execute function private.set_ban_aside() | table auth.users: trigger sounds_service_set_ban_aside was changed.
+  create or replace trigger sounds_service_suspend_ban before insert on auth.users for each row execute function private.suspend_ban() | table auth.users: trigger sounds_service_suspend_ban was changed.
   drop trigger sounds_service_refuse_factor on auth.mfa_factors | table auth.mfa_factors: trigger sounds_service_refuse_factor is missing.
   alter table auth.users disable trigger sounds_service_refuse_change | table auth.users: trigger sounds_service_refuse_change is switched off.
-  alter table public.sounds disable trigger sounds_compose_title | table public.sounds: trigger sounds_compose_title is switched off.
+  alter table public.sounds disable trigger sounds_set_updated_at | table public.sounds: trigger sounds_set_updated_at is switched off.
   alter function public.list_home_sections rename to list_home | function public.list_home_sections() is missing. | alter function public.list_home rename to list_home_sections
   alter function private.list_categories rename to list_them | function private.list_categories() is missing. | alter function private.list_them rename to list_categories
   create or replace function private.is_https_address(value text) returns boolean language sql as 'select true' | function private.is_https_address(value text): definition was changed.

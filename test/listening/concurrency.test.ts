@@ -17,6 +17,7 @@ async function connect(count: number): Promise<Sql[]> {
 
 test('2,000 plays of one sound over 50 connections are all counted, and each returns its own number', async ({
   sql,
+  user,
 }) => {
   const id = await addSound(sql);
   const connections = await connect(50);
@@ -24,7 +25,8 @@ test('2,000 plays of one sound over 50 connections are all counted, and each ret
     connections.map(async (connection) => {
       const told: number[] = [];
       for (let play = 0; play < 40; play++) {
-        const [row] = await connection`select (public.count_play(${id}) ->> 'play_count')::integer as count`;
+        const [row] = await connection`
+          select (public.count_play(${id}, ${user.user.id}) ->> 'play_count')::integer as count`;
         told.push(row?.['count']);
       }
       return told;

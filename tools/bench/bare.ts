@@ -15,7 +15,7 @@ app.get('/api/v1/home', async (_req, res) => {
 });
 
 app.get('/api/v1/sounds', async (_req, res) => {
-  res.json((await service.rpc('list_filtered_sounds', { filters: '{}' }, { get: true }).throwOnError()).data);
+  res.json((await service.rpc('list_sounds', { filters: '{}' }, { get: true }).throwOnError()).data);
 });
 
 app.get('/api/v1/categories', async (_req, res) => {

@@ -22,7 +22,7 @@ const list = (query: string, filters: object, times: number): Call => ({
   request: `GET /sounds${query}`,
   times,
   role: service,
-  name: 'list_filtered_sounds',
+  name: 'list_sounds',
   args: () => ({ filters: JSON.stringify(filters) }),
 });
 const category = 'category-1';

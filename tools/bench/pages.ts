@@ -49,7 +49,7 @@ async function readPages(sql: postgres.Sql, forMs: number): Promise<number> {
     await sql.begin('read only', async (transaction) => {
       await transaction`
         select set_config('role', 'service_role', true), set_config('request.jwt.claims', ${claims}, true)`;
-      await transaction`select public.list_filtered_sounds()`;
+      await transaction`select public.list_sounds()`;
     });
   }
   return pages;

@@ -36,7 +36,7 @@ function page(query: Query, index: RegExp): Statement {
   const shown = Object.entries(query).map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`);
   const filters = JSON.stringify(query);
   const name = ['GET /sounds', ...(shown.length > 0 ? [shown.join('&')] : [])].join('?');
-  return call(name, service, `list_filtered_sounds('${filters}')`, index, msMaxOf(query));
+  return call(name, service, `list_sounds('${filters}')`, index, msMaxOf(query));
 }
 
 /** No index knows where one or two letters stand: when few titles have them, all titles of the list are read. */
@@ -121,7 +121,7 @@ const allTitles = `
 export async function plainRead(statement: Statement, explainer: Explainer): Promise<string | null> {
   const { caller, sql, msMax } = statement;
   if (msMax === null) return allTitles;
-  if (!sql.includes('list_filtered_sounds') || isSearch(statement)) return null;
+  if (!sql.includes('list_sounds') || isSearch(statement)) return null;
   const [page] = await explainer.rows(
     caller,
     `select array(select item ->> 'id' from json_array_elements((${sql}) -> 'data') as item) as ids`,

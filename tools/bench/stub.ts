@@ -24,8 +24,7 @@ const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };
 const page = { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' };
 const answers = {
   '/rest/v1/rpc/list_home_sections': list(4, 'HomeSection'),
-  '/rest/v1/rpc/list_filtered_sounds': page,
-  '/rest/v1/rpc/list_sounds': page, // as the usual way calls it
+  '/rest/v1/rpc/list_sounds': page,
   '/rest/v1/rpc/list_categories': list(3, 'Category'),
   '/rest/v1/rpc/get_customer': example('Customer'),
   '/rest/v1/rpc/list_favorites': list(12, 'Favorite'),

@@ -44,8 +44,7 @@ const ListQuery = z.object({
 });
 app.get('/api/v1/sounds', async (req, res) => {
   const { category, search, limit } = ListQuery.parse(req.query);
-  const args = { category_slug: category, title_search: search, page_size: limit };
-  res.json(await call(res.locals['supabase'], 'list_sounds', args));
+  res.json(await call(res.locals['supabase'], 'list_sounds', { filters: { category, search, limit } }));
 });
 app.get('/api/v1/home', async (_req, res) => {
   res.json({ sections: await call(res.locals['supabase'], 'list_home_sections') });

@@ -54,7 +54,7 @@ export async function refusedRows(client: SupabaseClient, rows: Fields[]): Promi
   const refused = new Map<number, string>();
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE) {
     const sounds = rows.slice(first, first + ROWS_AT_ONCE);
-    const query = client.rpc('refused_sounds', { sounds });
+    const query = client.rpc('validate_sounds', { sounds });
     const { data } = await query.throwOnError().then(undefined, readingFailed);
     for (const { index, message } of data as { index: number; message: string }[])
       refused.set(first + index, sentenceOf(message));

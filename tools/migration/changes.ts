@@ -31,16 +31,19 @@ export interface SchemaChanges {
 }
 
 /** @throws where a schema file declares what pg-delta cannot compare, such as an operator */
-export function compareSchemas({ migrated, declared }: SchemaDatabases): Promise<SchemaChanges> {
+export function compareSchemas({ migrated, declared, statements }: SchemaDatabases): Promise<SchemaChanges> {
   return withPools([migrated, declared], async (migratedPool, declaredPool) => {
     const profile = await resolveProfile(migratedPool, supabaseProfile);
     const source = await profile.extract(migratedPool);
     const desired = await profile.extract(declaredPool);
     const unknown = desired.diagnostics.filter(({ code }) => code === 'unmodeled_kind');
     if (unknown.length > 0) throw new Error(unknown.map(({ message }) => message).join('\n'));
-    const unformatted = plan(source.factBase, desired.factBase, profile.planOptions);
-    const actions = unformatted.actions.map((action) => ({ ...action, sql: format(action.sql) }));
-    const made: Plan = { ...unformatted, actions };
+    const generated = plan(source.factBase, desired.factBase, profile.planOptions);
+    const actions = generated.actions.map((action) => ({
+      ...action,
+      sql: asWritten(action.sql, statements) ?? format(action.sql),
+    }));
+    const made: Plan = { ...generated, actions };
     const prove = (copy: string) =>
       withPools([copy], async (pool) =>
         faultsIn(await provePlan(made, pool, desired.factBase, profile.proveOptions)),
@@ -58,6 +61,24 @@ function faultsIn({ ok, applyError, ...verdict }: ProofVerdict): string[] {
     ...verdict.driftDeltas.map((delta) => `Still different afterwards: ${JSON.stringify(delta)}`),
   ];
   return ok || faults.length > 0 ? faults : ['pg-delta could not prove the changes.'];
+}
+
+/** Functions, views and the like in the words of the schema files, as catalogs keep neither lines nor comments. */
+function asWritten(generated: string, statements: readonly string[]): string | undefined {
+  const name = nameOf(generated);
+  const [written, ...others] = statements.filter((statement) => name && nameOf(statement) === name);
+  if (others.length > 0) return undefined;
+  return /^create or replace /i.test(generated)
+    ? written?.replace(/^create /, 'create or replace ')
+    : written;
+}
+
+/** What a statement makes, if it is one that stands for itself: "function private.count_play". */
+function nameOf(statement: string): string | undefined {
+  const made =
+    /^create (?:or replace )?(?:unique )?(function|view|trigger|policy|index) ((?:"[^"]*"|[\w.])+)/i;
+  const [, kind, name] = made.exec(statement) ?? [];
+  return kind && `${kind.toLowerCase()} ${name?.replaceAll('"', '')}`;
 }
 
 function format(statement: string): string {

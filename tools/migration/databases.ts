@@ -13,6 +13,8 @@ export const PROJECT = new URL('../../', import.meta.url);
 export interface SchemaDatabases {
   readonly migrated: string;
   readonly declared: string;
+  /** Those of the schema files. */
+  readonly statements: readonly string[];
   /** Copies the migrated database and fills the copy with samples: the catalogue, and what users and admins leave in it. */
   fillCopy(): Promise<FilledCopy>;
   stop(): Promise<void>;
@@ -35,9 +37,9 @@ export async function startSchemaDatabases(
   const { databaseUrl: migrated, stop } = await startBareDatabase(release);
   return orStop(stop, async () => {
     const declared = await copyDatabase(migrated, 'declared');
-    await applySchemaFiles(declared, new URL('supabase/schemas/', project));
+    const statements = await applySchemaFiles(declared, new URL('supabase/schemas/', project));
     await migrate(migrated, project);
-    return { migrated, declared, fillCopy: () => fillCopy(migrated), stop };
+    return { migrated, declared, statements, fillCopy: () => fillCopy(migrated), stop };
   });
 }
 

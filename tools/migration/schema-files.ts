@@ -6,25 +6,30 @@ import postgres from 'postgres';
  * Makes what the files in supabase/schemas declare, in the order of their names.
  * @param databaseUrl a database that has nothing of it yet, as the role `postgres`
  * @param folder supabase/schemas
+ * @returns the statements that were run
  * @throws an Error with file, line, statement and the words of Postgres at the first statement that fails
  */
-export async function applySchemaFiles(databaseUrl: string, folder: URL): Promise<void> {
+export async function applySchemaFiles(databaseUrl: string, folder: URL): Promise<string[]> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  const run: string[] = [];
   try {
     for (const name of readdirSync(folder)
       .filter((file) => file.endsWith('.sql'))
       .toSorted()) {
       const source = readFileSync(new URL(name, folder), 'utf8');
-      for (const { text, line } of await statementsOf(name, source))
+      for (const { text, line } of await statementsOf(name, source)) {
         await sql.unsafe(text).catch((error: postgres.PostgresError) => {
           const failedLine = line + linesBefore(text, Number(error.position ?? 1) - 1);
           const words = [error.message, error.detail, error.hint].filter(Boolean).join('\n');
           throw new Error(fault(name, failedLine, text, words));
         });
+        run.push(text);
+      }
     }
   } finally {
     await sql.end();
   }
+  return run;
 }
 
 type Statement = { text: string; line: number };

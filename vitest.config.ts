@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { patienceMs } from './test/support/patience.ts';
+import { timeoutMs } from './test/support/timeout.ts';
 
 // At the end of a run, the others would wait for them.
 const LONGEST = [
@@ -37,9 +37,9 @@ export default defineConfig({
     // What is printed on the way, such as the errors that tests provoke, shows with the test that fails.
     silent: 'passed-only',
     // These end only what hangs: a busy machine may need many times what a quiet one does.
-    testTimeout: 2 * patienceMs,
-    hookTimeout: 2 * patienceMs,
-    expect: { poll: { timeout: patienceMs } },
+    testTimeout: 2 * timeoutMs,
+    hookTimeout: 2 * timeoutMs,
+    expect: { poll: { timeout: timeoutMs } },
     // More than the cores: many tests wait, for a process to start or for a deadline to pass.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },

@@ -11,7 +11,7 @@ import { identify, ignoreCredential } from './http/identify.ts';
 import { measureRequests } from './http/measure-requests.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
-import { endpointRouter, refuseOtherMethods } from './http/router.ts';
+import { endpointRouter, rejectOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { weakETag } from './http/shared-answer.ts';
 import { joinTrace } from './http/trace-context.ts';
@@ -66,13 +66,13 @@ export function createApp(context: Context): Express {
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
-  app.use(identify(verify)); // refuses nobody yet: the endpoint does, where it needs a caller
+  app.use(identify(verify)); // rejects nobody yet: the endpoint does, where it needs a caller
   app.use(limits.refusedKeys.check); // before the general one: keys that were made up leave no entry there
   app.use(limits.general);
-  if (config.requireHttps) app.use(refusePlainHttp); // after the limits, so that it carries their headers
+  if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers
   app.use(apiBase, endpointRouter(endpoints, context, limits));
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
-  for (const probe of ['/healthz', '/readyz']) refuseOtherMethods(app.route(probe), ['GET', 'HEAD']);
+  for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {
     throw notFound('path');
   });
@@ -107,7 +107,7 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
 const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(0, -2))}(:\\d+)?$`);
 
 /** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
-const refusePlainHttp: RequestHandler = (req, _res, next) => {
+const rejectPlainHttp: RequestHandler = (req, _res, next) => {
   if (!req.secure) throw new ApiError('invalid_request', 'Use https instead of http.');
   next();
 };

@@ -28,7 +28,7 @@ export type Context = Readonly<{
   files: Files;
   verify: (token: string) => Promise<UserCaller>;
   redis: Redis | null;
-  noteLastSeen: (caller: Caller | null) => void;
+  recordLastSeen: (caller: Caller | null) => void;
   /** Draining: this process is about to end and should be sent nothing more. */
   lifecycle: { draining: boolean };
   /**
@@ -60,7 +60,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),
     redis,
-    noteLastSeen: createLastSeen(data, log),
+    recordLastSeen: createLastSeen(data, log),
     lifecycle: { draining: false },
     close: async (graceMs = config.shutdownGraceSeconds * 1000) => {
       redis?.disconnect();

@@ -10,7 +10,7 @@ export const statusOfCode = {
 export type ErrorCode = keyof typeof statusOfCode;
 
 /**
- * Why a request was refused, in words for programs: the values of X-Error-Reason for each code that has any, and what they
+ * Why a request was rejected, for programs: the values of X-Error-Reason for each code that has any, and what they
  * mean. Each list is closed.
  */
 export const reasonsOfCode = {

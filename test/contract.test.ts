@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'v
 import { endpoints } from '../src/app.ts';
 import { bearer } from './support/api.ts';
 import { cannotForge } from './support/forge.ts';
+import { createTarget, type Target } from './support/target.ts';
 import { newEmail, password, type Session } from './support/test.ts';
-import { createWorld, type World } from './support/world.ts';
 
 // The contract as one table. It runs against a gateway of its own, or against any deployment:
 // TEST_BASE_URL=https://host/api/v1 npm test contract
@@ -18,7 +18,7 @@ type Row = {
   guard: 'none' | 'optional' | 'bearer' | 'user';
   status: 200 | 201;
   /** A good request; null where this deployment offers no way to make one. */
-  valid: (world: World) => Request | Promise<Request> | null;
+  valid: (target: Target) => Request | Promise<Request> | null;
   /** What to do where there is none. */
   remedy?: 'recoveryCode';
   /** Each must be 400. */
@@ -50,7 +50,7 @@ const table: Row[] = [
     path: '/auth/signin',
     guard: 'none',
     status: 200,
-    valid: (world) => ({ body: world.account }),
+    valid: (target) => ({ body: target.account }),
     invalid: [
       { body: {} },
       { body: { email: 'x', password } },
@@ -62,7 +62,7 @@ const table: Row[] = [
     path: '/auth/refresh',
     guard: 'none',
     status: 200,
-    valid: async (world) => ({ body: { refresh_token: (await world.signIn('owner')).refresh_token } }),
+    valid: async (target) => ({ body: { refresh_token: (await target.signIn('owner')).refresh_token } }),
     invalid: [{ body: {} }, { body: { refresh_token: '' } }, { body: { refresh_token: 1 } }],
   },
   {
@@ -70,7 +70,7 @@ const table: Row[] = [
     path: '/auth/signout',
     guard: 'user',
     status: 200,
-    valid: async (world) => ({ token: (await world.signIn('owner')).access_token }),
+    valid: async (target) => ({ token: (await target.signIn('owner')).access_token }),
   },
   ...(['idp', 'google', 'apple'] as const).map(
     (name): Row => ({
@@ -78,8 +78,8 @@ const table: Row[] = [
       path: `/auth/oauth/${name}`,
       guard: 'none',
       status: 200,
-      valid: (world) => {
-        const token = world.idToken?.(name === 'apple' ? 'apple' : 'google');
+      valid: (target) => {
+        const token = target.idToken?.(name === 'apple' ? 'apple' : 'google');
         return token ? token.then((id_token) => ({ body: { id_token } })) : null;
       },
       invalid: [{ body: {} }, { body: { id_token: '' } }, { body: { id_token: 'x', nonce: 5 } }],
@@ -191,7 +191,7 @@ const table: Row[] = [
     path: '/favorites',
     guard: 'bearer',
     status: 201,
-    valid: (world) => ({ body: { sound_id: world.soundId } }),
+    valid: (target) => ({ body: { sound_id: target.soundId } }),
     invalid: [{ body: {} }, { body: { sound_id: 'x' } }, { body: { sound_id: null } }],
   },
   { method: 'delete', path: '/favorites/{soundId}', guard: 'bearer', status: 200, valid: () => ({}) },
@@ -223,14 +223,14 @@ const table: Row[] = [
   { method: 'get', path: '/categories', guard: 'optional', status: 200, valid: () => ({}) },
 ];
 
-let world: World;
+let target: Target;
 let owner: Session;
 
 beforeAll(async () => {
-  world = await createWorld();
-  owner = await world.signIn('owner');
+  target = await createTarget();
+  owner = await target.signIn('owner');
 });
-afterAll(() => world?.close());
+afterAll(() => target?.close());
 
 /**
  * Returns what a test needs. A deployment may lack it: then the test is skipped, and the reporter prints the remedy.
@@ -249,8 +249,12 @@ const remedies = {
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
-function send({ method, path }: Row, { query = '', headers = {}, body, token }: Request, id = world.soundId) {
-  const request = world.api[method](path.replace(/\{\w+\}/, id))
+function send(
+  { method, path }: Row,
+  { query = '', headers = {}, body, token }: Request,
+  id = target.soundId,
+) {
+  const request = target.api[method](path.replace(/\{\w+\}/, id))
     .query(query)
     .set(headers);
   if (token !== undefined) request.auth(token, bearer);
@@ -271,10 +275,11 @@ const rejectedCredentials: Record<string, (context: TestContext) => Promise<stri
       .setExpirationTime('1h')
       .sign(new TextEncoder().encode('a secret that anybody could have guessed')),
   expired: (context) =>
-    needed(context, world.forge, remedies.forge)({ exp: Math.floor(Date.now() / 1000) - 1 }),
-  'for another audience': (context) => needed(context, world.forge, remedies.forge)({ aud: 'somebody else' }),
-  'of another role': (context) => needed(context, world.forge, remedies.forge)({ role: 'service_role' }),
-  'that is a revoked API key': (context) => needed(context, world.revokedApiKey, remedies.revokedApiKey),
+    needed(context, target.forge, remedies.forge)({ exp: Math.floor(Date.now() / 1000) - 1 }),
+  'for another audience': (context) =>
+    needed(context, target.forge, remedies.forge)({ aud: 'somebody else' }),
+  'of another role': (context) => needed(context, target.forge, remedies.forge)({ role: 'service_role' }),
+  'that is a revoked API key': (context) => needed(context, target.revokedApiKey, remedies.revokedApiKey),
   'that is a mistyped API key': () => `sk_live_${'x'.repeat(49)}`,
 };
 
@@ -288,7 +293,7 @@ describe.each(table)('$method $path', (row) => {
   const guarded = row.guard === 'bearer' || row.guard === 'user';
 
   test(`answers a good request with ${row.status} and the declared body`, async (context) => {
-    const request = needed(context, row.valid(world), remedies[row.remedy ?? 'idToken']);
+    const request = needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
     await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) }).expect(row.status);
   });
 
@@ -309,12 +314,14 @@ describe.each(table)('$method $path', (row) => {
     );
 
     test(`with an API key is ${row.guard === 'user' ? 'refused' : 'answered'}`, async (context) => {
-      const token = needed(context, world.apiKey, remedies.apiKey);
-      await send(row, { ...(await row.valid(world)), token }).expect(row.guard === 'user' ? 401 : row.status);
+      const token = needed(context, target.apiKey, remedies.apiKey);
+      await send(row, { ...(await row.valid(target)), token }).expect(
+        row.guard === 'user' ? 401 : row.status,
+      );
     });
   } else {
     test('ignores a credential', async (context) => {
-      const request = needed(context, row.valid(world), remedies[row.remedy ?? 'idToken']);
+      const request = needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
       await send(row, { ...(await request), token: 'rubbish' }).expect(row.status);
     });
   }
@@ -336,8 +343,8 @@ describe.each(table)('$method $path', (row) => {
 
 describe('data of another user', () => {
   test('is not in favorites, profile or customer record, and cannot be removed', async () => {
-    const other = await world.signIn('other');
-    const { api, soundId: sound_id } = world;
+    const other = await target.signIn('other');
+    const { api, soundId: sound_id } = target;
     const [mine, theirs] = [owner.access_token, other.access_token];
     await api.post('/favorites').auth(mine, bearer).send({ sound_id }).expect(201);
     await api.delete(`/favorites/${sound_id}`).auth(theirs, bearer).expect(200);

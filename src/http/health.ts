@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 const freshForMs = 1_000;
 
 /** Probes do not wait for longer, in milliseconds. */
-const patienceMs = 3_000;
+const timeoutMs = 3_000;
 
 /** Runs a check and measures it; a part that fails, or does not answer in time, is not ready. */
 async function timed(check: () => Promise<boolean>) {
@@ -28,7 +28,7 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
   const { supabaseSecretKey } = config.secrets;
 
   async function runChecks() {
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     const [database, auth, replica, shared] = await Promise.all([
       timed(async () => {
         // By POST, which only the primary answers.

@@ -26,8 +26,8 @@ const reasonOf: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** How long a client that was refused may take to read why before its connection is gone, in milliseconds. */
-const partingMs = 1_000;
+/** How long a rejected client may take to read the answer before its connection is closed, in milliseconds. */
+const lingerMs = 1_000;
 
 /** @returns what writes the answer to a request that is not HTTP; all but the id, the time and the status is made once */
 function malformedAnswer({ rateLimits: { anonymousPerMinute: limit } }: Config): (status: string) => string {
@@ -68,16 +68,16 @@ export function createHttpServer(config: Config, app: Express): Server {
     // Express gives back only what it cannot route, such as http://[/, and answers that failed half-way.
     (app as (req: IncomingMessage, res: ServerResponse, giveBack: () => void) => void)(req, res, () => {
       if (res.headersSent) req.socket.destroy();
-      else refuse(req.socket);
+      else reject(req.socket);
     });
   });
 
   const malformed = malformedAnswer(config);
 
   /** Ends a connection with an answer written to it: for a malformed request Node makes no response object. */
-  function refuse(socket: Socket, status = '400 Bad Request') {
+  function reject(socket: Socket, status = '400 Bad Request') {
     socket.end(malformed(status));
-    setTimeout(() => socket.destroy(), partingMs).unref();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
   }
 
   const failed = new WeakSet<Socket>();
@@ -90,6 +90,6 @@ export function createHttpServer(config: Config, app: Express): Server {
     else if (answer?.headersSent && !answer.req.complete) socket.destroy();
     // Behind a request that is not answered yet, as pipelining clients send them: that answer goes first.
     else if (answer?.closed === false && answer.req.complete) answer.once('close', () => socket.destroy());
-    else refuse(socket, reasonOf[error.code ?? '']);
+    else reject(socket, reasonOf[error.code ?? '']);
   });
 }

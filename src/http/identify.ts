@@ -2,14 +2,14 @@ import type { RequestHandler } from 'express';
 import type { Guard } from '../endpoint.ts';
 import { unauthorized } from '../errors.ts';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../model/api-key.ts';
-import { type Caller, tokenRefused, type UserCaller } from '../model/caller.ts';
+import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
     /** Whom the credential of the request stands for; null without a valid one. */
     caller: Caller | null;
-    /** Why the credential that came stands for nobody. */
-    refusal?: unknown;
+    /** Why the credential is invalid. */
+    authError?: unknown;
   }
 }
 
@@ -20,17 +20,17 @@ function bearerToken(authorization: string): string {
   throw unauthorized('The Authorization header must be: Bearer <access token>.', { tokenCame: true });
 }
 
-/** For endpoints without a token, which take no notice of one that comes all the same. */
+/** Drops Authorization on endpoints that need no token: a stale one must not fail a sign-in. */
 export const ignoreCredential: RequestHandler = (req, _res, next) => {
   delete req.headers.authorization;
   next();
 };
 
-/** Finds out who calls. It refuses nobody: whether a credential is needed, the endpoint says. */
+/** Finds out who calls and rejects nobody: `requireAuth` does, where the endpoint needs a credential. */
 export function identify(verify: (token: string) => Promise<UserCaller>): RequestHandler {
   async function callerOf(token: string): Promise<Caller> {
     if (!isApiKey(token)) return await verify(token);
-    if (!isWellFormedApiKey(token)) throw tokenRefused();
+    if (!isWellFormedApiKey(token)) throw invalidToken();
     return { via: 'api_key', keyHash: hashOfApiKey(token) };
   }
 
@@ -40,16 +40,16 @@ export function identify(verify: (token: string) => Promise<UserCaller>): Reques
     try {
       if (authorization !== undefined) res.locals.caller = await callerOf(bearerToken(authorization));
     } catch (error) {
-      res.locals.refusal = error;
+      res.locals.authError = error;
     }
     next();
   };
 }
 
-/** Lets those through whom the guard of an endpoint admits. */
-export function admit(guard: Guard): RequestHandler {
-  return (_req, { locals: { caller, refusal } }, next) => {
-    if (refusal !== undefined) throw refusal;
+/** Rejects a request whose credential does not satisfy the guard of its endpoint. */
+export function requireAuth(guard: Guard): RequestHandler {
+  return (_req, { locals: { caller, authError } }, next) => {
+    if (authError !== undefined) throw authError;
     if (caller === null && guard !== 'none' && guard !== 'optional')
       throw unauthorized('Send an access token: Authorization: Bearer <token>.');
     if (caller?.via === 'api_key' && guard === 'user')

@@ -63,7 +63,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     status: statusSeen(res),
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
-    ...(isRefusal(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
+    ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
     ...(generalLimit && { rateLimit: { limit: generalLimit.limit, remaining: generalLimit.remaining } }),
   };
 }
@@ -81,8 +81,8 @@ function withoutSecrets(url: string) {
   return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
 }
 
-/** Refusals name the address that the limits count on, so that an attack can be stopped; no other line does. */
-function isRefusal({ originalUrl }: Request, { statusCode }: Response) {
+/** Only rejections log the address that the limits count on, so that an attack can be blocked. */
+function isRejected({ originalUrl }: Request, { statusCode }: Response) {
   return (
     [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`))
   );

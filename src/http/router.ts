@@ -14,7 +14,7 @@ import { requestContext } from '../request-context.ts';
 import { clientAddress } from './client-address.ts';
 import { createCollapser } from './collapse.ts';
 import type { ExtraLimit, Outcome } from './extra-limits.ts';
-import { admit } from './identify.ts';
+import { requireAuth } from './identify.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { SharedAnswer } from './shared-answer.ts';
 import { validate } from './validate.ts';
@@ -24,7 +24,7 @@ type Collapse = ReturnType<typeof createCollapser<SharedAnswer>>;
 const isUnauthorized = (error: unknown) => error instanceof ApiError && error.code === 'unauthorized';
 
 /** What limits of failures count: neither a failure behind the gateway nor another limit. */
-const isRefusal = (error: unknown) =>
+const isRejected = (error: unknown) =>
   isUnauthorized(error) || (error instanceof ApiError && error.code === 'invalid_request');
 
 /** Deadlines start here, behind the body parser: the client sets the pace of its body. */
@@ -94,7 +94,7 @@ function answer(
         limits.refusedKeys.judge(req, res);
         return payload;
       } catch (error) {
-        if (isRefusal(error)) outcome = 'refused';
+        if (isRejected(error)) outcome = 'refused';
         limits.refusedKeys.judge(req, res, error);
         throw error;
       } finally {
@@ -125,12 +125,12 @@ function answer(
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    if (endpoint.guard !== 'user') context.noteLastSeen(caller); // those end sessions and accounts
+    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // those end sessions and accounts
   };
 }
 
 /** Makes a route answer OPTIONS, and 405 to methods that it does not have (RFC 9110). */
-export function refuseOtherMethods(route: IRoute, methods: readonly string[]) {
+export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
   const allow = [...methods, 'OPTIONS'].join(', ');
   route.options((_req, res) => {
     res.set('Allow', allow).status(204).end();
@@ -154,7 +154,7 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
     for (const endpoint of ofPath)
       route[endpoint.method](
         named(endpoint.operation),
-        admit(endpoint.guard),
+        requireAuth(endpoint.guard),
         ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
         startRequestContext,
         validate(endpoint),
@@ -162,7 +162,7 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
         answer(endpoint, context, limits, collapse),
       );
     const methods = ofPath.map(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));
-    refuseOtherMethods(route, methods.flat());
+    rejectOtherMethods(route, methods.flat());
   }
   return router;
 }

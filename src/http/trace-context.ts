@@ -29,7 +29,7 @@ export function traceOf(traceparent: string | undefined, tracestate: string | un
   };
 }
 
-/** Notes the trace of a request, for its line in the log and for its calls to Supabase. */
+/** Records the trace of a request, for its line in the log and for its calls to Supabase. */
 export const joinTrace: RequestHandler = ({ headers }, res, next) => {
   const only = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
   res.locals.trace = traceOf(only(headers['traceparent']), only(headers['tracestate']));

@@ -23,8 +23,8 @@ type Claims = Readonly<{
 /** Whether the key is live, and whose it is, only the database knows: every query asks it anew. */
 type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
 
-/** The 401 of a credential that came and was refused, for whatever reason. */
-export const tokenRefused = (cause?: unknown) =>
+/** The 401 of a credential that was sent and is invalid, for whatever reason. */
+export const invalidToken = (cause?: unknown) =>
   unauthorized('The access token or API key is invalid, expired or revoked.', { tokenCame: true, cause });
 
 const recentSignInSeconds = 15 * 60;

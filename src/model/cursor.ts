@@ -53,13 +53,13 @@ export const nextCursor = z.string().meta({
   examples: ['2026-06-23T09:30:00.000Z'],
 });
 
-type Place = { last_played_at: string; sound_id: string };
+type Position = { last_played_at: string; sound_id: string };
 
 /**
- * The cursor of GET /history: the place of an entry, its moment and its sound, since moments may be shared. It is opaque,
+ * The cursor of GET /history: the position of an entry, its moment and its sound, since moments may be shared. It is opaque,
  * so that no client makes one.
  */
-export const historyCursor = exactText(200).transform((value, check): Place => {
+export const historyCursor = exactText(200).transform((value, check): Position => {
   const parts = Buffer.from(value, 'base64url').toString().split(' ');
   const { data } = z.tuple([cursor, z.guid()]).safeParse(parts);
   if (data !== undefined) return { last_played_at: data[0], sound_id: data[1] };
@@ -68,5 +68,5 @@ export const historyCursor = exactText(200).transform((value, check): Place => {
 });
 
 /** @returns what `historyCursor` reads */
-export const historyCursorAt = ({ last_played_at, sound_id }: Place) =>
+export const historyCursorAt = ({ last_played_at, sound_id }: Position) =>
   Buffer.from(`${last_played_at} ${sound_id}`).toString('base64url');

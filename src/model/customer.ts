@@ -102,7 +102,7 @@ export function isPlainHttpsUrl(value: string): boolean {
   return plainHttpsUrl.test(value);
 }
 
-/** What a customer may change. Unknown fields are refused, unlike elsewhere: a client that sends one believes that it changed something. */
+/** What a customer may change. Unknown fields are rejected, unlike elsewhere: a client that sends one believes that it changed something. */
 export const CustomerChanges = body({
   full_name: text(200)
     .nullable()

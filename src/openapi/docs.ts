@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { refuseOtherMethods } from '../http/router.ts';
+import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -42,6 +42,6 @@ export function docsRouter(document: OpenApiDocument): Router {
     file('scalar.js.gz'),
   );
   for (const path of ['/openapi.json', '/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
-    refuseOtherMethods(router.route(path), ['GET', 'HEAD']);
+    rejectOtherMethods(router.route(path), ['GET', 'HEAD']);
   return router;
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { ApiError, serverError } from '../errors.ts';
-import { tokenRefused, type UserCaller } from '../model/caller.ts';
+import { invalidToken, type UserCaller } from '../model/caller.ts';
 import { uuid } from '../model/fields.ts';
 import type { Fetch } from './fetch.ts';
 
@@ -24,7 +24,7 @@ const staleKeysMs = 60 * 60_000;
  */
 const trustMs = 5 * 60_000;
 
-/** Many times what Auth issues; more would be memory for whoever fills their metadata. */
+/** Many times what Auth issues: users fill their own metadata, and each cached token takes memory. */
 const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -43,11 +43,11 @@ const Claims = z.object({
   amr: z.array(z.object({ method: z.string(), timestamp: z.number() })).catch([]),
 });
 
-/** Base64url leaves bits unused and padding to choice: whoever could vary them could have many spellings of one token. */
+/** Rejects non-canonical base64url, with padding or stray bits: one token has one spelling, and one key in the cache. */
 const isCanonical = (token: string) =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
-/** What is remembered of a verified token, which is not the token itself. */
+/** What the cache holds of a verified token: never the token itself. */
 type Verified = Omit<UserCaller, 'token'> & Readonly<{ until: number }>;
 
 /**
@@ -72,7 +72,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     cooldownDuration: keySetAgeMs,
     cacheMaxAge: trustMs,
-    // A key set out of reach says nothing about a token: that must not sign anybody out.
+    // An unreachable key set says nothing about the token, and must not sign anybody out.
     [customFetch]: async (url: string) => {
       try {
         const body = await fetchKeys(url);
@@ -123,7 +123,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
       if (error instanceof ApiError) throw error;
       // The key may be a new one that could not be fetched.
       if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);
-      throw tokenRefused(error);
+      throw invalidToken(error);
     }
   };
 }

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Upstream } from './fetch.ts';
 
-const Refusal = z
+const ErrorBody = z
   .object({ code: z.string(), message: z.string() })
-  .transform((refusal) => ({ ...refusal, details: '', hint: '' }));
+  .transform((body) => ({ ...body, details: '', hint: '' }));
 
 /**
  * What supabase-js cannot do: it parses every answer.
@@ -26,7 +26,7 @@ export const createDataStream =
       body: '{}',
     });
     if (!('status' in answer)) return answer;
-    throw new PostgrestError(Refusal.parse(await answer.json()));
+    throw new PostgrestError(ErrorBody.parse(await answer.json()));
   };
 
 export type DataStream = ReturnType<typeof createDataStream>;

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
 import type { ErrorReason } from '../error-reasons.ts';
 import { ApiError, notFound, serverError } from '../errors.ts';
-import { type Caller, tokenRefused, type UserCaller } from '../model/caller.ts';
+import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
 import type { DataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
@@ -30,7 +30,7 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'list_sounds',
 ]);
 
-/** What changes nothing: it may be asked for again. */
+/** Functions that change nothing: a failed call may be repeated. */
 const reads: ReadonlySet<FunctionName> = new Set([
   ...catalogueReads,
   'get_customer',
@@ -47,37 +47,36 @@ const isOfDeadConnection = ({ code }: PostgrestError) => code === '57P01' || cod
 /** How long to wait before a read is repeated, in milliseconds, at most: where Postgres is away, asking does not bring it back. */
 const longestPauseMs = 100;
 
-/** What to say where the database checks more than our validation does. */
-const refusedByCheck: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } =
-  {
-    update_customer: { message: 'The values were not accepted.' },
-    add_favorite: {
-      message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
-      reason: 'too_many_favorites',
-    },
-    count_play: {
-      message: 'Idempotency-Key: was used for another sound. Make a new one for each play.',
-      reason: 'key_reused',
-      field: 'Idempotency-Key',
-    },
-  };
+/** Errors for checks of the database that go beyond our validation. */
+const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } = {
+  update_customer: { message: 'The values were not accepted.' },
+  add_favorite: {
+    message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+    reason: 'too_many_favorites',
+  },
+  count_play: {
+    message: 'Idempotency-Key: was used for another sound. Make a new one for each play.',
+    reason: 'key_reused',
+    field: 'Idempotency-Key',
+  },
+};
 
-/** PostgREST's and Postgres' codes to answers, never by message. Everything absent here is our own failure. */
-function refused(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
+/** Maps the codes of PostgREST and Postgres to answers, never their messages. Any other code is a failure of ours. */
+function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, {
     cause: error,
   });
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not live
-      return tokenRefused(cause);
+      return invalidToken(cause);
     case 'PGRST301': // bad token
     case 'PGRST303': // expired token
-      return withUserToken ? tokenRefused(cause) : serverError(cause);
+      return withUserToken ? invalidToken(cause) : serverError(cause);
     case '23503': // what a new row refers to has just been deleted
       return notFound('resource');
     case '23514': {
       // a check of the database
-      const { message, ...rest } = refusedByCheck[name] ?? {};
+      const { message, ...rest } = checkErrors[name] ?? {};
       return message ? new ApiError('invalid_request', message, { cause, ...rest }) : serverError(cause);
     }
     default:
@@ -86,10 +85,10 @@ function refused(error: PostgrestError, name: FunctionName, withUserToken: boole
 }
 
 /** For `.catch` behind a call. @param isUsers whether it was made with the token of a user */
-const refusing =
+const rethrowMapped =
   (name: FunctionName, isUsers: boolean) =>
   (error: unknown): never => {
-    throw error instanceof PostgrestError ? refused(error, name, isUsers) : serverError(error);
+    throw error instanceof PostgrestError ? mapDataError(error, name, isUsers) : serverError(error);
   };
 
 /** The data of the project: SQL functions. */
@@ -110,7 +109,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
       : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
-  /** Asks, and again within the deadline where that may help. */
+  /** Calls, and retries within the deadline where that may help. */
   async function askAgain<T>(ask: () => PromiseLike<T>, isRepeatable: boolean): Promise<T> {
     const giveUpAt = performance.now() + timeLeftMs('data');
     for (let tries = 1; ; tries++) {
@@ -135,8 +134,8 @@ export function createData({ user, service }: Clients, stream: DataStream) {
       // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
       const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
       const isUsers = caller?.via === 'jwt' && runner === user;
-      const { data, status } = await askAgain(ask, reads.has(name)).catch(refusing(name, isUsers));
-      // A 404 without a body looks like a 204 by now.
+      const { data, status } = await askAgain(ask, reads.has(name)).catch(rethrowMapped(name, isUsers));
+      // postgrest-js turns a 404 without a body into a 204.
       if (data === null && !(mayFindNothing && status === 200))
         throw serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
       return data;
@@ -163,7 +162,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     service: callsBy(service),
     /** Calls a function that changes nothing and has no arguments; returns its JSON as it comes, which is neither held nor read. */
     stream: ({ token }: UserCaller, name: FunctionName): Promise<Readable> =>
-      askAgain(() => stream(name, token), true).catch(refusing(name, true)),
+      askAgain(() => stream(name, token), true).catch(rethrowMapped(name, true)),
   };
 }
 

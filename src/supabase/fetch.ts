@@ -16,16 +16,16 @@ const deadlineMs: Record<Service, number> = {
   export: 60_000, // until the client has it all
 };
 
-/** What is left of the deadline of the current request, in milliseconds; all of it outside of a request. */
+/** What is left of the deadline of the current request, in milliseconds. Outside a request that is all of it. */
 export function timeLeftMs(service: Service): number {
   const { startedAt = performance.now() } = requestContext.getStore() ?? {};
   return Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
 }
 
-/** More calls of a service at once than this are refused instead of queued: nobody would wait for the last of them. */
+/** The most calls to one service in flight. Further ones fail at once: queued, they would miss their deadline. */
 const maxCallsInFlight = 4_096;
 
-/** So many accounts are exported at once; further ones wait. Each makes Postgres write megabytes of JSON. */
+/** The most exports at once; further ones wait. Each makes Postgres write megabytes of JSON. */
 const exportsAtOnce = 4;
 
 /** The connections to one service. Each has its own: a service that hangs must not hold those to the others. */
@@ -47,7 +47,7 @@ function serviceOf(path: string): Service {
 
 const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
 
-/** An error of anything before it may repeat the address, and with it what a user searched for, and would reach the log. */
+/** Errors of proxies may echo the URL with the user's search: they are never logged. PostgREST's own do not. */
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /**
@@ -65,7 +65,7 @@ export function createFetch(metrics: Metrics | null) {
     export: createPool(exportsAtOnce),
   };
 
-  /** Notes a call until it ends, and gives it its deadline. */
+  /** Tracks a call until it ends, and gives it its deadline. */
   function begin(service: Service) {
     const { inFlight } = pools[service];
     if (inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
@@ -157,7 +157,7 @@ export function createFetch(metrics: Metrics | null) {
       }
     },
 
-    /** Lets calls under way finish. @param graceMs after which they are cut */
+    /** Lets the calls in flight finish. @param graceMs after which they are aborted */
     close: async (graceMs = 0): Promise<void> => {
       const all = Object.values(pools);
       const timer = setTimeout(() => {
@@ -169,7 +169,7 @@ export function createFetch(metrics: Metrics | null) {
   };
 }
 
-/** What the callers look at. A real Response costs up to a fifth of a request. */
+/** The members that supabase-js and jose use. A real Response takes up to a fifth of the time of a request. */
 function toResponse(status: number, headers: Record<string, string | string[] | undefined>, text: string) {
   const answer: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text' | 'json'> = {
     ok: status >= 200 && status < 300,

@@ -7,18 +7,18 @@ import type { Data } from './data.ts';
 const intervalMs = 15 * 60_000;
 
 /**
- * Notes when users were last here: after their answer, at most every 15 minutes, and without ever failing a request.
+ * Records when users were last seen: after their answer, at most every 15 minutes, and without ever failing a request.
  * The database keeps the interval too, across processes; this only spares it the question.
  */
 export function createLastSeen(data: Data, log: Logger) {
-  const noted = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
+  const recorded = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
   return (caller: Caller | null) => {
-    if (caller?.via !== 'jwt' || noted.has(caller.userId)) return;
-    noted.set(caller.userId, true);
+    if (caller?.via !== 'jwt' || recorded.has(caller.userId)) return;
+    recorded.set(caller.userId, true);
     // With a deadline of its own, not what is left of the request's.
-    const note = () => data.call(caller, 'touch_last_seen');
-    requestContext.exit(note).catch((error: unknown) => {
-      noted.delete(caller.userId);
+    const record = () => data.call(caller, 'touch_last_seen');
+    requestContext.exit(record).catch((error: unknown) => {
+      recorded.delete(caller.userId);
       log.warn({ err: error }, 'last_seen_at could not be written');
     });
   };

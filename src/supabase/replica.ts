@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { Fetch } from './fetch.ts';
 
 /** What a replica may take of the 5 s that a read has, in milliseconds; the rest is for the primary. */
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
-/** How long a replica that failed is left alone, in milliseconds. Then one read tries whether it is back. */
+/** How long a failed replica is skipped, in milliseconds. Then one read probes it. */
 const restMs = 10_000;
 
 /**
@@ -19,9 +19,9 @@ export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Log
 
   async function askReplica(path: string, init: RequestInit): Promise<Response | null> {
     const isTrial = failedAt !== null;
-    if (isTrial) failedAt = performance.now(); // meanwhile others do not try
+    if (isTrial) failedAt = performance.now(); // one probe at a time
     try {
-      const limited = { ...init, signal: AbortSignal.timeout(patienceMs) };
+      const limited = { ...init, signal: AbortSignal.timeout(timeoutMs) };
       const answer = await fetch(readUrl + path, limited, 'replica');
       if (answer.status >= 500) throw new Error(`Answered ${answer.status}`);
       if (isTrial) log.info('The read replica answers again');

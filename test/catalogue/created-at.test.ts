@@ -1,14 +1,14 @@
 import postgres from 'postgres';
 import { describe, expect } from 'vitest';
 import { addSound, addSounds, newMoment } from '../support/catalogue.ts';
-import { alone } from '../support/fixture.ts';
+import { fixture } from '../support/fixture.ts';
 import { startDatabase } from '../support/prepared.ts';
 import { test as base, type Sql } from '../support/test.ts';
 
 const test = base.extend<{ $file: { scratch: Sql } }>({
   /** A database of this file's own, whose catalogue may be emptied and locked. */
   scratch: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const { databaseUrl, stop } = await startDatabase();
       // Ends an import that takes far too long, so that the test fails soon.
       const connection = { statement_timeout: 15_000 };

@@ -5,7 +5,7 @@ import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
-import { alone } from '../support/fixture.ts';
+import { fixture } from '../support/fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type Fault, type ProxiedRequest, startNetwork } from '../support/network.ts';
 import { type ReplicatedStack, startReplicatedStack } from '../support/replicated-stack.ts';
@@ -14,7 +14,7 @@ import { newEmail, password, signUp } from '../support/test.ts';
 
 const test = base.extend<{ $file: { stack: ReplicatedStack } }>({
   stack: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const stack = await startReplicatedStack();
       await use(stack);
       await stack.stop();

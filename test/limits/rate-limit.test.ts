@@ -1,13 +1,13 @@
 import type { Response } from 'supertest';
 import { describe, expect } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
-import { alone } from '../support/fixture.ts';
+import { fixture } from '../support/fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test as base, newEmail, password, signUp } from '../support/test.ts';
 
 /** Every test gets a gateway of its own, with budgets small enough to use up. */
 const test = base.extend({
-  limited: alone(async (use: (api: Api) => Promise<void>) => {
+  limited: fixture(async (use: (api: Api) => Promise<void>) => {
     const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '3', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '5' });
     await use(apiAt(gateway.url));
     await gateway.close();

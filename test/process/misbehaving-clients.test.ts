@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect } from 'vitest';
-import { alone } from '../support/fixture.ts';
+import { fixture } from '../support/fixture.ts';
 import { environment, startListening } from '../support/server-process.ts';
 import { test as base } from '../support/test.ts';
 
@@ -12,7 +12,7 @@ type Server = Awaited<ReturnType<typeof startListening>>;
 /** A gateway in its own process, so that its open files can be counted. */
 const test = base.extend<{ $file: { server: Server } }>({
   server: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const server = await startListening(environment());
       await use(server);
       server.child.kill('SIGTERM');

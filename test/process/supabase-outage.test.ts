@@ -5,9 +5,9 @@ import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
 import { startFragileStack } from '../support/fragile-stack.ts';
 import { watchLag } from '../support/lag.ts';
-import { patienceMs } from '../support/patience.ts';
 import { environment, residentMb, startListening } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
+import { timeoutMs } from '../support/timeout.ts';
 
 /** A gateway process of its own in front of a stack that can be broken; each test has both to itself. */
 async function startService({ onTestFinished }: TestContext) {
@@ -74,7 +74,7 @@ async function appCalls(api: Api, databaseUrl: string) {
   };
 }
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), patienceMs);
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), timeoutMs);
 
 /** Auth may take 11 seconds, data 5. Two deadlines in a row would take longer. */
 const limitSeconds = (what: string) => (what === 'signIn' ? 12 : 6);

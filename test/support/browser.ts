@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
-import { patienceMs } from './patience.ts';
+import { timeoutMs } from './timeout.ts';
 
 /** The Chromium on this machine, if there is one. Without a window it needs a fifth of the processor time. */
 const binary = [
@@ -20,7 +20,7 @@ export type View = { width: number; colorScheme: 'light' | 'dark' };
 /** The errors and warnings on the console, and every address that was requested. */
 export type Record = { complaints: string[]; requests: URL[] };
 
-export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '', timeout: patienceMs });
+export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '', timeout: timeoutMs });
 
 /** Opens a page in a browser of its own, and closes that afterwards. */
 export async function inBrowser(
@@ -31,7 +31,7 @@ export async function inBrowser(
   const browser = await launchBrowser();
   try {
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
-    page.setDefaultTimeout(patienceMs);
+    page.setDefaultTimeout(timeoutMs);
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { Result } from '../../src/doctor/check.ts';
 import { runChecks } from '../../src/doctor/checks.ts';
 import { createRun } from '../../src/doctor/run.ts';
-import { alone } from './fixture.ts';
+import { fixture } from './fixture.ts';
 import { preparedFolder } from './prepared.ts';
 
 /** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
@@ -76,10 +76,10 @@ async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorSta
 
 /** vitest's test with a Supabase of the file's own. */
 export const test = base.extend<{ $file: { ownStack: DoctorStack } }>({
-  ownStack: [alone((use) => withOwnStack('ES256', use)), { scope: 'file' }],
+  ownStack: [fixture((use) => withOwnStack('ES256', use)), { scope: 'file' }],
 });
 
 /** The same with a project that signs access tokens with its shared secret. */
 export const testWithSharedSecret = base.extend<{ $file: { ownStack: DoctorStack } }>({
-  ownStack: [alone((use) => withOwnStack('HS256', use)), { scope: 'file' }],
+  ownStack: [fixture((use) => withOwnStack('HS256', use)), { scope: 'file' }],
 });

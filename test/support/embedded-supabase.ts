@@ -6,7 +6,7 @@ import { LOCAL_KEYS } from 'local-supabase/keys';
 import { startPostgres } from 'local-supabase/postgres';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
-import { alone } from './fixture.ts';
+import { fixture } from './fixture.ts';
 import { preparedFolder } from './prepared.ts';
 
 // These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
@@ -109,7 +109,7 @@ async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) =>
 /** vitest's test with a Supabase of the file's own, whose Auth has settings that one given by the environment need not have. */
 export const testWith = (settings: AuthSettings) =>
   base.extend<{ $file: { supabase: Supabase } }>({
-    supabase: [alone((use) => withSupabase(settings, use)), { scope: 'file' }],
+    supabase: [fixture((use) => withSupabase(settings, use)), { scope: 'file' }],
   });
 
 /** The same with the settings of `supabase start`. */

@@ -2,12 +2,12 @@ import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provid
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
 import { test as base, clientOf, type Supabase } from './embedded-supabase.ts';
-import { alone } from './fixture.ts';
+import { fixture } from './fixture.ts';
 
 /** On the stack that has our migrations, where addresses need no confirmation. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({
   supabase: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const stack = inject('stack');
       const sql = postgres(stack.databaseUrl, { max: 4, onnotice() {} });
       await use(clientOf({ ...stack, url: stack.apiUrl }, sql));

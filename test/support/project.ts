@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ApiOptions, startApi } from 'local-supabase/api';
 import { inject } from 'vitest';
 import { type Api, apiAt } from './api.ts';
-import { alone } from './fixture.ts';
+import { fixture } from './fixture.ts';
 import { startGateway } from './gateway.ts';
 import { test } from './test.ts';
 
@@ -41,7 +41,7 @@ async function withProject(
 export const testWithProject = (settings: Settings, env: Record<string, string> = {}) =>
   test.extend<{ $file: { project: Project } }>({
     project: [
-      alone(async (use) => {
+      fixture(async (use) => {
         await withProject(settings, async (supabase) => {
           const gateway = await startGateway({ SUPABASE_URL: supabase.url, ...env });
           await use({ ...supabase, api: apiAt(gateway.url), gatewayUrl: gateway.url });

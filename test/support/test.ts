@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { test as base, inject } from 'vitest';
 import { type Api, apiAt } from './api.ts';
-import { alone } from './fixture.ts';
+import { fixture } from './fixture.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
 export type Sql = postgres.Sql;
@@ -29,7 +29,7 @@ export async function signUp(api: Api, email = newEmail()): Promise<Session> {
 /** vitest's test with the fixtures of this service, one of each for a file. */
 export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session } }>({
   gateway: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const gateway = await startGateway();
       await use(gateway);
       await gateway.close();
@@ -39,7 +39,7 @@ export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql;
   api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
   /** A connection as the project's postgres role: the admin of these tests. */
   sql: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
       await use(sql);
       await sql.end();

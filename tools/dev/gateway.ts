@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watch } from 'chokidar';
-import { type Leashed, spawnLeashed } from 'local-supabase/leash';
+import { type SupervisedChild, spawnSupervised } from 'local-supabase/supervised-child';
 import { prettyLog } from './log.ts';
 
 /** The gateway as a child process that restarts whenever its source changes. */
@@ -34,13 +34,13 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
   const output = prettyLog();
   let ended = false;
   let wasReady = false;
-  let running: Leashed | undefined = start();
+  let running: SupervisedChild | undefined = start();
   let restarting = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  function start(): Leashed {
+  function start(): SupervisedChild {
     ended = false;
-    const child = spawnLeashed(process.execPath, ['tools/dev/server.ts'], 'TERM', {
+    const child = spawnSupervised(process.execPath, ['tools/dev/server.ts'], 'TERM', {
       cwd: root,
       env,
       stdout: 'pipe',

@@ -8,8 +8,8 @@ import { documentText } from 'sounds-dev/openapi';
 import { describe, expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
 import { addCategory, addSounds } from '../../../test/support/catalogue.ts';
-import { patienceMs } from '../../../test/support/patience.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
+import { timeoutMs } from '../../../test/support/timeout.ts';
 
 // The guide's own commands generate these clients. Each is compiled and used as an app would: without a cast, a template or a
 // configuration that the guide does not name.
@@ -173,7 +173,7 @@ describe('the client that is generated for', () => {
   }
 
   // The first time Maven downloads a compiler, and the compiler is what takes a busy machine longest of all.
-  const timeout = 4 * patienceMs;
+  const timeout = 4 * timeoutMs;
   test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does the code of the guide', {
     timeout,
   }, async ({ service, skip }) => {

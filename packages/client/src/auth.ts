@@ -19,22 +19,22 @@ export type MailedCode =
   | { type: 'signup'; email: string; code: string; password: string; fullName?: string | undefined }
   | { type: 'recovery'; email: string; code: string };
 
-type Options = Pick<SessionOptions, 'url' | 'patience'> & {
+type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
   session: DeviceSession;
   /** Removes what the store keeps of a user besides the session. */
   forget: (userId: string) => Promise<void>;
 };
 
 /** Accounts, and who is signed in on this device. */
-export function createAuth({ url, patience, session, forget }: Options) {
-  const guest = guestClient(url, { repeatable: true, ...patience });
+export function createAuth({ url, waiting, session, forget }: Options) {
+  const guest = guestClient(url, { repeatable: true, ...waiting });
   /** For what may have happened although no answer came, and must not happen twice. */
-  const once = guestClient(url, { repeatable: false, ...patience });
+  const once = guestClient(url, { repeatable: false, ...waiting });
 
   const clientOf = (fetch: DeviceSession['fetch']) =>
     createClient<paths>({ baseUrl: url, fetch: (request) => fetch(request) });
 
-  const passingSession = () => createSession({ url, store: memoryStore(), patience, onSession: () => {} });
+  const passingSession = () => createSession({ url, store: memoryStore(), waiting, onSession: () => {} });
 
   /** Sends with a session, and tells whether it may have been done by an attempt whose answer was lost. */
   function repeating(sender: DeviceSession, userId?: string) {

@@ -1,6 +1,6 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { components } from './document.types.ts';
-import type { Patience } from './send.ts';
+import type { Waiting } from './send.ts';
 import { guestClient } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
@@ -9,9 +9,9 @@ export type AppConfig = components['schemas']['AppConfig'];
 const key = 'sounds.config';
 
 /** What an app must know before anybody signs in, and what its covers depend on. */
-export function createConfig({ url, store, patience }: { url: string; store: Store; patience: Patience }) {
-  const repeated = guestClient(url, { repeatable: true, ...patience });
-  const once = guestClient(url, { repeatable: false, ...patience });
+export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
+  const repeated = guestClient(url, { repeatable: true, ...waiting });
+  const once = guestClient(url, { repeatable: false, ...waiting });
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 

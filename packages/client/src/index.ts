@@ -48,17 +48,17 @@ export interface Options {
 
 /** The client of a Sounds Service for one user at a time: make one for the whole app. */
 export function createSounds({ url, store, onSession, timeLimitMs = 60_000, onWait }: Options) {
-  const patience = { timeLimitMs, onWait };
+  const waiting = { timeLimitMs, onWait };
   const tell = (event: SessionEvent) => {
     follow(event);
     if (event.type === 'signedIn') flush();
     onSession?.(event);
   };
-  const session = createSession({ url, store, patience, onSession: tell });
+  const session = createSession({ url, store, waiting, onSession: tell });
   const { follow, ...currentUser } = createCurrentUser(session.load().then((found) => found?.user ?? null));
   watchOtherTabs(tell);
   const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
-  const { ask, covers, coverUrl } = createConfig({ url, store, patience });
+  const { ask, covers, coverUrl } = createConfig({ url, store, waiting });
   const { forget: forgetFavorites, ...favorites } = createFavorites({ api, session, store, covers });
   const { forget: forgetPlays, ...plays } = createPlays({ api, session, store });
   const forget = async (userId: string) => {
@@ -75,7 +75,7 @@ export function createSounds({ url, store, onSession, timeLimitMs = 60_000, onWa
   flush();
 
   return {
-    auth: createAuth({ url, patience, session, forget }),
+    auth: createAuth({ url, waiting, session, forget }),
     session: currentUser,
     sounds: createCatalogue(api, covers),
     favorites,

@@ -13,14 +13,14 @@ export interface Wait {
 }
 
 /** How long calls are repeated, and who is told. */
-export interface Patience {
+export interface Waiting {
   /** For all attempts together, in milliseconds; no pause is begun that would outlast it. */
   timeLimitMs: number;
   /** Told whenever a call waits. */
   onWait?: ((wait: Wait) => void) | undefined;
 }
 
-export type Limits = Patience & {
+export type Limits = Waiting & {
   /** Whether nothing is done twice when the request is sent twice. */
   repeatable: boolean;
   /** Told of each failure after which the request is sent again. */

@@ -3,7 +3,7 @@ import { browser } from './browser.ts';
 import type { components, paths } from './document.types.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { exclusively } from './lock.ts';
-import { type Limits, type Patience, send, unlessAborted } from './send.ts';
+import { type Limits, send, unlessAborted, type Waiting } from './send.ts';
 import { parseItem, readItem, type Store } from './store.ts';
 
 export type User = components['schemas']['User'];
@@ -25,7 +25,7 @@ export type SessionEvent =
 export type SessionOptions = {
   url: string;
   store: Store;
-  patience: Patience;
+  waiting: Waiting;
   onSession: (event: SessionEvent) => void;
 };
 
@@ -59,8 +59,8 @@ function withToken(request: Request, { access_token }: Session): Request {
 type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & { userId?: string | undefined };
 
 /** The session of one device: the first section of the guide. Its truth is in the store, which other tabs may share. */
-export function createSession({ url, store, patience, onSession }: SessionOptions) {
-  const guest = guestClient(url, { repeatable: true, ...patience });
+export function createSession({ url, store, waiting, onSession }: SessionOptions) {
+  const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
   // Not at once: a handler that throws must not change what happens here.
@@ -118,7 +118,7 @@ export function createSession({ url, store, patience, onSession }: SessionOption
      * @param limits those of `send`; repeatable unless said
      */
     async fetch(request: Request, { userId, ...sending }: Sending = {}): Promise<Response> {
-      const limits = { repeatable: true, ...patience, ...sending };
+      const limits = { repeatable: true, ...waiting, ...sending };
       let session = await load();
       if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
       if (session === null) return send(request, limits);

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { patienceMs } from '../../../test/support/patience.ts';
+import { timeoutMs } from '../../../test/support/timeout.ts';
 import type { Options, Sounds } from '../src/index.ts';
 
 /** What the test and the page have in common, under its name on the page. */
@@ -15,7 +15,7 @@ export async function openProfile(
 ) {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(patienceMs);
+  context.setDefaultTimeout(timeoutMs);
   for (const [name, call] of Object.entries({ ...store, onSession }))
     if (typeof call === 'function') await context.exposeFunction(name, call);
   return context;

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { type Leashed, spawnLeashed } from './leash.ts';
 import { type Account, findPrograms, ownFolder, type Release, serverAccount } from './postgres-files.ts';
+import { type SupervisedChild, spawnSupervised } from './supervised-child.ts';
 
 /** A running PostgreSQL server on 127.0.0.1. */
 export interface Postgres {
@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   for (let attempt = 1; ; attempt++) {
     const port = options.port || (await freePort());
     const args = ['-D', folder, '-p', String(port), ...settings(options.durable ?? true)];
-    const server = spawnLeashed(programs.postgres, args, 'INT', {
+    const server = spawnSupervised(programs.postgres, args, 'INT', {
       ...account,
       cwd: '/',
       stdout: 'ignore',
@@ -135,7 +135,7 @@ function settings(durable: boolean): string[] {
 }
 
 /** Undefined when the server accepts connections, else what it wrote before it ended. */
-function untilReady(server: Leashed): Promise<string | undefined> {
+function untilReady(server: SupervisedChild): Promise<string | undefined> {
   const { stderr } = server.process;
   if (!stderr) throw new Error('Postgres was started without a pipe for its log.');
   const log: string[] = [];

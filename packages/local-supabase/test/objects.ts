@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { test } from '../../../test/support/embedded-supabase.ts';
-import { patienceMs } from '../../../test/support/patience.ts';
+import { timeoutMs } from '../../../test/support/timeout.ts';
 
 /**
  * Gives a file the tables and functions that its tests call, and takes them away afterwards. Everybody may run the
@@ -29,7 +29,7 @@ export function makeObjects(prefix: string, objects: string): void {
     // A run that was killed may have left its own.
     await sql.unsafe(removed + objects + last + granted);
     // The data API reads the schema anew a moment after it changed; all of this came at once.
-    await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), patienceMs);
+    await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), timeoutMs);
     return async () => {
       await sql.unsafe(removed);
     };

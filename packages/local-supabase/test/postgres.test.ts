@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { test as base, describe, expect, inject } from 'vitest';
-import { alone } from '../../../test/support/fixture.ts';
+import { fixture } from '../../../test/support/fixture.ts';
 import { occupy, processesNaming, run, serverPid, untilGone } from '../../../test/support/processes.ts';
 import { as } from '../src/database.ts';
 import { type Postgres, SUPERUSER, startPostgres } from '../src/postgres.ts';
 
 const test = base.extend<{ folder: string }>({
-  folder: alone(async (use) => {
+  folder: fixture(async (use) => {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-postgres-'));
     await use(folder);
     await rm(folder, { recursive: true });

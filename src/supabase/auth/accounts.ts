@@ -1,15 +1,15 @@
 import { ApiError, unauthorized } from '../../errors.ts';
-import { tokenRefused, type UserCaller } from '../../model/caller.ts';
+import { invalidToken, type UserCaller } from '../../model/caller.ts';
 import type { PasswordQueue } from '../password-queue.ts';
 import {
   type AuthCall,
-  AuthRefusal,
+  AuthError,
+  authErrorIn,
   createSharing,
   expectAnswer,
   type Fault,
   invalidRequest,
-  refusalIn,
-  refused,
+  mapAuthError,
 } from './call.ts';
 import { Tokens, weakPassword } from './sessions.ts';
 
@@ -18,7 +18,7 @@ export type CodeType = 'signup' | 'recovery';
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
-const codeRefused = () =>
+const invalidCode = () =>
   unauthorized('The code is wrong, was used already or has expired.', { reason: 'code_invalid' });
 
 const confirmedInPart = (cause: unknown) =>
@@ -29,10 +29,10 @@ const confirmedInPart = (cause: unknown) =>
   );
 
 /** For `.catch` behind the setting of a first password, when the code is used up. @throws ApiError that says how to go on */
-function firstPasswordRefused(thrown: unknown): void {
-  if (!(thrown instanceof AuthRefusal)) throw confirmedInPart(thrown);
+function mapFirstPasswordError(thrown: unknown): void {
+  if (!(thrown instanceof AuthError)) throw confirmedInPart(thrown);
   if (thrown.code === 'same_password') return; // the same request at another gateway was faster
-  if (isGone.includes(thrown.code)) throw codeRefused(); // so was another one, which ended this session
+  if (isGone.includes(thrown.code)) throw invalidCode(); // so was another one, which ended this session
   const fault = passwordFaults[thrown.code];
   if (fault === undefined) throw confirmedInPart(thrown);
   throw invalidRequest({
@@ -42,12 +42,12 @@ function firstPasswordRefused(thrown: unknown): void {
   });
 }
 
-/** Why Auth sent no mail: its own word, which must not reach the client. Null for what it said nothing about. */
+/** Why Auth sent no mail: its code, which must not reach the client. Null for errors that are not about the mail. */
 function reasonForNoMail(thrown: unknown): string | null {
-  const refusal = refusalIn(thrown);
-  if (refusal === undefined || refusal.isForeign) return null;
+  const error = authErrorIn(thrown);
+  if (error === undefined || error.isForeign) return null;
   // This one is about the client's address, whatever e-mail address it asks for.
-  return refusal.code === 'over_request_rate_limit' ? null : refusal.code;
+  return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
 /** Recovering, changing and deleting accounts at Supabase Auth. */
@@ -55,8 +55,8 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = createSharing();
 
   /**
-   * Has Auth mail a code. Whether it did must not show: each refusal of a mail, also a failure to send it, tells that
-   * there is an account.
+   * Has Auth mail a code. The client must not learn whether it did: every error about the mail reveals that there is an
+   * account.
    * @returns null, or Auth's word for why it sent no mail, for the log
    */
   async function mailCode(type: CodeType, email: string, ip: string): Promise<string | null> {
@@ -74,7 +74,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   /** @throws unauthorized: one text for whatever is wrong with the code, its address or its account */
   async function exchangeCode({ type, email, code }: MailedCode, ip: string): Promise<Tokens> {
     const answer = await call('verify', { ip, body: { type, email, token: code } }).catch(
-      refused(({ status }) => ([400, 403, 422].includes(status) ? codeRefused() : undefined)),
+      mapAuthError(({ status }) => ([400, 403, 422].includes(status) ? invalidCode() : undefined)),
     );
     return expectAnswer(Tokens, answer);
   }
@@ -99,7 +99,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
       const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
       await Promise.all([
         putPassword(tokens.access_token, { password, data: { full_name: fullName ?? null } }, ip).catch(
-          firstPasswordRefused,
+          mapFirstPasswordError,
         ),
         complete(tokens).catch((cause: unknown) => {
           throw confirmedInPart(cause);
@@ -120,15 +120,15 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
     await putPassword(accessToken, body, ip).catch(
-      refused((refusal) => {
-        const fault = passwordFaults[refusal.code];
+      mapAuthError((error) => {
+        const fault = passwordFaults[error.code];
         if (fault !== undefined) return invalidRequest(fault);
-        if (refusal.code === 'reauthentication_needed')
+        if (error.code === 'reauthentication_needed')
           return unauthorized('Sign in again to change the password.', {
             tokenCame: true,
             reason: 'recent_sign_in_required',
           });
-        return isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined;
+        return isGone.includes(error.code) ? invalidToken(error) : undefined;
       }),
     );
   }
@@ -141,12 +141,12 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
     share('delete', { token }, async () => {
       await call('user', { method: 'GET', bearer: token }).catch(
-        refused((refusal) => (isGone.includes(refusal.code) ? tokenRefused(refusal) : undefined)),
+        mapAuthError((error) => (isGone.includes(error.code) ? invalidToken(error) : undefined)),
       );
       // Another session of the user may be as far, whose deletion is this one's as well.
       await share('delete', { userId }, () =>
         call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
-      ).catch(refused((refusal) => (refusal.code === 'user_not_found' ? tokenRefused(refusal) : undefined)));
+      ).catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
     });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };

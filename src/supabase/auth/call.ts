@@ -5,13 +5,13 @@ import type { ErrorReason } from '../../error-reasons.ts';
 import { ApiError, serverError } from '../../errors.ts';
 import type { Fetch } from '../fetch.ts';
 
-/** What Auth answered when it refused: its code, or for OAuth-style errors its `error` word. */
-export class AuthRefusal extends Error {
+/** An error that Auth answered with: its code, or the `error` of OAuth-style errors. */
+export class AuthError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Whether it is not in Auth's own form: something in front of Auth said it. */
+  /** Whether it is not in Auth's own form: a proxy in front of Auth answered. */
   readonly isForeign: boolean;
-  /** Whether the database did not take a new user: Auth has one code for all its failures, and only its text tells. */
+  /** Whether the database rejected a new user. Auth has one code for all its failures: only the text tells. */
   readonly isUserNotSaved: boolean;
 
   constructor(status: number, { code, message }: { code: string | undefined; message: string | undefined }) {
@@ -23,7 +23,7 @@ export class AuthRefusal extends Error {
   }
 }
 
-const RefusalBody = z.object({
+const ErrorBody = z.object({
   code: z.string().optional(),
   error: z.string().optional(),
   message: z.string().optional(),
@@ -42,7 +42,7 @@ type CallOptions = Readonly<{
   signal?: AbortSignal;
 }>;
 
-const tooManyRequests = (cause: AuthRefusal) =>
+const tooManyRequests = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
     reason: cause.code === 'over_email_send_rate_limit' ? 'limit_mails' : 'limit_attempts',
@@ -51,7 +51,7 @@ const tooManyRequests = (cause: AuthRefusal) =>
 
 /**
  * Calls Auth.
- * @returns a function that resolves to the body of success, and throws AuthRefusal for what Auth decided against, or
+ * @returns a function that resolves to the body of success. It throws AuthError for what Auth rejects, or
  *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
@@ -74,12 +74,12 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
     const answer: unknown = await response.json().catch(() => undefined);
     if (status === 204 || (status === 200 && answer !== undefined)) return answer;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
-    const { data } = RefusalBody.safeParse(answer);
-    const refusal = new AuthRefusal(status, { code: data?.code ?? data?.error, message: data?.message });
-    if (status === 429) throw tooManyRequests(refusal);
-    if (refusal.isForeign || status >= 500 || status === 409 || refusal.code === 'server_error')
-      throw serverError(refusal);
-    throw refusal;
+    const { data } = ErrorBody.safeParse(answer);
+    const error = new AuthError(status, { code: data?.code ?? data?.error, message: data?.message });
+    if (status === 429) throw tooManyRequests(error);
+    if (error.isForeign || status >= 500 || status === 409 || error.code === 'server_error')
+      throw serverError(error);
+    throw error;
   };
 }
 
@@ -111,25 +111,25 @@ export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z
   return result.data;
 }
 
-/** What the client is told when Auth finds fault with what it sent. */
+/** What the client is told when Auth rejects what it sent. */
 export type Fault = Readonly<{ message: string; field?: string; reason?: ErrorReason }>;
 
 export const invalidRequest = ({ message, ...options }: Fault) =>
   new ApiError('invalid_request', message, options);
 
-/** What Auth answered, also where that has become an error for the client. */
-export function refusalIn(thrown: unknown): AuthRefusal | undefined {
-  const refusal = thrown instanceof ApiError ? thrown.cause : thrown;
-  return refusal instanceof AuthRefusal ? refusal : undefined;
+/** Auth's error, also where it is already mapped to one for the client. */
+export function authErrorIn(thrown: unknown): AuthError | undefined {
+  const error = thrown instanceof ApiError ? thrown.cause : thrown;
+  return error instanceof AuthError ? error : undefined;
 }
 
 /**
- * For `.catch` behind a call: turns a refusal into the error that is chosen for it.
- * @param choose undefined for a refusal that is our failure
+ * For `.catch` after a call: maps Auth's error to the client's.
+ * @param choose returns undefined for what is a failure of ours: server_error
  */
-export const refused =
-  (choose: (refusal: AuthRefusal) => ApiError | undefined) =>
+export const mapAuthError =
+  (choose: (error: AuthError) => ApiError | undefined) =>
   (thrown: unknown): never => {
-    if (!(thrown instanceof AuthRefusal)) throw thrown;
+    if (!(thrown instanceof AuthError)) throw thrown;
     throw choose(thrown) ?? serverError(thrown);
   };

@@ -5,13 +5,13 @@ import { callEvenly } from '../even-time.ts';
 import type { PasswordQueue } from '../password-queue.ts';
 import {
   type AuthCall,
-  AuthRefusal,
+  AuthError,
+  authErrorIn,
   createSharing,
   expectAnswer,
   type Fault,
   invalidRequest,
-  refusalIn,
-  refused,
+  mapAuthError,
 } from './call.ts';
 import type { Settings } from './settings.ts';
 
@@ -45,7 +45,7 @@ export function createSessions(
   ): Promise<Tokens | null> {
     const { answer, due } = callEvenly(inPasswordQueue, ip, () => call('signup', { ip, body }));
     const made = answer.catch((thrown: unknown) => {
-      if (!refusalIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
+      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
       const { email, password } = body;
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
       return inPasswordQueue(ip, signIn).catch(() => {
@@ -63,8 +63,9 @@ export function createSessions(
         return 'access_token' in tokens ? tokens : null;
       },
       async (thrown: unknown) => {
-        // Only for addresses without a confirmed account is there a mail to send, and a race to lose.
-        const { status, code: reason } = refusalIn(thrown) ?? {};
+        // Auth sends a mail, and can lose the race of two sign-ups, only where there is no confirmed account: these errors
+        // would tell which addresses have one.
+        const { status, code: reason } = authErrorIn(thrown) ?? {};
         const isFailure = status === 500 && reason === 'unexpected_failure';
         const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));
         if (!isHidden) throw thrown;
@@ -93,7 +94,7 @@ export function createSessions(
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => askForAccount(body, ip, noMail);
     return share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
-      refused(({ code }) => {
+      mapAuthError(({ code }) => {
         const fault = signUpFaults[code];
         return fault && invalidRequest(fault);
       }),
@@ -106,11 +107,11 @@ export function createSessions(
     const { answer, due } = callEvenly(inPasswordQueue, ip, ask);
     const tokens = await answer
       .catch(async (thrown: unknown) => {
-        if (thrown instanceof AuthRefusal) await due;
+        if (thrown instanceof AuthError) await due;
         throw thrown;
       })
       .catch(
-        refused(({ code }) => {
+        mapAuthError(({ code }) => {
           if (code === 'email_not_confirmed') return emailNotConfirmed();
           if (code === 'email_provider_disabled')
             return unauthorized('Signing in with an e-mail address is switched off.', {
@@ -135,7 +136,7 @@ export function createSessions(
     const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
     const ask = () => call('token?grant_type=id_token', { ip, body });
     const answer = await share('id_token', body, ask).catch(
-      refused(({ status, code }) => {
+      mapAuthError(({ status, code }) => {
         if (code === 'provider_email_needs_verification') return emailNotConfirmed();
         return [400, 403, 422].includes(status)
           ? unauthorized('The ID token was not accepted.', { reason: 'id_token_refused' })
@@ -152,7 +153,7 @@ export function createSessions(
     // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
     // is wrong, and must not sign everybody out.
     const answer = await share('refresh', body, ask).catch(
-      refused(({ status }) =>
+      mapAuthError(({ status }) =>
         status === 400 || status === 403
           ? unauthorized('The refresh token is invalid or was already used. Sign in again.', {
               reason: 'session_ended',
@@ -168,10 +169,10 @@ export function createSessions(
     const isOver = ['session_not_found', 'user_not_found', 'user_banned'];
     await call('logout?scope=local', { ip, bearer: accessToken })
       .catch((thrown: unknown) => {
-        if (!(thrown instanceof AuthRefusal && isOver.includes(thrown.code))) throw thrown;
+        if (!(thrown instanceof AuthError && isOver.includes(thrown.code))) throw thrown;
       })
       .catch(
-        refused(({ code }) =>
+        mapAuthError(({ code }) =>
           code === 'bad_jwt'
             ? unauthorized('The access token is invalid or has expired.', { tokenCame: true })
             : undefined,
@@ -185,7 +186,7 @@ export function createSessions(
 const emailNotConfirmed = () =>
   unauthorized('Confirm your e-mail address first.', { reason: 'email_not_confirmed' });
 
-/** What is wrong with a password that Auth finds too weak, at sign-up and later. */
+/** For a password that Auth finds too weak, at sign-up and later. */
 export const weakPassword: Fault = {
   message: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
   field: 'password',

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type AuthCall, expectAnswer, refused } from './call.ts';
+import { type AuthCall, expectAnswer, mapAuthError } from './call.ts';
 
 const Settings = z.object({
   disable_signup: z.boolean(),
@@ -17,7 +17,7 @@ export type Settings = z.infer<typeof Settings>;
 const ageMs = 60_000;
 
 /** How long Auth may take to give them, in milliseconds: apps wait for them when they start. */
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
 /**
  * What the project lets users do, as Auth publishes it.
@@ -30,8 +30,8 @@ export function createSettings(call: AuthCall) {
     ttl: ageMs,
     allowStaleOnFetchRejection: true,
     async fetchMethod() {
-      const signal = AbortSignal.timeout(patienceMs);
-      const answer = await call('settings', { method: 'GET', signal }).catch(refused(() => undefined));
+      const signal = AbortSignal.timeout(timeoutMs);
+      const answer = await call('settings', { method: 'GET', signal }).catch(mapAuthError(() => undefined));
       return expectAnswer(Settings, answer);
     },
   });

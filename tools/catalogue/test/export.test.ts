@@ -6,7 +6,7 @@ import { expect, test as plain } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { catalogueOf, rowsOf } from '../../../test/support/catalogue-of.ts';
 import { type EmptyProject, startEmptyProject } from '../../../test/support/empty-project.ts';
-import { alone } from '../../../test/support/fixture.ts';
+import { fixture } from '../../../test/support/fixture.ts';
 import { latch } from '../../../test/support/latch.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
@@ -14,7 +14,7 @@ import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
 const test = plain.extend<{ $file: { source: EmptyProject } }>({
   source: [
-    alone(async (use) => {
+    fixture(async (use) => {
       const project = await startEmptyProject();
       await fill(project);
       await use(project);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect, inject } from 'vitest';
-import { alone } from '../../../test/support/fixture.ts';
+import { fixture } from '../../../test/support/fixture.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { occupy } from '../../../test/support/processes.ts';
 import type { Gateway } from '../gateway.ts';
@@ -18,7 +18,7 @@ type Checkout = {
 
 /** A checkout of its own for each test, whose source may be broken. */
 const test = base.extend<{ checkout: Checkout }>({
-  checkout: alone(async (use) => {
+  checkout: fixture(async (use) => {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-checkout-'));
     for (const name of ['src', 'tools', 'supabase', 'package.json']) {
       await cp(join(root, name), join(folder, name), { recursive: true });

@@ -11,7 +11,7 @@ import { newEmail, password, type Session, signUp } from './test.ts';
 type Account = { email: string; password: string };
 
 /** What the contract suite needs of a deployment; null where the deployment cannot provide it. */
-export type World = {
+export type Target = {
   api: Api;
   soundId: string;
   /** The owner's. */
@@ -36,7 +36,7 @@ const signInWith =
     return body.data;
   };
 
-function forger(forging: 'ES256' | 'HS256' | null, secret: string): World['forge'] {
+function forger(forging: 'ES256' | 'HS256' | null, secret: string): Target['forge'] {
   if (forging === null) return null;
   const sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
   const exp = Math.floor(Date.now() / 1000) + 3600;
@@ -50,7 +50,7 @@ async function makeAccount(api: Api): Promise<Account> {
 }
 
 /** The deployment at TEST_BASE_URL, with accounts and keys from the environment; the accounts must be able to sign in. */
-async function remoteWorld(url: string): Promise<World> {
+async function remoteTarget(url: string): Promise<Target> {
   if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
   const api = apiAt(url);
   const { env } = process;
@@ -78,7 +78,7 @@ async function remoteWorld(url: string): Promise<World> {
 }
 
 /** A gateway in front of the Supabase of this test run. */
-async function localWorld(): Promise<World> {
+async function localTarget(): Promise<Target> {
   const { databaseUrl, embedded, forging, jwtSecret, mailUrl } = inject('stack');
   const gateway = await startGateway();
   const api = apiAt(gateway.url);
@@ -113,7 +113,7 @@ async function localWorld(): Promise<World> {
   };
 }
 
-export const createWorld = () => {
+export const createTarget = () => {
   const url = process.env['TEST_BASE_URL'];
-  return url ? remoteWorld(url.replace(/\/+$/, '')) : localWorld();
+  return url ? remoteTarget(url.replace(/\/+$/, '')) : localTarget();
 };

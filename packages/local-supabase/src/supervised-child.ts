@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 
 /** A child process that cannot outlive this one. */
-export interface Leashed {
+export interface SupervisedChild {
   /** The wrapping shell; its stdout and stderr are those of the command. */
   readonly process: ChildProcess;
   /** Settles when the command is gone, for whatever reason. */
@@ -28,14 +28,14 @@ exit $status`;
  * It runs in a session of its own: a Ctrl-C in the terminal reaches only us, and we decide the order of stopping.
  * @param stopSignal without the SIG prefix, as `kill` takes it
  */
-export function spawnLeashed(
+export function spawnSupervised(
   command: string,
   args: string[],
   stopSignal: 'INT' | 'TERM',
   options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> & { stdout: 'ignore' | 'pipe' },
-): Leashed {
+): SupervisedChild {
   const { stdout, ...rest } = options;
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'leash', stopSignal, command, ...args], {
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'supervise', stopSignal, command, ...args], {
     ...rest,
     stdio: ['pipe', stdout, 'pipe'],
     detached: true,

@@ -26,7 +26,7 @@ export const migrations: Check = {
     if (applied === null) {
       throw new Problem(
         'The database has no migration history, so it is unknown which migrations were applied.',
-        `If they were pasted into the SQL editor: npx supabase migration repair --status applied ${expected.join(' ')}. Otherwise apply them: npx supabase db push.`,
+        `If they were pasted into the SQL editor: npx supabase migration repair --remote --status applied ${expected.join(' ')}. Otherwise apply them: npx supabase db push.`,
       );
     }
     const missing = expected.filter((version) => !applied.includes(version));

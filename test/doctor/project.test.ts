@@ -128,7 +128,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       ],
       [
         `alter table ${history} rename to hidden`,
-        /^Migrations: .* no migration history.* repair --status applied \d{14}/,
+        /^Migrations: .* no migration history.* repair --remote --status applied \d{14}/,
         'alter table supabase_migrations.hidden rename to schema_migrations',
       ],
       [

@@ -85,7 +85,7 @@ async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
       repeat('Recorded in one take, without cuts. ', (random() * 8)::int + 1), (random() * 3600)::int + 1,
       case when random() < 0.3 then (random() * 800)::int + 50 end,
       'category-' || ceil(${categories}::int * (1 - random()) ^ 3), array[lower(nouns[ceil(random() * 24)]), 'loop'],
-      'covers/' || n || '.jpg', 'audio/' || n || '.mp3', random() < 0.02, random() < 0.97,
+      n || '.jpg', n || '.mp3', random() < 0.02, random() < 0.97,
       case when random() < 0.1 then (random() * 40)::int - 20 else 0 end, now() - random() * interval '5 years'
     from generate_series(1, ${sounds + withdrawn}::int) as n, (select
       '{Deep,Soft,Slow,Warm,Bright,Distant,Quiet,Endless,Gentle,Heavy,Light,Golden,Silver,Blue,Morning,Evening,Midnight,

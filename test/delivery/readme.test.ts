@@ -3,13 +3,15 @@ import { expect, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 
 const readme = readFileSync('README.md', 'utf8');
+const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
+const architecture = readFileSync('docs/architecture.md', 'utf8');
 const guide = readFileSync('docs/apps.md', 'utf8');
 const operators = readFileSync('docs/deploy.md', 'utf8');
 const administrators = readFileSync('docs/admin.md', 'utf8');
 
-test('every file and folder that the README names exists', () => {
+test('every file and folder that a page names exists', () => {
   const paths = [
-    ...`${readme}${guide}${operators}${administrators}`.matchAll(
+    ...`${readme}${contributing}${architecture}${guide}${operators}${administrators}`.matchAll(
       /`((?:src|supabase|packages|tools|test|docs|ops|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g,
     ),
   ].map(([, path]) => path ?? '');
@@ -22,7 +24,9 @@ test.each([
   ['tools/dev', 'tools/dev'],
 ])('%s/README.md says of every file there what it is for, and of no other', (folder, cwd) => {
   const rows = readFileSync(`${folder}/README.md`, 'utf8').matchAll(/^\| `.+?\|/gm);
-  const named = [...rows].flatMap(([files]) => [...files.matchAll(/`([^`]+)`/g)].map(([, path]) => path));
+  const named = [...rows].flatMap(([files]) =>
+    [...files.matchAll(/`([^`]+\.(?:ts|sql))`/g)].map(([, path]) => path),
+  );
   const existing = globSync('**/*.{ts,sql}', { cwd, exclude: ['test'] });
   expect(named.sort()).toEqual(existing.sort());
 });
@@ -42,10 +46,12 @@ test.for(['confirmation', 'recovery', 'invite', 'magic_link', 'email_change', 'r
   },
 );
 
-test('every npm script that the README names exists', () => {
+test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const named = [
-    ...`${readme}${operators}${administrators}`.matchAll(/npm (?:run )?(?:-s )?([a-z]+(?:[:-][a-z]+)*)/g),
+    ...`${readme}${contributing}${operators}${administrators}`.matchAll(
+      /npm (?:run )?(?:-s )?([a-z]+(?:[:-][a-z]+)*)/g,
+    ),
   ]
     .map(([, name]) => name ?? '')
     .filter((name) => !['ci', 'run'].includes(name));

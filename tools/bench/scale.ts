@@ -52,7 +52,7 @@ ${head}- Database: PostgreSQL 17 with default settings, without waiting for the 
 
 "Beside its rows" compares with reading the rows of the same page by their ids, at most ${plainRatioMax} times as long; a search of one
 or two letters, which no index knows, is compared with reading all titles of the list.
-The plans, and the indexes that each request reads, are in [plans.md](plans.md).
+The plans, and the indexes that each request reads, are in plans.md, which the run writes beside this page.
 
 ${functionsTable(measurement)}
 

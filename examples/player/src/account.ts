@@ -25,8 +25,8 @@ export async function signIn() {
   const { sign_up } = await sounds.config();
   const listen = async () => {
     await sounds.auth.signIn(demo);
-    const { data } = await sounds.sounds.page({ limit: 1 });
-    if (data[0]) await play(data[0]);
+    const { data } = await sounds.sounds.page({ limit: 20 });
+    if (data[0]) await play(data[0], data);
   };
   const fields = [
     { ...email, value: demo.email },
@@ -97,14 +97,20 @@ export async function account() {
     await sounds.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
     await sounds.auth.deleteAccount();
   };
+  const download = async () => {
+    const file = new Blob([JSON.stringify(await sounds.export(), null, 2)], { type: 'application/json' });
+    el('a', { href: URL.createObjectURL(file), download: 'sounds-account.json' }).click();
+  };
   return [
     heading(full_name ?? 'Account'),
     el('p', {}, email ?? ''),
     button('Sign out', () => sounds.auth.signOut()),
+    el('h2', {}, 'Your data'),
+    button('Download everything that is kept of you', download),
     el('h2', {}, 'Change the password'),
     form([current, newPassword], 'Change the password', change),
     el('h2', {}, 'Delete the account'),
-    el('p', {}, 'The account, your name and your favorites are deleted for good.'),
-    form([password], 'Delete the account', remove),
+    el('p', {}, 'The account, your name, your favorites and your history are deleted for good.'),
+    form([password], 'Delete the account', remove, 'destructive'),
   ];
 }

@@ -11,26 +11,25 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export function find<T extends HTMLElement>(selector: string): T {
-  const found = document.querySelector<T>(selector);
-  if (!found) throw new Error(`The page has no ${selector}.`);
-  return found;
-}
+/** An element that index.html has. */
+export const find = (selector: string) => document.querySelector(selector) as HTMLElement;
 
-/** Says something at the top of the screen; screen readers read it out. */
+/** Says something at the top of the screen, where it stays in view; screen readers read it out. */
 export function notify(text: string) {
   find('#notice').textContent = text;
 }
 
-/** Does something, during which a control cannot be used, and says so where it fails. */
+/** Does something, during which a control does nothing but keeps the focus, and says so where it fails. */
 export async function attempt(act: () => unknown, control?: HTMLButtonElement) {
-  if (control) control.disabled = true;
+  if (control?.ariaDisabled === 'true') return;
+  if (control) control.ariaDisabled = 'true';
   try {
     await act();
   } catch (error) {
     if ((error as Error).name !== 'AbortError') notify(textOf(error));
+  } finally {
+    if (control) control.ariaDisabled = null;
   }
-  if (control) control.disabled = false;
 }
 
 export function button(label: string, act: () => unknown, properties: Partial<HTMLButtonElement> = {}) {
@@ -42,8 +41,13 @@ export function button(label: string, act: () => unknown, properties: Partial<HT
 export type Field = Partial<HTMLInputElement> & { name: string; label: string };
 
 /** @param submit gets what was typed in, by the names of the fields */
-export function form(fields: Field[], label: string, submit: (typed: Record<string, string>) => unknown) {
-  const send = el('button', { className: 'primary' }, label);
+export function form(
+  fields: Field[],
+  label: string,
+  submit: (typed: Record<string, string>) => unknown,
+  className = 'primary',
+) {
+  const send = el('button', { className }, label);
   const inputs = fields.map(({ label, ...input }) =>
     el('label', {}, label, el('input', { required: true, ...input })),
   );
@@ -57,6 +61,18 @@ export function form(fields: Field[], label: string, submit: (typed: Record<stri
   return element;
 }
 
+/** What a place shows until its content is there, or instead of it, with a way to try again. */
+export async function fill(place: HTMLElement, load: () => Promise<void>) {
+  place.replaceChildren(el('p', { role: 'status' }, 'Loading …'));
+  try {
+    await load();
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') return;
+    const again = button('Try again', () => fill(place, load));
+    place.replaceChildren(el('p', { role: 'alert' }, textOf(error)), again);
+  }
+}
+
 const texts: { [reason in string]?: string } = {
   invalid_credentials: 'The e-mail address or the password is wrong.',
   code_invalid: 'The code is wrong, used, or too old.',
@@ -64,13 +80,15 @@ const texts: { [reason in string]?: string } = {
   weak_password: 'This password is too easy to guess.',
   same_password: 'That is your password already.',
   wrong_current_password: 'The current password is wrong.',
+  session_ended: 'You are signed out. Sign in again.',
+  not_found: 'It is no longer there.',
+  no_answer: 'No network, or the service does not answer. Try again when you are online.',
 };
 
 /** An error in words for users: the service's own are for developers. */
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   if (!(error instanceof SoundsError)) throw error;
   if (error.retryAfter) return `That was too often. Try again in ${error.retryAfter} seconds.`;
-  if (error.code === 'no_answer') return 'No network. Try again when you are online.';
   if (error.reason === 'validation') return `Check what you typed in: ${error.field}.`;
-  return texts[error.reason ?? ''] ?? `That did not work. (Request ${error.requestId})`;
+  return texts[error.reason ?? error.code] ?? `That did not work. (Request ${error.requestId})`;
 }

@@ -1,45 +1,69 @@
 import { account, forgot, signIn, signUp } from './account.ts';
-import { attempt, el, find, notify } from './dom.ts';
+import { el, fill, find, notify } from './dom.ts';
 import { stop } from './player.ts';
-import { browse, favoriteSounds, home } from './screens.ts';
-import { sounds } from './sounds.ts';
+import { browse, favoriteSounds, home, listened } from './screens.ts';
+import { emit, on, sounds } from './sounds.ts';
+import './bar.ts';
+import './media-session.ts';
 
-type Screens = Record<string, () => Node[] | Promise<Node[]>>;
+type Screen = { title: string; make: () => Node[] | Promise<Node[]>; isNarrow?: true };
 
-const forGuests: Screens = { '#/signup': signUp, '#/forgot': forgot };
-const forUsers: Screens = { '#/browse': browse, '#/favorites': favoriteSounds, '#/account': account };
+const forGuests: Record<string, Screen> = {
+  '#/': { title: 'Sign in', make: signIn, isNarrow: true },
+  '#/signup': { title: 'Create an account', make: signUp, isNarrow: true },
+  '#/forgot': { title: 'Forgot your password?', make: forgot, isNarrow: true },
+};
+const forUsers: Record<string, Screen> = {
+  '#/': { title: 'Listen', make: home },
+  '#/browse': { title: 'Browse', make: browse },
+  '#/favorites': { title: 'Favorites', make: favoriteSounds },
+  '#/history': { title: 'History', make: listened },
+  '#/account': { title: 'Account', make: account, isNarrow: true },
+};
 
 const main = find('main');
-let shown = 0;
 
 async function show() {
-  shown += 1;
-  const mine = shown;
+  const path = location.hash.split('?')[0] || '#/';
   const isSignedIn = (await sounds.auth.user()) !== null;
-  const screen = isSignedIn ? (forUsers[location.hash] ?? home) : (forGuests[location.hash] ?? signIn);
+  const screens = isSignedIn ? forUsers : forGuests;
+  const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
+  document.title = `${title} – Sounds`;
   find('nav').hidden = !isSignedIn;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a'))
-    link.ariaCurrent = link.hash === (location.hash || '#/') ? 'page' : null;
-  const content = await screen();
-  if (mine !== shown) return; // the user went on meanwhile
-  const className = !isSignedIn || screen === account ? 'narrow' : '';
-  main.replaceChildren(el('div', { className }, ...content));
+    link.ariaCurrent = link.hash === path ? 'page' : null;
+  const place = el('div', { className: isNarrow ? 'narrow' : '' });
+  main.replaceChildren(place);
   main.focus({ preventScroll: true });
   scrollTo(0, 0);
+  // Where the user went on meanwhile, the place is on no page any more.
+  await fill(place, async () => place.replaceChildren(...(await make())));
+  emit('player'); // marks what plays in the lists that have come
 }
 
 addEventListener('hashchange', () => {
   notify('');
-  void attempt(show);
+  void show();
 });
 addEventListener('offline', () => notify('No network: favorites are kept, and sent later.'));
 addEventListener('online', () => notify(''));
 
-for (const type of ['signedIn', 'signedOut'])
-  addEventListener(type, () => {
-    stop();
-    history.replaceState(null, '', '#/');
-    void attempt(show);
-  });
+let waiting = 0;
+on('wait', ({ reason, until }) => {
+  const seconds = Math.ceil((until.getTime() - Date.now()) / 1000);
+  const why = reason === 'limited' ? 'That was too often' : 'The service does not answer';
+  if (reason !== 'offline') notify(`${why}: trying again in ${seconds} s.`);
+  clearTimeout(waiting);
+  waiting = window.setTimeout(() => notify(''), seconds * 1000);
+});
 
-void attempt(show);
+on('session', (event) => {
+  if (event.type === 'refreshed') return;
+  stop();
+  history.replaceState(null, '', '#/');
+  const isEnded = event.type === 'signedOut' && event.reason === 'ended';
+  notify(isEnded ? 'Your session has ended. Sign in again.' : '');
+  void show();
+});
+
+void show();

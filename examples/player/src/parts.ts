@@ -1,6 +1,6 @@
-import { attempt, button, el } from './dom.ts';
-import { play } from './player.ts';
-import { favorites, type Preview, sounds } from './sounds.ts';
+import { attempt, button, el, fill } from './dom.ts';
+import { now, play } from './player.ts';
+import { favorites, on, type Preview, setFavorite, sounds } from './sounds.ts';
 
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
@@ -14,46 +14,66 @@ export const cover = (sound: Preview) =>
 const look = (id: string) =>
   favorites.has(id) ? { ariaPressed: 'true', textContent: '♥' } : { ariaPressed: 'false', textContent: '♡' };
 
-addEventListener('favorites', () => {
+on('favorites', () => {
   for (const one of document.querySelectorAll<HTMLButtonElement>('.heart'))
     Object.assign(one, look(one.value));
 });
 
 /** Tells whether a sound is a favorite, and changes that; all hearts of a sound follow at once. */
-export function heart({ id, title }: Preview) {
-  const change = async () => {
-    const isFavorite = favorites.delete(id) ? false : favorites.add(id).has(id);
-    dispatchEvent(new Event('favorites'));
-    await (isFavorite ? sounds.favorites.add(id) : sounds.favorites.remove(id));
-  };
-  return button('', change, { className: 'heart', value: id, ariaLabel: `Favorite: ${title}`, ...look(id) });
-}
+export const heart = ({ id, title }: Preview) =>
+  button('', () => setFavorite(id, !favorites.has(id)), {
+    className: 'heart',
+    value: id,
+    ariaLabel: `Favorite: ${title}`,
+    ...look(id),
+  });
 
-/** A sound in a list: a click plays it. */
-export function item(sound: Preview) {
-  const { title, category, duration_sec } = sound;
+/** A sound in a list: a click plays it, and the list goes on after it. */
+export function item(sound: Preview, _index: number, list: readonly Preview[]) {
+  const { id, title, category, duration_sec } = sound;
   const facts = [category?.replaceAll('-', ' '), duration_sec === null ? '' : clock(duration_sec)];
   const text = el('span', {}, el('strong', {}, title), el('small', {}, facts.filter(Boolean).join(' · ')));
-  const listen = button('', () => play(sound), { className: 'listen', title: 'Play' });
-  listen.append(cover(sound), text);
+  const listen = el(
+    'button',
+    { type: 'button', className: 'listen', value: id, title: 'Play' },
+    cover(sound),
+    text,
+  );
+  listen.onclick = () => void attempt(() => play(sound, list));
+  if (now().sound?.id === id) listen.ariaCurrent = 'true';
   return el('li', {}, listen, heart(sound));
 }
 
-/** A list that goes on when its end comes into view. */
-export function endlessList(source: AsyncGenerator<Preview>) {
+/**
+ * A list that goes on when its end comes into view.
+ * @param open begins to read, after a failure anew
+ * @param make an entry of what comes, and of all that came
+ */
+export function endlessList<T>(
+  open: () => AsyncGenerator<T, void>,
+  make: (value: T, index: number, all: T[]) => HTMLElement,
+  empty: string,
+) {
+  const all: T[] = [];
   const list = el('ul', { className: 'rows' });
-  const end = el('p', {}, 'Loading …');
+  const end = el('div');
+  let source = open();
   const more = async () => {
     observer.disconnect();
+    if (all.length === 0) list.replaceChildren();
     for (let count = 0; count < 20; count += 1) {
-      const { done, value } = await source.next();
-      if (value) list.append(item(value));
-      if (done) end.textContent = list.children.length > 0 ? '' : 'Nothing found.';
-      if (done) return;
+      const { done, value } = await source.next().catch((error) => {
+        source = open();
+        all.length = 0;
+        throw error;
+      });
+      if (done) return end.replaceChildren(all.length > 0 ? '' : empty);
+      all.push(value);
+      list.append(make(value, all.length - 1, all));
     }
     observer.observe(end); // tells at once whether it is still in view
   };
-  const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void attempt(more), {
+  const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more), {
     rootMargin: '300px',
   });
   observer.observe(end);

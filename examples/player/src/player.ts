@@ -1,63 +1,113 @@
-import type { Audio } from 'sounds-client';
-import { attempt, button, el, find, notify } from './dom.ts';
-import { clock, cover, heart } from './parts.ts';
-import { type Preview, sounds } from './sounds.ts';
+import { attachAudio, SoundsError } from 'sounds-client';
+import { textOf } from './dom.ts';
+import { emit, type Preview, sounds } from './sounds.ts';
 
-const audio = new window.Audio();
-const bar = find('footer');
-const time = el('time');
-const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position' });
-const toggle = button('Play', () => (audio.paused ? audio.play() : audio.pause()), { className: 'play' });
+/**
+ * idle → loading → playing ⇄ paused, playing ⇄ stalled, and failed from anywhere but idle; a click on another sound leads from
+ * each of them to loading.
+ */
+export type State = 'idle' | 'loading' | 'playing' | 'paused' | 'stalled' | 'failed';
 
-let address: Audio | undefined;
-/** An address that fails is replaced; where the new one fails before it played, that is the end. */
-let mayRenew = false;
+export const element = new window.Audio();
 
-export async function play(sound: Preview) {
-  const track = el('div', { className: 'track' }, el('strong', {}, sound.title), seek);
-  bar.replaceChildren(toggle, cover(sound), track, time, heart(sound));
-  bar.hidden = false;
-  address = await sounds.sounds.audio(sound.id);
-  if (address.url === null) return notify(`There is no audio of ${sound.title}.`);
-  await start(address.url, 0);
-  await sounds.plays.record(sound.id);
+let state: State = 'idle';
+let sound: Preview | null = null;
+/** What the sound was chosen from: the next and the previous one are there. */
+let list: readonly Preview[] = [];
+let failure = '';
+let isCounted = false;
+let opening = new AbortController();
+let detach = () => {};
+
+export const now = () => ({ state, sound, failure, next: neighbour(1), previous: neighbour(-1) });
+
+function enter(next: State) {
+  state = next;
+  emit('player');
+}
+
+function fail(text: string) {
+  failure = text;
+  enter('failed');
+}
+
+function neighbour(step: 1 | -1): Preview | undefined {
+  const index = list.findIndex(({ id }) => id === sound?.id);
+  return index < 0 ? undefined : list[index + step];
+}
+
+/** Plays a sound. The newest click wins; one on the sound that plays pauses it. */
+export async function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
+  if (wanted.id === sound?.id && state !== 'failed') {
+    list = from;
+    return state === 'loading' ? undefined : toggle();
+  }
+  release();
+  [sound, list] = [wanted, from];
+  isCounted = false;
+  const { signal } = opening;
+  enter('loading');
+  try {
+    const audio = await sounds.sounds.audio(wanted.id, { signal });
+    if (audio.url === null) return fail('There is no audio of this sound.');
+    detach = attachAudio(element, audio, () => fail('This sound cannot be played now.'));
+    await element.play();
+  } catch (error) {
+    if (signal.aborted) return; // by a newer click
+    if (error instanceof SoundsError) fail(textOf(error));
+    else if ((error as Error).name === 'NotAllowedError')
+      enter('paused'); // some browsers want another click
+    else if ((error as Error).name === 'NotSupportedError') fail('This sound cannot be played now.');
+  }
+}
+
+export function toggle() {
+  if (state === 'failed' && sound) void play(sound, list);
+  else if (state === 'loading') stop();
+  else if (state === 'paused') void element.play();
+  else element.pause();
+}
+
+export function seekTo(seconds: number) {
+  element.currentTime = seconds;
+}
+
+export function skip(step: 1 | -1) {
+  const other = neighbour(step);
+  if (other) void play(other, list);
+}
+
+function release() {
+  opening.abort();
+  opening = new AbortController();
+  detach();
+  detach = () => {};
 }
 
 export function stop() {
-  audio.pause();
-  bar.hidden = true;
+  release();
+  sound = null;
+  enter('idle');
 }
 
-async function start(url: string, position: number) {
-  audio.src = url;
-  audio.currentTime = position;
-  await audio.play();
+/** Only one tab plays. */
+const channel = new BroadcastChannel('player');
+channel.onmessage = () => element.pause();
+
+element.onplaying = () => {
+  enter('playing');
+  channel.postMessage('playing');
+  if (!isCounted && sound) void sounds.plays.record(sound.id);
+  isCounted = true;
+};
+element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');
+element.onwaiting = () => state === 'playing' && enter('stalled');
+element.onended = () => skip(1);
+
+let timer: number | undefined;
+
+/** Pauses after so many minutes; 0 does not. */
+export function setSleepTimer(minutes: number) {
+  clearTimeout(timer);
+  if (minutes > 0) timer = window.setTimeout(() => element.pause(), minutes * 60_000);
 }
-
-// As when the listener goes on, or seeks, after five minutes: the same sound at the same position, from a new address.
-audio.onerror = () => {
-  const [old, position] = [address, audio.currentTime];
-  if (!mayRenew || !old) return notify('This sound cannot be played.');
-  mayRenew = false;
-  void attempt(async () => {
-    address = await old.renew();
-    if (address.url !== null) await start(address.url, position);
-  });
-};
-
-audio.onplaying = audio.onpause = () => {
-  mayRenew ||= !audio.paused;
-  toggle.textContent = audio.paused ? 'Play' : 'Pause';
-};
-
-audio.ontimeupdate = audio.ondurationchange = () => {
-  const length = audio.duration || 0;
-  seek.max = String(length);
-  seek.value = String(audio.currentTime);
-  time.textContent = `${clock(audio.currentTime)} / ${clock(length)}`;
-  seek.ariaValueText = time.textContent;
-};
-
-seek.oninput = () => {
-  audio.currentTime = Number(seek.value);
-};

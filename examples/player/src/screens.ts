@@ -1,13 +1,20 @@
-import { el } from './dom.ts';
+import { button, el } from './dom.ts';
 import { endlessList, item } from './parts.ts';
-import { loadFavorites, sounds } from './sounds.ts';
+import { loadFavorites, type Preview, sounds } from './sounds.ts';
 
 export async function home() {
   const [sections] = await Promise.all([sounds.home(), loadFavorites()]);
   const show = ({ title, sounds }: (typeof sections)[number]) =>
     el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
-  return [el('h1', {}, 'Listen'), ...sections.map(show)];
+  const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
+  return [
+    el('h1', {}, 'Listen'),
+    ...(filled.length > 0 ? filled : [el('p', {}, 'There are no sounds yet.')]),
+  ];
 }
+
+/** What is searched for stands in the address, so that Back finds it again. */
+const searchOf = () => new URLSearchParams(location.hash.split('?')[1]);
 
 export async function browse() {
   const [categories] = await Promise.all([sounds.categories(), loadFavorites()]);
@@ -17,24 +24,34 @@ export async function browse() {
   ]);
   const category = el('select', { ariaLabel: 'Category' }, el('option', { value: '' }, 'All'), ...options);
   const search = el('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search sounds' });
+  search.value = searchOf().get('search') ?? '';
+  category.value = searchOf().get('category') ?? '';
   const results = el('div');
   let last = new AbortController();
-  let pause: number | undefined;
+  let pause = 0;
   const show = () => {
     last.abort();
     last = new AbortController();
+    const { signal } = last;
     const filters = {
       limit: 20,
       search: search.value,
       ...(category.value && { category: category.value, include_children: true }),
     };
-    results.replaceChildren(...endlessList(sounds.sounds.list(filters, { signal: last.signal })));
+    const open = () => sounds.sounds.list(filters, { signal });
+    results.replaceChildren(...endlessList<Preview>(open, item, 'Nothing found.'));
+  };
+  const change = () => {
+    if (!search.isConnected) return; // the user has gone on
+    const query = new URLSearchParams({ search: search.value, category: category.value });
+    history.replaceState(null, '', `#/browse?${query}`);
+    show();
   };
   search.oninput = () => {
     clearTimeout(pause);
-    pause = window.setTimeout(show, 300); // until the user pauses typing
+    pause = window.setTimeout(change, 300); // until the user pauses typing
   };
-  category.onchange = show;
+  category.onchange = change;
   show();
   return [el('h1', {}, 'Browse'), el('div', { className: 'filters' }, search, category), results];
 }
@@ -43,4 +60,32 @@ export async function favoriteSounds() {
   const shown = (await loadFavorites()).flatMap(({ sounds }) => sounds ?? []); // a hidden one is null
   const hint = shown.length > 0 ? '' : 'Nothing yet: the heart of a sound puts it here.';
   return [el('h1', {}, 'Favorites'), el('p', {}, hint), el('ul', { className: 'rows' }, ...shown.map(item))];
+}
+
+export async function listened() {
+  await loadFavorites();
+  async function* open() {
+    for await (const { sounds: sound } of sounds.history.list()) if (sound) yield sound; // a hidden one is null
+  }
+  const entry = (sound: Preview, index: number, all: Preview[]) => {
+    const row = item(sound, index, all);
+    const remove = async () => {
+      await sounds.history.remove(sound.id);
+      row.remove();
+    };
+    row.append(
+      button('✕', remove, { className: 'remove', ariaLabel: `Remove from the history: ${sound.title}` }),
+    );
+    return row;
+  };
+  const list = el(
+    'div',
+    {},
+    ...endlessList<Preview>(open, entry, 'Nothing yet: what you listen to stands here.'),
+  );
+  const clear = async () => {
+    await sounds.history.clear();
+    list.replaceChildren('The history is empty.');
+  };
+  return [el('h1', {}, 'History'), button('Clear the history', clear, { className: 'destructive' }), list];
 }

@@ -18,13 +18,18 @@ export interface AudioElement {
 /**
  * Plays a sound through an audio element for as long as the user likes: an address is valid for five minutes, and is renewed
  * before a play or a seek after that, and when it fails. It begins nothing by itself: call `element.play()`.
+ * @param onFailure told when it cannot play on: no new address could be had, or the new one failed, too
  * @returns what takes the sound out of the element
  */
-export function attachAudio(element: AudioElement, audio: Audio): () => void {
+export function attachAudio(
+  element: AudioElement,
+  audio: Audio,
+  onFailure: () => void = () => {},
+): () => void {
   let current: Audio | null = audio;
   let isRenewing = false;
   /** An address that has not played is not renewed when it fails: the next one would fail, too. */
-  let hasPlayed = true;
+  let hasPlayed = false;
   /** Where to go on when there is an address again. */
   let position = 0;
 
@@ -43,7 +48,10 @@ export function attachAudio(element: AudioElement, audio: Audio): () => void {
       element.src = next.url;
       element.currentTime = position;
       if (isWanted) await element.play().catch(() => {}); // the element tells of it by an event
-    } else unload(); // the next play asks again
+    } else {
+      unload(); // the next play asks again
+      onFailure();
+    }
   }
 
   function unload() {
@@ -62,7 +70,9 @@ export function attachAudio(element: AudioElement, audio: Audio): () => void {
       hasPlayed = true;
     },
     error: () => {
-      if (hasPlayed && element.hasAttribute('src')) void renew();
+      if (!element.hasAttribute('src')) return;
+      if (hasPlayed) void renew();
+      else onFailure();
     },
   };
 

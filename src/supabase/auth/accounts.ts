@@ -11,7 +11,8 @@ import {
   invalidRequest,
   mapAuthError,
 } from './call.ts';
-import { Tokens, weakPassword } from './sessions.ts';
+import { Tokens } from './sessions.ts';
+import { weakPassword } from './sign-up.ts';
 
 /** What the code of a mail is for. */
 export type CodeType = 'signup' | 'recovery';

@@ -6,6 +6,7 @@ import { createAccounts } from './accounts.ts';
 import { createAuthCall } from './call.ts';
 import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
+import { createSignUp } from './sign-up.ts';
 
 // Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
 // refreshes on one client can return another user's session, a refresh against a 503 blocks for half a minute, any 2xx
@@ -17,7 +18,8 @@ export function createAuth(config: Config, fetch: Fetch, places: PasswordPlaces)
   const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce, places);
   const { settings } = createSettings(call);
   return {
-    ...createSessions(call, inPasswordQueue, settings),
+    ...createSignUp(call, inPasswordQueue, settings),
+    ...createSessions(call, inPasswordQueue),
     ...createAccounts(call, inPasswordQueue),
     settings,
   };

@@ -1,0 +1,116 @@
+import { callEvenly } from '../even-time.ts';
+import type { PasswordQueue } from '../password-queue.ts';
+import {
+  type AuthCall,
+  authErrorIn,
+  createSharing,
+  expectAnswer,
+  type Fault,
+  invalidRequest,
+  mapAuthError,
+} from './call.ts';
+import { Tokens, User } from './sessions.ts';
+import type { Settings } from './settings.ts';
+
+/** Accounts made at Supabase Auth with an e-mail address and a password. */
+export function createSignUp(
+  call: AuthCall,
+  inPasswordQueue: PasswordQueue,
+  settings: () => Promise<Settings>,
+) {
+  const share = createSharing();
+
+  /** Asks Auth for an account. @returns null when its address must be confirmed first */
+  async function askForAccount(
+    body: { email: string; password: string; data: object },
+    ip: string,
+    noMail: (why: object) => void,
+  ): Promise<Tokens | null> {
+    const { answer, due } = callEvenly(inPasswordQueue, ip, () => call('signup', { ip, body }));
+    const made = answer.catch((thrown: unknown) => {
+      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
+      const { email, password } = body;
+      const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
+      return inPasswordQueue(ip, signIn).catch(() => {
+        throw thrown;
+      });
+    });
+    const mustConfirm = () =>
+      settings().then(
+        (known) => !known.mailer_autoconfirm,
+        () => false,
+      );
+    const asked = made.then(
+      (account) => {
+        const tokens = expectAnswer(Tokens.or(User), account);
+        return 'access_token' in tokens ? tokens : null;
+      },
+      async (thrown: unknown) => {
+        // Auth sends a mail, and can lose the race of two sign-ups, only where there is no confirmed account: these errors
+        // would tell which addresses have one.
+        const { status, code: reason } = authErrorIn(thrown) ?? {};
+        const isFailure = status === 500 && reason === 'unexpected_failure';
+        const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));
+        if (!isHidden) throw thrown;
+        noMail({ reason });
+        return null;
+      },
+    );
+    const tokens = await Promise.race([asked, due.then(async () => ((await mustConfirm()) ? null : asked))]);
+    if (tokens === null) {
+      asked.catch((err: unknown) => noMail({ err }));
+      await due;
+    }
+    return tokens;
+  }
+
+  /**
+   * @param noMail told, perhaps later, why no mail was sent: the client must not learn that
+   * @returns tokens, or null when the e-mail address must be confirmed first. That is the same for every address, and at the
+   *   same time, whether it has an account or not
+   */
+  function signUp(
+    { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
+    ip: string,
+    noMail: (why: object) => void,
+  ): Promise<Tokens | null> {
+    const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
+    const ask = () => askForAccount(body, ip, noMail);
+    return share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
+      mapAuthError(({ code }) => {
+        const fault = signUpFaults[code];
+        return fault && invalidRequest(fault);
+      }),
+    );
+  }
+
+  return { signUp };
+}
+
+/** For a password that Auth finds too weak, at sign-up and later. */
+export const weakPassword: Fault = {
+  message: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
+  field: 'password',
+  reason: 'weak_password',
+};
+
+const addressTaken: Fault = {
+  message: 'This e-mail address cannot be used to sign up.',
+  field: 'email',
+  reason: 'address_taken',
+};
+const noMail: Fault = { message: 'email: this address cannot receive mail.', field: 'email' };
+
+const signUpFaults: Record<string, Fault> = {
+  user_already_exists: addressTaken,
+  email_exists: addressTaken,
+  email_address_invalid: noMail,
+  email_address_not_authorized: noMail,
+  validation_failed: { message: 'The e-mail address or the password was not accepted.' },
+  weak_password: weakPassword,
+  signup_disabled: { message: 'Sign-up is switched off.', reason: 'sign_up_disabled' },
+  email_provider_disabled: {
+    message: 'Sign-up with an e-mail address is switched off.',
+    reason: 'sign_up_disabled',
+  },
+};

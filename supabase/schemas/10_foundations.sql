@@ -19,15 +19,15 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 
--- Postgres lets PUBLIC execute every new function. Only the form without "in schema" takes that away:
--- defaults per schema are added to the global ones and cannot remove from them.
+-- Postgres lets PUBLIC execute every new function. Only the form without "in schema" revokes that: defaults of a schema are added
+-- to the global ones.
 alter default privileges revoke execute on functions from public;
 -- Projects made before 2026 grant new objects in public to the API roles on their own.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never back: accounts come with the time of another clock, and now() is when a transaction began.
+-- Never backwards: created_at of a customer comes from Auth's clock, and now() is when the transaction began.
 create function private.set_updated_at() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -46,8 +46,8 @@ comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
 grant execute on function private.is_proper_name to authenticated, service_role;
 
--- An access token outlives its account by up to an hour. What touches the caller's own data asks here first, in the same
--- statement list: without it, a deleted account would look like a living one that has nothing.
+-- An access token outlives its account by up to an hour. Functions about the caller's own data call this first: otherwise a deleted
+-- account looks like one that has nothing.
 create function private.require_account() returns void
 language plpgsql stable security definer set search_path = '' as $$
 begin

@@ -1,7 +1,7 @@
 -- One customer for each account: what is kept of a person, what they may change of it, and when they were last seen.
 
--- The same pattern as in src/routes/me.ts: whatever the service takes goes in, and what it refuses does not. It spells out
--- the white space and the invisible characters, as \s means others here and there.
+-- The pattern of src/routes/me.ts: both accept the same addresses. White space and invisible characters are spelled out, because \s
+-- means others in JavaScript than in Postgres.
 create function private.is_https_address(value text) returns boolean
 language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (

@@ -1,7 +1,7 @@
--- Following Auth's accounts. A customer is made, changed and removed with the account, by triggers on auth.users, so that no
--- client has to remember it. Rows that belong to an account go with it: their foreign keys say "on delete cascade".
+-- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account go with it by foreign
+-- keys ("on delete cascade").
 
--- An error in this trigger would refuse the sign-up, so whatever Auth was told is bent into what the table accepts.
+-- An error in a trigger on auth.users makes the sign-up fail, so values that the table would refuse are clipped or left out.
 create function private.customer_of(account auth.users) returns public.customers
 language sql stable set search_path = '' as $$
   select row(
@@ -123,12 +123,11 @@ create trigger sounds_service_withhold_address
 
 -- Whose account it is ------------------------------------------------------------------------------------------
 
--- An account belongs to whoever proves that its address is theirs. Anybody may sign up with any address, and Auth keeps the
--- first password of an account that is not confirmed: at the moment of the proof, what was chosen before is void. A trigger
--- does it, so that nothing can come in between.
+-- An account belongs to whoever confirms its address. Anybody may sign up with any address, and Auth keeps the password of an
+-- unconfirmed account. So confirming resets what was chosen before: password, sessions, unverified identities, name and picture.
 
--- Where addresses need no confirmation, and where an administrator vouches for one, Auth makes and confirms an account in one
--- transaction: nobody else can have chosen anything. Such accounts are noted for as long as the transaction lasts.
+-- Without confirmations, and where an administrator confirms, Auth inserts and confirms an account in one transaction. Nothing is
+-- reset then: nobody else can have chosen it. A setting names such accounts until the transaction ends.
 create function private.note_new_account() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -148,10 +147,10 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
 
--- Only what Auth manages follows it: a name from an identity provider must not overwrite what the customer chose. Some versions
--- of Auth name the provider only after the row exists, so a missing source is filled in later.
--- When an address is confirmed, name and picture go with the password. They stay in raw_user_meta_data, which Auth writes once
--- more afterwards: that is not looked at again. Only an identity provider that vouches for the address brings a name of its own.
+-- Only e-mail, provider and a missing source follow Auth: a name from an identity provider must not overwrite what the customer
+-- chose. Some versions of Auth set the provider after the insert, so source is filled in later.
+-- On confirmation the name and picture are taken from a verified identity or cleared. Auth writes raw_user_meta_data once more
+-- afterwards; that is ignored.
 create function private.mirror_account() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -203,10 +202,8 @@ create trigger sounds_service_reset_unverified_credentials
   when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
   execute function private.reset_unverified_credentials();
 
--- What somebody sends along with a sign-up, straight at Auth, stays in the account when its address is confirmed, and is part of
--- every access token: a stranger could make the tokens of an address longer than the gateway takes, for good. Of metadata that
--- is too long, only what Auth itself writes and the beginning of a name are kept. Auth writes it several times, so this looks at
--- each of them.
+-- User metadata is part of every access token, and anybody can send some with a sign-up to Auth: tokens could become longer than
+-- the gateway accepts. Metadata that is too long is cut to what Auth itself writes and a clipped name, on each write.
 create function private.limit_metadata() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -218,8 +215,7 @@ begin
   return new;
 end
 $$;
--- Measured as it stands in a token, where Auth writes six characters for each of these three. What Google and Apple send is
--- less than a thousand bytes.
+-- Measured as in a token, where Auth escapes these three with six characters. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata
   before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
@@ -227,13 +223,13 @@ create trigger sounds_service_limit_metadata
 
 -- Bans ---------------------------------------------------------------------------------------------------------
 
--- customers.is_active locks an account out at Auth, and lets it in again as it was.
+-- customers.is_active = false bans the account at Auth; true restores it, with a ban that an administrator had set.
 
--- Auth cannot read 'infinity', and this exact moment tells our ban from one that was set in the dashboard.
+-- Auth cannot read 'infinity'. This exact time marks a ban as ours.
 create function private.deactivation_ban() returns timestamptz
 language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
 
--- Auth knows one ban for each account. While ours is in force, the dashboard's is kept here.
+-- Auth has one ban for each account. While ours is in force, the one of the dashboard is kept here.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -267,7 +263,7 @@ create trigger customers_apply_activation
   when (old.is_active is distinct from new.is_active)
   execute function private.apply_activation();
 
--- Banning in the dashboard meanwhile changes the ban that was set aside; lifting it there must not open the door.
+-- A ban that is set in the dashboard while ours is in force goes to suspended_bans; lifting it there does not lift ours.
 create function private.suspend_ban() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -289,7 +285,7 @@ create trigger sounds_service_suspend_ban
 
 -- Deletion -----------------------------------------------------------------------------------------------------
 
--- Auth keeps a log with names, e-mail addresses and IP addresses, and notes there even whom it deletes, before it does.
+-- Auth logs names, e-mail and IP addresses, also of the account that it deletes.
 create function private.purge_audit_log() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -304,7 +300,7 @@ $$;
 create trigger sounds_service_purge_audit_log
   after delete on auth.users for each row execute function private.purge_audit_log();
 
--- A row for each: what is inserted waits for nobody, where a counter would hold up other deletions.
+-- A row for each deletion: inserts do not wait for one another, as updates of a counter would.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,

@@ -35,7 +35,7 @@ create trigger categories_set_updated_at
   before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- The parent is locked, so that it cannot become a child itself at the same moment in another transaction.
+-- Locks the parent, so that it cannot become a child in a concurrent transaction.
 create function private.check_category_depth() returns trigger
 language plpgsql set search_path = '' as $$
 declare
@@ -57,7 +57,7 @@ create trigger categories_check_depth
   before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
   execute function private.check_category_depth();
 
--- Definer, because a policy that reads its own table would never end.
+-- Definer: a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
   select is_active from public.categories where id = category_id
@@ -100,7 +100,8 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'The Category of a response with its children, all in display order.';
 
--- Definer, because guests read the tree too and hold no grant on the table.
+-- Definer: guests read the tree without a grant on the table. A plan made for an empty table would go on to read all of it:
+-- hence enable_seqscan.
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))

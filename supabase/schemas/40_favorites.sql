@@ -25,9 +25,8 @@ create policy "Users remove their own favorites" on public.favorites
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- A list of favorites is one answer: it must have an end.
--- After the statement, and one statement after the other for each user: each counts what the others have committed. The locks
--- are of 1,000 groups of users, since the memory for locks is small and a statement of an administrator may concern anybody.
+-- GET /favorites has no pages, so the list has a limit. The trigger runs after the statement and serializes those of one user, so that
+-- each counts what the others committed. Locks are shared by 1,000 groups of users: the memory for locks is limited.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -47,8 +46,7 @@ create trigger favorites_limit
   after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- Each preview is looked up by a subquery: in a join, how many favorites a user has would be a guess, and for a wrong one all
--- sounds are read.
+-- A subquery looks up each preview: for a join the planner guesses the number of favorites, and may read all sounds.
 create view private.favorite with (security_invoker = true) as
   select
     sound_id,
@@ -60,8 +58,8 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
--- Postgres plans a function in plain SQL anew for each call, which took longer than what these do. In PL/pgSQL a connection
--- plans their statements once. Whatever the statistics said then, or did not say yet, a row is found by its index.
+-- PL/pgSQL, whose statements a connection plans once; a function in SQL is planned at each call, which took longer than its work.
+-- The settings keep a plan by index, whatever the statistics were when it was made.
 create function public.list_favorites() returns json
 language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
 begin
@@ -72,7 +70,7 @@ $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
 grant execute on function public.list_favorites to authenticated;
 
--- One statement adds it, so that the policy sees the sound as this sees it, whatever an admin does meanwhile.
+-- One statement, so that its snapshot and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean
 language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
 declare

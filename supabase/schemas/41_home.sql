@@ -50,8 +50,8 @@ create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- A foreign key cannot depend on rule_type, so these two triggers stand in for one: a rule names an existing
--- category, follows it when its slug changes, and keeps it from being deleted.
+-- These two triggers stand in for a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
+-- slug, and prevents its deletion.
 create function private.check_rule_category() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -107,7 +107,7 @@ create policy "Users read picks of sections and sounds they see" on public.home_
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
--- As in private.sounds_in_list_order, but with statements that are planned once for a session: a page has many sections.
+-- As private.sounds_in_list_order, with static statements, which a connection plans once: a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
 begin

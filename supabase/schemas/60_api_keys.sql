@@ -40,7 +40,7 @@ create trigger api_keys_keep_revoked
 
 -- Issuing and revoking ----------------------------------------------------------------------------------------
 
--- Bytes from 248 on are thrown away: 248 is the last multiple of 62, so every character is equally likely.
+-- Drops bytes from 248 on, the last multiple of 62, so that all characters are equally likely.
 create function private.random_base62(length integer) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -76,7 +76,7 @@ comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
   'wrong one without a query.';
 
--- A key that expires in the past would be refused from its first request on: most likely a mistyped year.
+-- Refuses a time in the past: most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -152,10 +152,9 @@ end
 $$;
 grant execute on function private.owner_of_live_key to service_role;
 
--- What API keys may call is declared once, where a function is made: by its grant. Acting as its owner, a key calls whatever is
--- granted to users. Only what the service does for users, since they may not, is named in as_api_key.
--- Dynamic, but made of the catalogue alone: what is sent is looked up in it, and its values are parameters: $1 holds them, $2 is
--- the owner, whom a function that asks for a "player" is told, whatever was sent.
+-- A key may call what is granted to users, plus counting plays, which as_api_key names.
+-- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, which a "player"
+-- is, whatever was sent.
 create function private.rpc_statement(operation text, arguments jsonb) returns text
 language sql stable set search_path = '' as $$
   select format(
@@ -179,8 +178,7 @@ comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
 grant execute on function private.rpc_statement to service_role;
 
--- Invoker, because a definer function may not change the role. From set_config on, the transaction runs as the owner under
--- row-level security: the operations are the very functions that users call with their own token.
+-- Invoker: a definer function may not change the role. After set_config the transaction runs as the owner, under row-level security.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare

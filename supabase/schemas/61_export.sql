@@ -1,6 +1,6 @@
 -- Everything that is kept of a user, for the user (GDPR, articles 15 and 20).
 
--- Definer, because nobody else reaches these tables.
+-- Definer: no role of the API reaches these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
 language sql stable security definer set search_path = '' as $$
   select

@@ -1,5 +1,5 @@
--- What `npm run import` wrote into the catalogue, so that its next run, on whatever machine, can tell what has been changed in
--- the dashboard since. In public, because the import knows the data API alone; for the service alone.
+-- State of `npm run import`: what it wrote, so that its next run, on any machine, sees what was changed in the dashboard since. In
+-- public, because the import uses the data API; for the service alone.
 
 -- A sound is known by where it lies in a folder, or by the content of its recording.
 create table public.imported_sounds (
@@ -43,7 +43,7 @@ create policy "Users reach nothing of imports" on public.imports
   for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imports to service_role;
 
--- The table's own rules decide, and nothing is written: each row is inserted and taken back.
+-- Inserts each row and rolls it back, so that the constraints of the table decide.
 create function public.validate_sounds(sounds json) returns json
 language plpgsql set search_path = '' as $$
 declare

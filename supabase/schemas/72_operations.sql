@@ -1,7 +1,5 @@
--- What `npm run doctor` cannot see or try over the API otherwise, and how far a replica is behind. All of the doctor's is for the
--- holder of the secret key alone, and is about throw-away accounts only: those with an address at doctor.invalid, a domain that
--- cannot exist (RFC 2606). That gives the holder nothing new: who may make accounts, and sign in to each, can already act for
--- every one.
+-- For `npm run doctor` and /readyz: what they cannot see over the API otherwise. Executable with the secret key alone, and limited to
+-- accounts at doctor.invalid, a domain that cannot exist (RFC 2606). The holder of that key can act for every account anyway.
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
@@ -103,8 +101,7 @@ comment on function private.schema_report is
   'What stands in our schemas, and how: row-level security, policies, grants to the roles of the API, columns, constraints, indexes, '
   'triggers, and a hash of each function.';
 
--- Definer, because the API roles have no way into these schemas. Dynamic, because a database whose migrations were applied by
--- hand has no history.
+-- Definer: the API roles cannot read these schemas. Dynamic: a database whose migrations were pasted has no history.
 create function private.doctor_report() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -171,7 +168,7 @@ comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
 grant execute on function public.doctor_revoke_key to service_role;
 
--- Who answers a read, a replica or the primary, shows here alone: a load balancer hides it.
+-- Behind a load balancer nothing else tells a replica from the primary.
 create function public.replica_lag_seconds() returns double precision
 language sql stable set search_path = '' as $$
   select case

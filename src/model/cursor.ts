@@ -37,12 +37,16 @@ const latest = Date.UTC(10_000, 0) - 1;
  * second finds its sound in the database: `private.sounds_in_list_order`.
  * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
-export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
-  const moment = momentOf(value);
-  if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
-  check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
-  return z.NEVER;
-});
+export const cursor = z
+  .string({ error: 'must be given once' })
+  .transform((value, check) => {
+    const moment = momentOf(value);
+    if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
+    check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
+    return z.NEVER;
+  })
+  // What a JSON Schema can say of it.
+  .meta({ override: { pattern: '^[\\dWw-]+[Tt ]\\d' } });
 
 /** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
 export const nextCursor = z.string().meta({

@@ -27,7 +27,7 @@ export function createMetrics() {
   });
   const upstreamCalls = new Histogram({
     name: 'sounds_upstream_request_duration_seconds',
-    help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, refused, limited, failed, unanswered).',
+    help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, rejected, limited, failed, unanswered).',
     labelNames: ['service', 'outcome'],
     buckets: durations,
     registers,
@@ -92,14 +92,14 @@ export function createMetrics() {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Refused: Supabase decided against the call, as it does for a wrong password. Limited: it takes no more from us.
+ * Rejected: Supabase decided against the call, as it does for a wrong password. Limited: it takes no more from us.
  * Failed: it could not decide.
  */
 function outcomeOf(status: number | null) {
   if (status === null) return 'unanswered';
   if (status < 400) return 'ok';
   if (status === 429) return 'limited';
-  return status < 500 ? 'refused' : 'failed';
+  return status < 500 ? 'rejected' : 'failed';
 }
 
 /** Serves GET /metrics and nothing else; it does not listen yet. For a port that only Prometheus can reach. */

@@ -261,7 +261,7 @@ function send(
   return body === undefined ? request : request.send(body);
 }
 
-/** Credentials that must be refused. */
+/** Credentials that must be rejected. */
 const rejectedCredentials: Record<string, (context: TestContext) => Promise<string> | string> = {
   malformed: () => 'rubbish',
   'with a changed signature': () => `${owner.access_token.slice(0, -4)}AAAA`,
@@ -313,7 +313,7 @@ describe.each(table)('$method $path', (row) => {
       },
     );
 
-    test(`with an API key is ${row.guard === 'user' ? 'refused' : 'answered'}`, async (context) => {
+    test(`with an API key is ${row.guard === 'user' ? 'rejected' : 'answered'}`, async (context) => {
       const token = needed(context, target.apiKey, remedies.apiKey);
       await send(row, { ...(await row.valid(target)), token }).expect(
         row.guard === 'user' ? 401 : row.status,

@@ -65,7 +65,7 @@ async function resultsOf(check: Check, run: Run, succeeded: ReadonlySet<Check>):
 /**
  * Runs every check and removes everything that they created.
  * @param tell told each result as soon as it is known
- * @param interrupted ends the run after the check that is under way
+ * @param interrupted ends the run after the check that is running
  */
 export async function runChecks(
   run: Run,

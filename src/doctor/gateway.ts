@@ -56,7 +56,7 @@ export const https: Check = {
       );
     if (status === 200) return 'It recognizes requests that come over https.';
     throw new Problem(
-      `It refuses a request that came over ${run.gateway?.protocol.slice(0, -1)} (${status}).`,
+      `It rejects a request that came over ${run.gateway?.protocol.slice(0, -1)} (${status}).`,
       tooFew,
     );
   },

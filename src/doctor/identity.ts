@@ -129,9 +129,9 @@ export const multiFactor: Check = {
         'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
         remedy,
       );
-    // Auth itself refuses with 4xx what is switched off; no local one lets it be switched.
+    // Auth itself rejects with 4xx what is switched off; no local one lets it be switched.
     if (status >= 500 && !isLocal(run.config.supabase.url))
-      throw new Warning('It is switched on at Auth, and only the database refuses it.', remedy);
+      throw new Warning('It is switched on at Auth, and only the database rejects it.', remedy);
     return 'No factor can be enrolled.';
   },
 };
@@ -147,7 +147,7 @@ export const apiKeys: Check = {
     const key = await asService(run, 'doctor_issue_key', { account: run.account.id });
     if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
     if (!(await isAccepted(run, key)))
-      throw new Problem('An API key that was just issued is refused.', remedy);
+      throw new Problem('An API key that was just issued is rejected.', remedy);
     await asService(run, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
     if (await isAccepted(run, key)) throw new Problem('A revoked API key is still accepted.', remedy);
     return 'One was issued, used and revoked.';

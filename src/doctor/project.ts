@@ -78,7 +78,7 @@ export const signInSettings: Check = {
     throwAll([
       external.anonymous_users &&
         new Problem(
-          'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service refuses.',
+          'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service rejects.',
           `Switch off "Allow anonymous sign-ins" ${signInPage}.`,
         ),
       external.phone &&
@@ -93,7 +93,7 @@ export const signInSettings: Check = {
   },
 };
 
-/** Tokens are refused to the second when they expire, and when they come from the future. */
+/** Tokens are rejected to the second when they expire, and when they come from the future. */
 const skewToleratedMs = 5_000;
 
 /** How far a clock is ahead of ours; null when it is not told. Dates are in whole seconds and took a moment to arrive. */

@@ -155,6 +155,6 @@ export async function askApi(run: Run, path: string, credential: string): Promis
     throw new NotChecked(error.message); // the check of the gateway itself tells what to do
   });
   // For a well-formed request the only reason is plain http.
-  if (answer.status === 400) throw new NotChecked('The gateway refuses requests over plain http.');
+  if (answer.status === 400) throw new NotChecked('The gateway rejects requests over plain http.');
   return answer;
 }

@@ -59,7 +59,7 @@ describe('an API key', () => {
     await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
   });
 
-  test('that is revoked is refused from the next request on, in every process and on every endpoint', async ({
+  test('that is revoked is rejected from the next request on, in every process and on every endpoint', async ({
     api,
     sql,
   }) => {
@@ -93,7 +93,7 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('that is good never counts as refused, however many requests are in flight and whatever their clients do', async ({
+  test('that is good never counts as rejected, however many requests are in flight and whatever their clients do', async ({
     api,
     sql,
   }) => {
@@ -118,7 +118,7 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('is refused when it has expired, was never issued, or its owner is locked out', async ({
+  test('is rejected when it has expired, was never issued, or its owner is locked out', async ({
     api,
     sql,
   }) => {
@@ -134,7 +134,7 @@ describe('an API key', () => {
     expect(await statusOf(live)).toBe(401);
   });
 
-  test('that is mistyped is refused without asking the database', async ({ api, sql }) => {
+  test('that is mistyped is rejected without asking the database', async ({ api, sql }) => {
     const token = await issueKey(sql, await signUp(api));
     expect(isWellFormedApiKey(token)).toBe(true);
     const changed = token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));

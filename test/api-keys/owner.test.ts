@@ -28,7 +28,7 @@ async function softDelete({ user }: Session): Promise<number> {
 }
 
 describe('an API key', () => {
-  test('is refused from the next request on when its owner is banned at Auth, until the ban is over', async ({
+  test('is rejected from the next request on when its owner is banned at Auth, until the ban is over', async ({
     api,
     sql,
   }) => {
@@ -49,7 +49,7 @@ describe('an API key', () => {
     expect(await statesOf(sql, owner)).toEqual(['live']);
   });
 
-  test('is refused from the next request on when its owner was soft-deleted, even if reactivated by hand', async ({
+  test('is rejected from the next request on when its owner was soft-deleted, even if reactivated by hand', async ({
     api,
     sql,
   }) => {

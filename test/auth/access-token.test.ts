@@ -106,7 +106,7 @@ describe('an access token', () => {
     }
   });
 
-  test('that was valid is refused as soon as it has expired', async ({ api, skip }) => {
+  test('that was valid is rejected as soon as it has expired', async ({ api, skip }) => {
     const expiry = inSeconds(5);
     const token = await signed(skip, { exp: expiry });
     const request = () => api.get('/categories').auth(token, bearer);

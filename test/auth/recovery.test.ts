@@ -66,16 +66,16 @@ describe('a forgotten password', () => {
     const stranger = (await signUp(api)).user.email;
     const code = await recoveryCode(api, email);
     const answers = new Set<string>();
-    const refused = async (address: string, tried: string, type?: string) => {
+    const rejected = async (address: string, tried: string, type?: string) => {
       const { headers, body } = await verify(api, address, tried, type).expect(401);
       answers.add(`${headers['x-error-reason']}: ${body.error.message}`);
     };
-    await refused(email, other(code));
-    await refused(email, code, 'signup');
-    await refused(stranger, code);
-    await refused(newEmail(), code);
+    await rejected(email, other(code));
+    await rejected(email, code, 'signup');
+    await rejected(stranger, code);
+    await rejected(newEmail(), code);
     await verify(api, email, code).expect(200);
-    await refused(email, code);
+    await rejected(email, code);
     expect([...answers]).toEqual(['code_invalid: The code is wrong, was used already or has expired.']);
   });
 
@@ -110,7 +110,7 @@ describe('a new password', () => {
     'wrong_current_password',
     'current_password',
   ] as const;
-  const refusals: [number, string, number, RegExp, reason?: string, field?: string][] = [
+  const rejections: [number, string, number, RegExp, reason?: string, field?: string][] = [
     [422, 'weak_password', 400, /^password: too easy to guess/, 'weak_password', 'password'],
     [
       400,
@@ -128,7 +128,7 @@ describe('a new password', () => {
     [403, 'user_banned', 401, /^The access token or API key is invalid/, 'token_invalid'],
     [400, 'something_new', 500, /^The service could not answer/],
   ];
-  test.for(refusals)('that Auth refuses with %i %s is %i', async ([status, code, expected, ...answer]) => {
+  test.for(rejections)('that Auth rejects with %i %s is %i', async ([status, code, expected, ...answer]) => {
     await withSupabase(
       (_req, res) => {
         res
@@ -180,7 +180,7 @@ describe('the password that is sent with the code of a sign-up', () => {
     return answer;
   }
 
-  test('is refused with the reason and the way out, since the code is used up', async () => {
+  test('is rejected with the reason and the way out, since the code is used up', async () => {
     const answer = await answerTo([422, 'weak_password']);
     expect([answer?.status, answer?.headers['x-error-reason']]).toEqual([400, 'address_confirmed']);
     expect(answer?.body.error.message).toMatch(
@@ -191,7 +191,7 @@ describe('the password that is sent with the code of a sign-up', () => {
   test.for([
     ['Auth fails', [503, 'unexpected_failure'], 200],
     ['Auth takes no more calls', [429, 'over_request_rate_limit'], 200],
-    ['Auth refuses for a reason that nobody knows', [400, 'something_new'], 200],
+    ['Auth rejects for a reason that nobody knows', [400, 'something_new'], 200],
     ['the name cannot be saved', [200], 503],
   ] as const)(
     'that was perhaps not saved is told as 500 with the way out: %s',
@@ -224,13 +224,13 @@ describe('whether there is an account', () => {
     }
   });
 
-  const refusals: [number, string][] = [
+  const rejections: [number, string][] = [
     [429, 'over_email_send_rate_limit'],
     [400, 'email_address_not_authorized'],
     [422, 'email_provider_disabled'],
     [500, 'unexpected_failure'],
   ];
-  test.for(refusals)(
+  test.for(rejections)(
     'does not show when Auth sends no mail: %i %s is a warning in the log and a metric',
     async ([status, code]) => {
       await withSupabase(
@@ -364,10 +364,10 @@ describe('the limits of passwords, codes and mails', () => {
   });
 
   test('let a hundred codes and two hundred passwords an hour fail for one account, however many addresses they come from', async () => {
-    const refuse: RequestListener = (_req, res) =>
+    const reject: RequestListener = (_req, res) =>
       res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
     await withSupabase(
-      refuse,
+      reject,
       async (api) => {
         const email = 'ada@example.com';
         const guesses = {
@@ -389,7 +389,7 @@ describe('the limits of passwords, codes and mails', () => {
     );
   });
 
-  test('let ten passwords an hour be refused to one session, not to its owner in another; those that are taken do not count', async () => {
+  test('stop one session after ten rejected passwords an hour, not its owner in another; accepted ones do not count', async () => {
     await withSupabase(
       async (req, res) => {
         const { current_password } = (await json(req)) as { current_password: string };
@@ -438,9 +438,9 @@ describe('the limits of passwords, codes and mails', () => {
   });
 
   test('do not count mails that were asked for while Auth was away or took no more', async () => {
-    const refuse: RequestListener = (_req, res) =>
+    const reject: RequestListener = (_req, res) =>
       res.writeHead(429, { 'Content-Type': 'application/json' }).end('{"code":"over_request_rate_limit"}');
-    const behaviours: RequestListener[] = [(req) => req.socket.destroy(), refuse];
+    const behaviours: RequestListener[] = [(req) => req.socket.destroy(), reject];
     let calls = 0;
     await withSupabase(
       (req, res) => {

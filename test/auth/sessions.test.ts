@@ -32,7 +32,7 @@ describe('POST /auth/signin', () => {
     }
   });
 
-  test('a missing or malformed field is refused', async ({ api }) => {
+  test('a missing or malformed field is rejected', async ({ api }) => {
     for (const body of [
       {},
       { email: newEmail() },
@@ -63,7 +63,7 @@ describe('POST /auth/refresh', () => {
     await api.get('/sounds').auth(third.body.data.access_token, bearer).expect(200);
   });
 
-  test('a token that was replaced long ago is refused', async ({ api, sql }) => {
+  test('a token that was replaced long ago is rejected', async ({ api, sql }) => {
     const session = await signUp(api);
     const second = await refresh(api, session.refresh_token);
     await refresh(api, second.body.data.refresh_token);

@@ -52,7 +52,7 @@ describe.runIf(inject('stack').embedded)('in front of a project that signs with 
       'of a key pair that the project does not publish',
       () => forgeWith({ ...key, forging: 'ES256' }, claims()),
     ],
-  ])('a token %s is refused', async ([, make], { project: { api } }) => {
+  ])('a token %s is rejected', async ([, make], { project: { api } }) => {
     await api
       .get('/categories')
       .auth(await make(), bearer)

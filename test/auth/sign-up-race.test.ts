@@ -5,7 +5,7 @@ import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
-const refuse = (res: ServerResponse, status: number, body: object) =>
+const respond = (res: ServerResponse, status: number, body: object) =>
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
 /** What Auth answers to the loser of two sign-ups at once, and also where the database is in trouble. */
@@ -22,7 +22,7 @@ async function signUpWith(
   await withSupabase(
     (req, res) => {
       const settings = { mailer_autoconfirm, disable_signup: false, external: { email: true } };
-      if (req.url?.endsWith('/settings')) return refuse(res, 200, settings);
+      if (req.url?.endsWith('/settings')) return respond(res, 200, settings);
       asked.push(req.url);
       if (req.url?.startsWith('/auth/v1/signup')) answer(res);
       else signIn(res);
@@ -51,7 +51,7 @@ describe('a sign-up that loses against the same one at another gateway', () => {
   });
 
   test('signs in once instead, with what it was sent', async () => {
-    const { status, asked } = await signUpWith((res) => refuse(res, 500, lost), sendSession);
+    const { status, asked } = await signUpWith((res) => respond(res, 500, lost), sendSession);
     expect(status).toBe(200);
     expect(asked).toEqual(['/auth/v1/signup', '/auth/v1/token?grant_type=password']);
   });
@@ -59,8 +59,8 @@ describe('a sign-up that loses against the same one at another gateway', () => {
   test('is 500 where that fails as well: the account is somebody else’s, or there is none', async () => {
     for (const [code, answer] of Object.entries({ invalid_credentials: 400, unexpected_failure: 500 })) {
       const { status, asked } = await signUpWith(
-        (res) => refuse(res, 500, lost),
-        (res) => refuse(res, answer, { code }),
+        (res) => respond(res, 500, lost),
+        (res) => respond(res, answer, { code }),
       );
       expect(status).toBe(500);
       expect(asked).toHaveLength(2);
@@ -69,8 +69,8 @@ describe('a sign-up that loses against the same one at another gateway', () => {
 
   test('is answered as every sign-up where addresses must be confirmed: only unknown ones can lose', async () => {
     const { status } = await signUpWith(
-      (res) => refuse(res, 500, lost),
-      (res) => refuse(res, 400, { code: 'email_not_confirmed' }),
+      (res) => respond(res, 500, lost),
+      (res) => respond(res, 400, { code: 'email_not_confirmed' }),
       false,
     );
     expect(status).toBe(200);
@@ -84,7 +84,7 @@ describe('a sign-up that loses against the same one at another gateway', () => {
       [503, lost],
       [422, { code: 'user_already_exists' }],
     ] as const) {
-      const { asked } = await signUpWith((res) => refuse(res, status, body), sendSession);
+      const { asked } = await signUpWith((res) => respond(res, status, body), sendSession);
       expect(asked).toEqual(['/auth/v1/signup']);
     }
   });

@@ -35,7 +35,7 @@ describe('POST /auth/signup', () => {
     ).toEqual([{ email: body.email, full_name: 'Ada Lovelace', source: 'email' }]);
   });
 
-  test('an address that has an account is refused with a message that does not say so', async ({ api }) => {
+  test('an address that has an account is rejected with a message that does not say so', async ({ api }) => {
     const { user } = await signUp(api);
     const { body } = await api
       .post('/auth/signup')
@@ -59,7 +59,7 @@ describe('POST /auth/signup', () => {
     ['a name of 201 characters', { email: newEmail(), password, full_name: 'x'.repeat(201) }, 'full_name'],
     ['a name with a lone surrogate', { email: newEmail(), password, full_name: 'a\ud800' }, 'full_name'],
   ] as const) {
-    test(`${what} is refused, naming the field`, async ({ api }) => {
+    test(`${what} is rejected, naming the field`, async ({ api }) => {
       const answer = await api
         .post('/auth/signup')
         .send(body)

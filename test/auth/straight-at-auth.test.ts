@@ -2,7 +2,7 @@ import { describe, expect, inject } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { newEmail, type Session, signUp, test } from '../support/test.ts';
 
-// What anybody can ask of Auth with the publishable key, which is public, and the database refuses.
+// What anybody can ask of Auth with the publishable key, which is public, and the database rejects.
 
 const { apiUrl, publishableKey, secretKey } = inject('stack');
 

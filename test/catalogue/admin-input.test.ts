@@ -4,7 +4,7 @@ import { addCategory, addSound, newSlug } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 
 describe('a value that an admin enters', () => {
-  test('that breaks a rule is refused with a constraint name or message that says what is wrong', async ({
+  test('that breaks a rule is rejected with a constraint name or message that says what is wrong', async ({
     sql,
   }) => {
     const parent = await addCategory(sql);

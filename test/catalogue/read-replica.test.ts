@@ -202,7 +202,7 @@ describe('a read that a replica does not answer is answered by the primary', () 
     ['never comes', new Promise(() => {}), { asks: 1 }],
     // It answers what it knows: a function that is missing there is not the end of it.
     ['is that a function is missing', { status: 404, body: '{"code":"PGRST202"}' }, { asks: 3 }],
-    ['is that a token is refused', { status: 401, body: '{"code":"PGRST301"}' }, { asks: 3 }],
+    ['is that a token is rejected', { status: 401, body: '{"code":"PGRST301"}' }, { asks: 3 }],
   ])('where the answer %s', async ([, fault, { asks }]) => {
     const asked: string[] = [];
     const replica = await startNetwork(inject('stack').apiUrl, ({ path }) => {

@@ -235,7 +235,7 @@ describe('GET /sounds', () => {
     'cursor=2026-06-23T10:00%2B0260',
     `${'a&'.repeat(1000)}limit=0`,
   ]) {
-    test(`?${query.slice(-60)} is refused, naming the parameter`, async ({ api, user }) => {
+    test(`?${query.slice(-60)} is rejected, naming the parameter`, async ({ api, user }) => {
       const { body } = await api.get(`/sounds?${query}`).auth(user.access_token, bearer).expect(400);
       expect(body.error.message).toMatch(new RegExp(`^${/(\w+)=[^=]*$/.exec(query)?.[1]}: `));
     });

@@ -80,7 +80,7 @@ describe('DELETE /me', () => {
     await gateway.close();
   });
 
-  test('by a session that has ended, or of a deactivated customer, is refused', async ({ api, sql }) => {
+  test('by a session that has ended, or of a deactivated customer, is rejected', async ({ api, sql }) => {
     const owner = await signUp(api);
     const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
       .body.data;
@@ -105,7 +105,7 @@ describe.for([
     (api: Api) => api.post('/auth/password').send({ password: `${password}, new` }),
   ],
 ] as const)('%s', ([, message, request]) => {
-  const refused = async (api: Api, token: string) => {
+  const rejected = async (api: Api, token: string) => {
     const { body } = await request(api)
       .auth(token, bearer)
       .expect(401)
@@ -116,7 +116,7 @@ describe.for([
   test('needs a sign-in within the last 15 minutes: a refresh is none', async ({ api, sql }) => {
     const session = await signUp(api);
     await ageSignIn(sql, session.user.id);
-    await refused(api, (await refresh(api, session).expect(200)).body.data.access_token);
+    await rejected(api, (await refresh(api, session).expect(200)).body.data.access_token);
     const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
     await request(api).auth(again.body.data.access_token, bearer).expect(200);
   });
@@ -127,7 +127,7 @@ describe.for([
   }) => {
     const now = Math.floor(Date.now() / 1000);
     const old = { method: 'password', timestamp: now - 16 * 60 };
-    for (const [amr, isRefused] of [
+    for (const [amr, isRejected] of [
       [undefined, true],
       [[old], true],
       [[{ method: 'totp', timestamp: now }, old], true],
@@ -138,7 +138,7 @@ describe.for([
     ] as const) {
       const { access_token } = await signUp(api);
       const token = await forge(skip, { ...decodeJwt(access_token), amr });
-      if (isRefused) await refused(api, token);
+      if (isRejected) await rejected(api, token);
       else await request(api).auth(token, bearer).expect(200);
     }
   });

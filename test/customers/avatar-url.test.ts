@@ -122,7 +122,7 @@ describe('the address of a picture', () => {
     expect(await databaseAccepts(sql, addresses), `seed ${seed}`).toEqual(judged);
   });
 
-  test('that the gateway refuses is named in the answer, and what the database takes is stored', async ({
+  test('that the gateway rejects is named in the answer, and what the database takes is stored', async ({
     api,
     user,
   }) => {

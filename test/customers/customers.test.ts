@@ -133,7 +133,7 @@ describe('a user who bypasses the gateway', () => {
     expect(await update({ full_name: null, marketing_opt_in: true })).toMatchObject({
       body: { full_name: null, country: 'GB', marketing_opt_in: true },
     });
-    for (const refused of [
+    for (const rejected of [
       { full_name: ' x' },
       { full_name: 'x'.repeat(201) },
       { country: 'XX' },
@@ -149,7 +149,7 @@ describe('a user who bypasses the gateway', () => {
       { locale: 'x' },
       { locale: 'zh-yue' },
     ]) {
-      expect((await update(refused)).status, JSON.stringify(refused)).toBe(400);
+      expect((await update(rejected)).status, JSON.stringify(rejected)).toBe(400);
     }
     for (const accepted of [
       { full_name: '‎نور‎' },

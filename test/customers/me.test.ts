@@ -151,7 +151,7 @@ describe('PATCH /me/customer', () => {
     ['marketing_opt_in', 'true'],
     ['marketing_opt_in', 1],
   ] as const) {
-    test(`refuses ${field}: ${JSON.stringify(value)?.slice(0, 50)}, naming the field, and writes nothing`, async ({
+    test(`rejects ${field}: ${JSON.stringify(value)?.slice(0, 50)}, naming the field, and writes nothing`, async ({
       api,
       sql,
       user,

@@ -22,7 +22,7 @@ describe('every command with arguments', () => {
     'tools/catalogue/main.ts',
     'tools/bench/main.ts',
     'tools/bench/scale.ts',
-  ])('%s refuses an option that there is not, and shows those that there are', async (file) => {
+  ])('%s rejects an option that there is not, and shows those that there are', async (file) => {
     const { exited, output } = run([file, '--hepl']);
     expect([await exited, output.stdout]).toEqual([1, '']);
     expect(output.stderr).toMatch(/--hepl[\s\S]*Usage: npm run/);

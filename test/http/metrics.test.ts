@@ -36,7 +36,7 @@ describe('metrics', () => {
     await untilCounted(gateway, requestsOf, { 'getHome 200': 2, 'getHome 401': 1, 'signIn 401': 1 });
     // Two homes, and one note of when the user was last seen.
     const keySet = decodeProtectedHeader(token).alg === 'HS256' ? {} : { 'keys ok': 1 };
-    await untilCounted(gateway, upstreamCalls, { 'data ok': 3, 'auth refused': 1, ...keySet });
+    await untilCounted(gateway, upstreamCalls, { 'data ok': 3, 'auth rejected': 1, ...keySet });
     await gateway.close();
   });
 

@@ -65,7 +65,7 @@ describe('the log', () => {
     expect(outside.map(({ path }) => path)).toEqual(['/reset/…', '/…']);
   });
 
-  test('has the address of the client, of IPv6 the network, where a request was refused, and nowhere else', async () => {
+  test('has the address of the client, of IPv6 the network, where a request was rejected, and nowhere else', async () => {
     const gateway = await startGateway({ TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '3' });
     const api = apiAt(gateway.url);
     const from = (id: string, address: string) => ({ 'X-Request-Id': id, 'X-Forwarded-For': address });

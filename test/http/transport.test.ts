@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('plain HTTP', () => {
-  test('is refused whatever its headers say, as long as no proxy is trusted', async () => {
+  test('is rejected whatever its headers say, as long as no proxy is trusted', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
     for (const path of ['/categories', '/nope']) {
       // The OpenAPI document describes the service over HTTPS alone.

@@ -110,10 +110,10 @@ describe('favorites', () => {
     const answers = await Promise.all(sounds.slice(4990, 5010).map((id) => add(id)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(10).fill(201), ...Array(10).fill(400)]);
-    const refused = answers.find(({ status }) => status === 400);
-    expect(refused?.body.error.message).toMatch(/^You have 5,000 favorites/);
+    const rejected = answers.find(({ status }) => status === 400);
+    expect(rejected?.body.error.message).toMatch(/^You have 5,000 favorites/);
 
-    expect(refused?.headers['x-error-reason']).toBe('too_many_favorites');
+    expect(rejected?.headers['x-error-reason']).toBe('too_many_favorites');
 
     const beyond = sounds.slice(5010);
     const [key] = await sql`select api_key from admin.create_api_key('Collector', ${user.email})`;

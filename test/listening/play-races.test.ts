@@ -168,7 +168,7 @@ describe('while a sound is being deleted', () => {
     const connections = await connect(4);
     const sounds = await addSounds(sql, Array(40).fill({}));
     const plays = sounds.map((sound_id) => ({ id: randomUUID(), sound_id }));
-    const refused = { code: '23503' }; // play_counts refers to the sound
+    const rejected = { code: '23503' }; // play_counts refers to the sound
     await Promise.all([
       (async () => {
         for (const id of sounds) await sql`delete from public.sounds where id = ${id}`;
@@ -176,7 +176,7 @@ describe('while a sound is being deleted', () => {
       ...connections.slice(1).map(async (connection) => {
         for (const { sound_id } of plays)
           await countPlay(connection, user, { id: randomUUID(), sound_id }).catch((error) =>
-            expect(error).toMatchObject(refused),
+            expect(error).toMatchObject(rejected),
           );
       }),
       countPlays(connections[0] as Sql, user, plays),
@@ -188,7 +188,7 @@ describe('while a sound is being deleted', () => {
 });
 
 describe('while an account is being deleted', () => {
-  test('a play is counted before or refused after, and nothing of the account is left', async ({
+  test('a play is counted before or rejected after, and nothing of the account is left', async ({
     api,
     sql,
   }) => {

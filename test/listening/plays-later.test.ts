@@ -125,7 +125,7 @@ describe('POST /plays', () => {
     expect(entry).toEqual({ kept: true });
   });
 
-  test('refuses moments that lie ahead or are none, and then counts nothing', async ({ api, sql, user }) => {
+  test('rejects moments that lie ahead or are none, and then counts nothing', async ({ api, sql, user }) => {
     const sound = await addSound(sql);
     for (const [played_at, message] of [
       [ago(-6 * minute), 'must not lie in the future'],

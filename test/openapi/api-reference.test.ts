@@ -45,7 +45,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     }
   });
 
-  test('are rate-limited, and refused over plain HTTP, like every address', async () => {
+  test('are rate-limited, and rejected over plain HTTP, like every address', async () => {
     const limited = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(addresses.length) });
     for (const address of addresses) await request(limited.url).get(address).expect(200);
     for (const address of addresses) await apiAt(limited.url).get(address).expect(429);
@@ -64,9 +64,9 @@ describe('GET /docs', () => {
       const range = await fetch(gateway.url + path, { headers: { Range: 'bytes=99999999-' } });
       expect(range.status).toBe(200); // there are no parts of these
       await range.arrayBuffer();
-      const refused = await fetch(gateway.url + path, { headers: { 'If-Match': '"another"' } });
-      expect(refused.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(await refused.json()).toMatchObject({ error: { code: 'invalid_request' } });
+      const rejected = await fetch(gateway.url + path, { headers: { 'If-Match': '"another"' } });
+      expect(rejected.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(await rejected.json()).toMatchObject({ error: { code: 'invalid_request' } });
     }
   });
 

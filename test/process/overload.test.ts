@@ -66,7 +66,7 @@ describe('load beyond what Supabase can take', () => {
     });
   });
 
-  test('is refused at once when too many calls are already in flight', async () => {
+  test('is rejected at once when too many calls are already in flight', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

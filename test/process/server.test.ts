@@ -44,7 +44,7 @@ describe('the server process', () => {
     ]);
   });
 
-  test('that refuses every request because it trusts no proxy, or is given a misspelt variable, says so', async () => {
+  test('that rejects every request because it trusts no proxy, or is given a misspelt variable, says so', async () => {
     const env = { ...environment(), REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
     const { child, output, exited } = await startListening(env);
     await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');

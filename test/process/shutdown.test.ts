@@ -92,7 +92,7 @@ describe('on SIGTERM', () => {
     await expect.poll(() => received).toContain('"status":"ready"');
     received = '';
     child.kill('SIGTERM');
-    await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'refused')).toBe('refused');
+    await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'rejected')).toBe('rejected');
     socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
     await closed;
     expect(received).toMatch(/^HTTP\/1.1 503 /);

@@ -16,7 +16,7 @@ const headers = {
 };
 const category = { id: '1', name: 'Bowls', slug: 'bowls', description: null, sort_order: 1, children: [] };
 const envelope = { error: { code: 'unauthorized', message: 'No.' } };
-const refusal = { 'www-authenticate': 'Bearer', 'x-error-reason': 'token_invalid' };
+const rejection = { 'www-authenticate': 'Bearer', 'x-error-reason': 'token_invalid' };
 
 /** The client of a server that stands in for a gateway. */
 async function apiOf(answer: RequestListener) {
@@ -68,14 +68,14 @@ test('an answer departs from the document in its status, a field however deep, a
   const told = [
     [{}, []],
     [{ status: 304, body: undefined }, []],
-    [{ status: 401, headers: refusal, body: envelope }, []],
+    [{ status: 401, headers: rejection, body: envelope }, []],
     [{ status: 404, body: envelope }, ['no such status']],
     [{ body: { data: [{ ...category, children: [category] }] } }, ['must NOT have additional properties']],
     [{ body: { data: [nameless] } }, ["must have required property 'name'"]],
     [{ body: { data: [{ ...category, sort_order: '1' }] } }, ['must be integer']],
     [{ headers: { etag: undefined } }, ['lacks the header ETag']],
     [
-      { status: 401, headers: { ...refusal, 'x-error-reason': 'limit_mails' }, body: envelope },
+      { status: 401, headers: { ...rejection, 'x-error-reason': 'limit_mails' }, body: envelope },
       ['the header X-Error-Reason is limit_mails'],
     ],
     [{ status: 304 }, ['has a body']],

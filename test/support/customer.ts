@@ -1,6 +1,6 @@
 import type { Sql } from './test.ts';
 
-/** Deletes the record of a living account, which the database refuses while its trigger is on. */
+/** Deletes the record of a living account, which the database rejects while its trigger is on. */
 export const removeCustomer = (sql: Sql, id: string) =>
   sql.begin(async (transaction) => {
     await transaction`alter table public.customers disable trigger customers_keep`;

@@ -44,11 +44,11 @@ describe.runIf(inject('stack').embedded)('a project that the tests are pointed a
     ['asks for confirmation', { emailConfirmations: true }, /switch off Confirm email/],
     ['has e-mail switched off', { emailSignIn: false }, /switch on sign-ups and the provider Email/],
     ['keeps its shared secret', { signing: 'HS256' }, /set TEST_SUPABASE_JWT_SECRET/],
-  ])('is refused in one sentence when it %s', async ([, settings, sentence]) => {
+  ])('is rejected in one sentence when it %s', async ([, settings, sentence]) => {
     await expect(requireSuitable(given(await startProject(settings)))).rejects.toThrow(sentence);
   });
 
-  test('is refused in one sentence when nothing answers there', async () => {
+  test('is rejected in one sentence when nothing answers there', async () => {
     const nobody = given(`http://127.0.0.1:${await freePort()}`);
     await expect(requireSuitable(nobody)).rejects.toThrow(/^Nothing answers at TEST_SUPABASE_URL, /);
   });
@@ -82,7 +82,7 @@ test.for([
   ['signup', /limits sign-ups: .*Rate Limits/],
   ['token', /limits sign-ins and token refreshes: .*Rate Limits/],
 ] as const)(
-  'a project that limits %s as new projects do is refused in one sentence (the embedded one limits nobody)',
+  'a project that limits %s as new projects do is rejected in one sentence (the embedded one limits nobody)',
   async ([limited, sentence]) => {
     const project = await limitedProject({ [limited]: 0.1 });
     await expect(requireSuitable(project)).rejects.toThrow(sentence);

@@ -65,7 +65,7 @@ export async function requireSuitable(stack: GivenStack): Promise<void> {
   if (stack.jwtSecret === '' && (await publishedKeys(stack.apiUrl)).length === 0)
     throw new Error('The project signs with its shared secret: set TEST_SUPABASE_JWT_SECRET to it.');
   await requireMigrations(stack.databaseUrl);
-  // Both are refused, but only after they were counted.
+  // Both are rejected, but only after they were counted.
   const counted = {
     'sign-ups': { path: 'signup', body: { email: 'limits@example.com', password: '' } },
     'sign-ins and token refreshes': {

@@ -64,7 +64,7 @@ export async function load(
   const { non2xx, errors } = result;
   if (latencies.length === 0 || non2xx + errors > 0)
     throw new Error(
-      `${requests[0]?.endpoint}: ${latencies.length} answers, ${non2xx} refusals, ${errors} errors.`,
+      `${requests[0]?.endpoint}: ${latencies.length} answers, ${non2xx} rejections, ${errors} errors.`,
     );
   return { answers: latencies.length, p50: median(latencies) };
 }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { columnsOf } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
 import type { Step } from './plan.ts';
-import { asRefused, ImportError, type Problem } from './problems.ts';
+import { asRejected, ImportError, type Problem } from './problems.ts';
 import { upload } from './storage.ts';
 import type { Connection } from './supabase.ts';
 import { insertSound, remember, updateSound } from './write.ts';
@@ -12,12 +12,12 @@ export interface Progress {
   begin(step: Step): void;
   /** More bytes were sent. */
   sent(bytes: number): void;
-  end(step: Step, outcome: 'done' | 'refused'): void;
+  end(step: Step, outcome: 'done' | 'rejected'): void;
 }
 
 export interface Outcome {
   done: Set<Step>;
-  refused: Problem[];
+  rejected: Problem[];
   /** Why the rest was not done, when it was not. */
   stopped?: string;
 }
@@ -44,7 +44,7 @@ export async function carryOut(
   progress: Progress,
 ): Promise<Outcome> {
   const { client, signal } = connection;
-  const outcome: Outcome = { done: new Set(), refused: [] };
+  const outcome: Outcome = { done: new Set(), rejected: [] };
   const send = once((file: LocalFile) => {
     let sent = 0;
     return upload(connection, file, (bytes) => {
@@ -75,8 +75,8 @@ export async function carryOut(
         outcome.stopped ??= error.message;
         return;
       }
-      outcome.refused.push({ where: step.file, reason: asRefused(error).message });
-      if (isShown) progress.end(step, 'refused');
+      outcome.rejected.push({ where: step.file, reason: asRejected(error).message });
+      if (isShown) progress.end(step, 'rejected');
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });

@@ -4,16 +4,16 @@ import { slugOf } from './categories.ts';
 import type { Fields } from './fields.ts';
 import type { LocalFile } from './local-file.ts';
 import { pictureFile, pictureOf } from './picture.ts';
-import { asRefused, type Problem, Refused } from './problems.ts';
+import { asRejected, type Problem, Rejected } from './problems.ts';
 import { type Recording, readRecording } from './recording.ts';
 import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
 import type { Sound } from './sound.ts';
 import type { Found, FoundFile } from './walk.ts';
 
-/** All in the order of the folder; what is refused in the sheet is in the order of its lines. */
+/** All in the order of the folder; what is rejected in the sheet is in the order of its lines. */
 export interface Gathered {
   sounds: Sound[];
-  refused: Problem[];
+  rejected: Problem[];
   /** What is not imported, without that being wrong. */
   notes: Problem[];
 }
@@ -40,9 +40,9 @@ export async function gather(
   );
   let done = 0;
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
-    const outcome = await readSounds(file, source, rows.get(file), found, limits).catch(asRefused);
+    const outcome = await readSounds(file, source, rows.get(file), found, limits).catch(asRejected);
     onRead(++done, recordings.length);
-    return outcome instanceof Refused ? { where: file, reason: outcome.message } : outcome;
+    return outcome instanceof Rejected ? { where: file, reason: outcome.message } : outcome;
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
@@ -51,12 +51,12 @@ export async function gather(
   );
   return {
     sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
-    refused: [...found.refused, ...sheet.refused, ...outcomes.filter((outcome) => 'reason' in outcome)],
+    rejected: [...found.rejected, ...sheet.rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
     notes: [...formatNotes(recordings), ...leftNotes(left)],
   };
 }
 
-/** The rows of recordings and categories that exist, with the slugs of their categories. The others are refused. */
+/** The rows of recordings and categories that exist, with the slugs of their categories. The others are rejected. */
 function usableRows(
   sheet: Sheet,
   { recordings }: Found,
@@ -64,18 +64,18 @@ function usableRows(
 ): SheetRow[] {
   const usable = sheet.rows.filter((row) => {
     const { line, file, fields } = row;
-    const refuse = (reason: string) => sheet.refused.push({ where: `${SHEET} line ${line}`, reason });
+    const reject = (reason: string) => sheet.rejected.push({ where: `${SHEET} line ${line}`, reason });
     const { category } = fields;
     const slug = category && slugOf(category, categories);
     if (file !== undefined && !recordings.has(file)) {
-      refuse(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
+      reject(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
       return false;
     }
     if (category && !slug) {
       const problem = `No category has the slug or name "${category}", or several have that name.`;
       const subject = file === undefined ? 'the line' : `"${file}"`;
-      refuse(
-        `${problem} Correct it, or create the category in the dashboard; until then ${subject} is refused.`,
+      reject(
+        `${problem} Correct it, or create the category in the dashboard; until then ${subject} is rejected.`,
       );
       if (file !== undefined) sheet.unusable.add(file);
       return false;
@@ -83,7 +83,7 @@ function usableRows(
     if (slug) fields.category = slug;
     return true;
   });
-  sheet.refused.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
+  sheet.rejected.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
   return usable;
 }
 
@@ -112,7 +112,7 @@ async function soundOf(
     return await pictureOf(file, recording, pictures, limits.covers);
   };
   const picture = await find().catch((error: unknown) => {
-    notes.push(`No picture: ${asRefused(error).message}`);
+    notes.push(`No picture: ${asRejected(error).message}`);
     return undefined;
   });
   const cover: Fields = picture ? { cover_image_path: picture.path } : {};

@@ -132,7 +132,7 @@ function goneFrom(
   return records.flatMap(({ sound_id: id, places }) => {
     const place = places.find((each) => each.source === source);
     if (!place || claimed.has(id)) return [];
-    // What is there and was refused is not gone.
+    // What is there and was rejected is not gone.
     return place.file !== undefined && !place.key && isThere(place.file) ? [] : [{ id, place }];
   });
 }

@@ -47,14 +47,14 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
 
   console.log(`From ${folder} into ${project.url}:\n`);
   printPlan(planned);
-  const isClean = planned.refused.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
+  const isClean = planned.rejected.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
   if (!(await isWanted(settings, planned))) return isClean;
   const ignoreSignals = abortAtSignals(interruption);
   const remembered = { ...memory, sheet: contents.sounds !== undefined };
   const outcome = await carryOutPlan(planned, connection, remembered).finally(ignoreSignals);
-  if (planned.steps.some(isChanging) || outcome.refused.length > 0 || outcome.stopped !== undefined)
+  if (planned.steps.some(isChanging) || outcome.rejected.length > 0 || outcome.stopped !== undefined)
     printOutcome(planned, outcome);
-  return isClean && outcome.stopped === undefined && outcome.refused.length === 0;
+  return isClean && outcome.stopped === undefined && outcome.rejected.length === 0;
 }
 
 /** @returns undefined for a folder without recordings */
@@ -69,12 +69,12 @@ async function makePlan(
     throw new ImportError(
       `${folder} has no ${SHEET}, and the last import of "${source}" had one. Put it back; or, to go on without, one with the header "file" alone: what the old one said stays.`,
     );
-  const sheet = csv ? readSheet(csv) : { rows: [], refused: [], unusable: new Set<string>() };
+  const sheet = csv ? readSheet(csv) : { rows: [], rejected: [], unusable: new Set<string>() };
   const { client } = connection;
   const catalogue = await readCatalogue(client);
-  const refused: Problem[] = [];
-  const structure = planCategories(categories, catalogue.categories, overwrite, refused);
-  const sectionParts = await planSections(sections, client, overwrite, refused);
+  const rejected: Problem[] = [];
+  const structure = planCategories(categories, catalogue.categories, overwrite, rejected);
+  const sectionParts = await planSections(sections, client, overwrite, rejected);
   const gathered = await gather(
     found,
     sheet,
@@ -82,8 +82,8 @@ async function makePlan(
     catalogue.limits,
     showReading(isTerminal),
   );
-  refused.push(...gathered.refused);
-  if (gathered.sounds.length + refused.length + structure.parts.length + sectionParts.length === 0) {
+  rejected.push(...gathered.rejected);
+  if (gathered.sounds.length + rejected.length + structure.parts.length + sectionParts.length === 0) {
     console.log(
       `No recordings were found in ${folder}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
     );
@@ -111,7 +111,7 @@ async function makePlan(
     steps,
     parts: [...structure.parts, ...assigned.made.map(partOf), ...sectionParts],
     notes: [...notes, ...gathered.notes, ...assigned.notes, ...notesAbout(identity, catalogue)],
-    refused: [...refused, ...problems],
+    rejected: [...rejected, ...problems],
   };
 }
 
@@ -130,7 +130,7 @@ function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): Problem[
   ];
 }
 
-/** Takes out of a plan what the database would refuse. */
+/** Takes out of a plan what the database would reject. */
 async function withoutRefused(
   steps: Step[],
   { client }: Connection,
@@ -143,8 +143,8 @@ async function withoutRefused(
   }));
   const reasons = await refusedRows(client, rows);
   const problems = [...reasons].map(([index, reason]) => ({ where: writing[index]?.file ?? '', reason }));
-  const refused = new Set([...reasons.keys()].map((index) => writing[index]));
-  return { steps: steps.filter((step) => !refused.has(step)), problems };
+  const rejected = new Set([...reasons.keys()].map((index) => writing[index]));
+  return { steps: steps.filter((step) => !rejected.has(step)), problems };
 }
 
 /** Whether to go on with a plan that changes something. */
@@ -174,9 +174,9 @@ async function carryOutPlan(
   const before = await carryOutParts(client, categories, () => undefined);
   const progress = showProgress(steps.filter(isChanging), isTerminal);
   const outcome = await carryOut(connection, steps, started, progress).finally(progress.close);
-  if (outcome.stopped !== undefined) return { ...outcome, refused: [...before, ...outcome.refused] };
+  if (outcome.stopped !== undefined) return { ...outcome, rejected: [...before, ...outcome.rejected] };
   const ids = new Map(steps.map(({ id, key }) => [key, id]));
   const after = await carryOutParts(client, sections, (key) => ids.get(key) ?? key);
   await finish(client, memory);
-  return { ...outcome, refused: [...before, ...outcome.refused, ...after] };
+  return { ...outcome, rejected: [...before, ...outcome.rejected, ...after] };
 }

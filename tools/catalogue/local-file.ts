@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { megabytes } from './megabytes.ts';
-import { Refused } from './problems.ts';
+import { Rejected } from './problems.ts';
 
 /** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
 export interface BucketLimits {
@@ -57,9 +57,9 @@ export function limitProblem(
 
 /**
  * Makes sure that a file is still what its checksum was made of.
- * @throws Refused, and errors of the file system
+ * @throws Rejected, and errors of the file system
  */
 export async function requireUnchanged({ source, changedMs }: LocalFile): Promise<void> {
   const { mtimeMs } = await stat(source);
-  if (mtimeMs !== changedMs) throw new Refused('It was changed during the import. Run the import again.');
+  if (mtimeMs !== changedMs) throw new Rejected('It was changed during the import. Run the import again.');
 }

@@ -20,7 +20,7 @@ export async function recall(client: SupabaseClient, source: string): Promise<Me
   return (data as Memory | null) ?? { source, started_at: null, answers: {}, sheet: false };
 }
 
-/** Remembers that an import has begun, so that the next one goes on with it. @returns since when it is under way */
+/** Remembers that an import has begun, so that the next one goes on with it. @returns since when it runs */
 export async function begin(client: SupabaseClient, memory: Memory): Promise<Date> {
   const started_at = memory.started_at ?? new Date().toISOString();
   await upsertRow(client, 'imports', { ...memory, started_at }, 'source');

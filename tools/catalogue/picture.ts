@@ -6,14 +6,14 @@ import mime from 'mime';
 import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from './local-file.ts';
 import { storagePath } from './paths.ts';
-import { Refused } from './problems.ts';
+import { Rejected } from './problems.ts';
 import type { Recording } from './recording.ts';
 import type { Found } from './walk.ts';
 
 /**
  * The picture of a recording: the one in it, else one of the same name beside it, else the cover of its folder.
  * @returns undefined when it has none
- * @throws Refused when it is not an image, or the bucket does not take it, and errors of the file system
+ * @throws Rejected when it is not an image, or the bucket does not take it, and errors of the file system
  */
 export async function pictureOf(
   file: string,
@@ -34,7 +34,7 @@ export async function pictureOf(
 
 /**
  * A picture that is a file of the folder.
- * @throws Refused when it is not there, is not what its name says, or the bucket does not take it
+ * @throws Rejected when it is not there, is not what its name says, or the bucket does not take it
  */
 export async function pictureFile(
   file: string,
@@ -42,7 +42,7 @@ export async function pictureFile(
   limits: BucketLimits,
 ): Promise<LocalFile> {
   const found = pictures.get(file);
-  if (!found) throw new Refused(`The folder has no image "${file}". Correct the name or add the file.`);
+  if (!found) throw new Rejected(`The folder has no image "${file}". Correct the name or add the file.`);
   const { source, type, exported } = found;
   const { size, mtimeMs: changedMs } = await stat(source);
   requireLimits(file, type, size, limits);
@@ -65,7 +65,7 @@ async function embeddedPicture(
   // Taggers often write a wrong type beside it.
   const { mime: type } = (await fileTypeFromBuffer(data)) ?? {};
   if (!type?.startsWith('image/'))
-    throw new Refused('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
+    throw new Rejected('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
   const extension = `.${mime.getExtension(type)}`;
   requireLimits(`picture${extension}`, type, data.length, limits);
   const checksum = createHash('sha256').update(data).digest('hex');
@@ -78,14 +78,14 @@ async function embeddedPicture(
   return { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs, extract };
 }
 
-/** @throws Refused when the content of a picture is not of the type that its extension stands for */
+/** @throws Rejected when the content of a picture is not of the type that its extension stands for */
 async function requireType(file: string, source: string, type: string): Promise<void> {
   // Some, such as SVG, have no signature.
   if (!supportedMimeTypes.has(type)) return;
   const found = await fileTypeFromFile(source);
   // An animated PNG is a PNG, too.
   if (found?.mime.replace('apng', 'png') === type) return;
-  throw new Refused(
+  throw new Rejected(
     found
       ? `"${file}" is actually a .${found.ext} file. Rename it, or export it again.`
       : `"${file}" is not an image. Export it again.`,
@@ -96,5 +96,5 @@ const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');
 
 function requireLimits(file: string, type: string, size: number, limits: BucketLimits): void {
   const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Refused(`${problem} Convert it to a smaller JPEG, for example.`);
+  if (problem) throw new Rejected(`${problem} Convert it to a smaller JPEG, for example.`);
 }

@@ -1,5 +1,5 @@
-/** Why one file or one line is refused, and what to do; the others go on. */
-export class Refused extends Error {}
+/** Why one file or one line is rejected, and what to do; the others go on. */
+export class Rejected extends Error {}
 
 /** Why the import as a whole cannot start or continue, and what to do. */
 export class ImportError extends Error {}
@@ -13,12 +13,12 @@ export interface Problem {
 }
 
 /** What an error that came up with one file means for that file. */
-export function asRefused(error: unknown): Refused {
-  if (error instanceof Refused) return error;
+export function asRejected(error: unknown): Rejected {
+  if (error instanceof Rejected) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return new Refused('The file does not exist. Restore or remove it, and run the import again.');
+    return new Rejected('The file does not exist. Restore or remove it, and run the import again.');
   if (code === 'EACCES' || code === 'EPERM')
-    return new Refused('You do not have permission to read it. Change that, and run the import again.');
-  return new Refused(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
+    return new Rejected('You do not have permission to read it. Change that, and run the import again.');
+  return new Rejected(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
 }

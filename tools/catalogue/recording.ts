@@ -4,7 +4,7 @@ import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Fields } from './fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from './local-file.ts';
 import { readableTitle, storagePath } from './paths.ts';
-import { Refused } from './problems.ts';
+import { Rejected } from './problems.ts';
 import type { FoundFile } from './walk.ts';
 
 /** One recording of the folder, as far as the recording itself tells. */
@@ -17,7 +17,7 @@ export interface Recording {
 
 /**
  * Reads a recording: its tags, its length as measured in its stream, its checksum.
- * @throws Refused when it cannot be imported, and errors of the file system
+ * @throws Rejected when it cannot be imported, and errors of the file system
  */
 export async function readRecording(
   file: string,
@@ -25,9 +25,9 @@ export async function readRecording(
   limits: BucketLimits,
 ): Promise<Recording> {
   const { size, mtimeMs: changedMs } = await stat(source);
-  if (size === 0) throw new Refused('The file is empty. Export the recording again.');
+  if (size === 0) throw new Rejected('The file is empty. Export the recording again.');
   const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Refused(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
+  if (problem) throw new Rejected(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
   const checksum = await checksumOf(source);
   const path = exported?.checksum === checksum ? exported.path : storagePath(file, checksum);
   const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs };
@@ -45,7 +45,7 @@ export async function readRecording(
   };
 }
 
-/** @throws Refused when it is not a recording */
+/** @throws Rejected when it is not a recording */
 async function readMetadata(source: string, type: string): Promise<IAudioMetadata> {
   if (/mpeg|aac/.test(type)) await requireMpeg(source);
   const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
@@ -55,20 +55,20 @@ async function readMetadata(source: string, type: string): Promise<IAudioMetadat
   const { duration, hasVideo } = metadata?.format ?? {};
   if (!metadata || !duration) {
     const reason = 'It cannot be read as audio, or its length cannot be measured.';
-    throw new Refused(`${reason} Check that it plays, and export it again.`);
+    throw new Rejected(`${reason} Check that it plays, and export it again.`);
   }
-  if (hasVideo) throw new Refused('It is a video. Export only its audio track.');
+  if (hasVideo) throw new Rejected('It is a video. Export only its audio track.');
   return metadata;
 }
 
 /**
  * MPEG audio has no signature: its parser looks for a frame anywhere, and may find one by chance in a file of another format.
- * @throws Refused when the file has the signature of one
+ * @throws Rejected when the file has the signature of one
  */
 async function requireMpeg(source: string): Promise<void> {
   const found = await fileTypeFromFile(source);
   if (found && !/^mp[123]$|^aac$/.test(found.ext))
-    throw new Refused(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
+    throw new Rejected(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
 }
 
 /** The comment for people: one with a descriptor is a program's note to itself. ffmpeg has a place of its own in MP3. */

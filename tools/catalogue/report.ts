@@ -8,7 +8,16 @@ import type { Problem } from './problems.ts';
 import { nameOf } from './sound.ts';
 import type { Part } from './structure.ts';
 
-type Kind = 'new' | 'update' | 'made' | 'updated' | 'moved' | 'held back' | 'left alone' | 'note' | 'refused';
+type Kind =
+  | 'new'
+  | 'update'
+  | 'made'
+  | 'updated'
+  | 'moved'
+  | 'held back'
+  | 'left alone'
+  | 'note'
+  | 'rejected';
 type Line = [kind: Kind, where: string, text: string];
 
 const COLOURS = {
@@ -20,7 +29,7 @@ const COLOURS = {
   'held back': 'red',
   'left alone': 'yellow',
   note: 'yellow',
-  refused: 'red',
+  rejected: 'red',
 } as const;
 
 /** Longer names push their text to the right. */
@@ -42,7 +51,7 @@ export interface Plan {
   steps: Step[];
   parts: Part[];
   notes: Problem[];
-  refused: Problem[];
+  rejected: Problem[];
 }
 
 /** What a step did, or would do, to its sound. */
@@ -88,7 +97,7 @@ function moves({ steps, source }: Plan): Line[] {
 }
 
 /** What is the same in the plan and the outcome. */
-function remarks({ steps, parts, notes }: Plan, refused: Problem[]): Line[] {
+function remarks({ steps, parts, notes }: Plan, rejected: Problem[]): Line[] {
   return [
     ...steps.filter(isHeld).map(({ file, row, write }): Line => {
       const what = `"${row?.title}" would become "${write.title}", with another recording`;
@@ -111,13 +120,13 @@ function remarks({ steps, parts, notes }: Plan, refused: Problem[]): Line[] {
       ),
     ...steps.flatMap(({ file, notes }) => notes.map((note): Line => ['note', file, note])),
     ...notes.map(({ where, reason }): Line => ['note', where, reason]),
-    ...refused.map(({ where, reason }): Line => ['refused', where, reason]),
+    ...rejected.map(({ where, reason }): Line => ['rejected', where, reason]),
   ];
 }
 
 /** Shows what an import would do. */
 export function printPlan(plan: Plan): void {
-  const { steps, parts, refused } = plan;
+  const { steps, parts, rejected } = plan;
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const planned = changing.map(
     (step): Line => [
@@ -132,36 +141,36 @@ export function printPlan(plan: Plan): void {
   const structure = parts.flatMap(({ action, where, title }): Line[] =>
     action in kinds ? [[kinds[action as keyof typeof kinds], where, title]] : [],
   );
-  print([...structure, ...planned, ...moves(plan), ...remarks(plan, refused)]);
+  print([...structure, ...planned, ...moves(plan), ...remarks(plan, rejected)]);
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
   const bytes = new Map(changing.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const toUpload = [...bytes.values()].reduce((sum, size) => sum + size, 0);
   console.log(
-    `\n${count('create')} new, ${count('update')} to update, ${countOfRest(steps)}, ${refused.length} refused; ` +
+    `\n${count('create')} new, ${count('update')} to update, ${countOfRest(steps)}, ${rejected.length} rejected; ` +
       `${plural(bytes.size, 'file')} to upload (${megabytes(toUpload)}).`,
   );
 }
 
 /** Shows what an import did. */
-export function printOutcome(plan: Plan, { done, refused, stopped }: Outcome): void {
+export function printOutcome(plan: Plan, { done, rejected, stopped }: Outcome): void {
   const { steps } = plan;
   const changing = steps.filter(({ action }) => action !== 'unchanged');
   const finished = changing.filter((step) => done.has(step));
   const made = finished.filter(({ action }) => action === 'create');
   const updated = finished.filter(({ action }) => action === 'update');
-  const allRefused = [...plan.refused, ...refused];
+  const allRejected = [...plan.rejected, ...rejected];
   console.log();
   print([
     ...made.map((step): Line => ['made', step.file, step.write.title ?? '']),
     ...updated.map((step): Line => ['updated', step.file, describe(step)]),
-    ...remarks(plan, allRefused),
+    ...remarks(plan, allRejected),
   ]);
   console.log(
-    `\n${made.length} made, ${updated.length} updated, ${countOfRest(steps)}, ${allRefused.length} refused.`,
+    `\n${made.length} made, ${updated.length} updated, ${countOfRest(steps)}, ${allRejected.length} rejected.`,
   );
   if (stopped !== undefined) {
-    const isRefused = ({ file }: Step) => refused.some(({ where }) => where === file);
-    const left = changing.filter((step) => !done.has(step) && !isRefused(step));
+    const isRejected = ({ file }: Step) => rejected.some(({ where }) => where === file);
+    const left = changing.filter((step) => !done.has(step) && !isRejected(step));
     console.error(
       `${stopped}\n${plural(left.length, 'sound')} left to import. Run the import again to continue.`,
     );

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
 import { CACHE_SECONDS, type LocalFile } from './local-file.ts';
-import { ImportError, Refused } from './problems.ts';
+import { ImportError, Rejected } from './problems.ts';
 import { type Connection, fatalMessage, isTemporary } from './supabase.ts';
 
 /** Above this, Supabase recommends resumable uploads; and it takes them in parts of exactly this size. */
@@ -62,7 +62,7 @@ function meaningOf(error: Error | DetailedError, url: string): Error {
   const sentence = fatalMessage(status, origin);
   if (sentence) return new ImportError(sentence);
   const reason = error.originalResponse?.getBody().trim();
-  return new Refused(
+  return new Rejected(
     `Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`,
   );
 }

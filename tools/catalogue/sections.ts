@@ -1,6 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { allRows, readingFailed } from './catalogue.ts';
-import { Refused } from './problems.ts';
+import { Rejected } from './problems.ts';
 import { upsertRow, writingFailed } from './write.ts';
 
 /** A section of the home page, with the ids of the sounds that were picked for it, in their order. */
@@ -51,7 +51,7 @@ const GAP = 10;
 
 /**
  * Writes a section, and its picks in the place of those that it has.
- * @throws Refused when a pick is of no sound
+ * @throws Rejected when a pick is of no sound
  */
 export async function writeSection(
   client: SupabaseClient,
@@ -61,7 +61,7 @@ export async function writeSection(
   const picks = sounds.map((key, index): Pick => {
     const sound_id = idOf(key);
     if (!sound_id)
-      throw new Refused(`No sound has the key "${key}". Correct it, or take it out of the section.`);
+      throw new Rejected(`No sound has the key "${key}". Correct it, or take it out of the section.`);
     return { section_id: section.id, sound_id, position: (index + 1) * GAP };
   });
   await upsertRow(client, 'home_sections', section, 'id');

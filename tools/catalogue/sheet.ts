@@ -21,7 +21,7 @@ export interface SheetRow {
 
 export interface Sheet {
   rows: SheetRow[];
-  refused: Problem[];
+  rejected: Problem[];
   /** Recordings of which a row cannot be used. */
   unusable: Set<string>;
 }
@@ -55,13 +55,13 @@ bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,si
  * @throws ImportError when it does not name the recordings: it overrides everything else, so nothing goes on without it
  */
 export function readSheet({ name, header, records }: Csv): Sheet {
-  const sheet: Sheet = { rows: [], refused: [], unusable: new Set() };
+  const sheet: Sheet = { rows: [], rejected: [], unusable: new Set() };
   const columns = `The columns are: ${NAMES.join(', ')}.`;
   if (!header.includes('file'))
     throw new ImportError(`${name} has no column "file", which names the recordings. ${columns}`);
   for (const unknown of header.filter((column) => column && !NAMES.includes(column))) {
     const reason = `The column "${unknown}" is unknown: its cells are not imported, all others are. Correct its name or delete it. ${columns}`;
-    sheet.refused.push({ where: SHEET, reason });
+    sheet.rejected.push({ where: SHEET, reason });
   }
   for (const { record, info } of records) readRow(sheet, record, info.lines);
   return sheet;
@@ -70,23 +70,23 @@ export function readSheet({ name, header, records }: Csv): Sheet {
 function readRow(sheet: Sheet, cells: Cells, line: number): void {
   const { file: named, key = '', ...rest } = cells;
   const file = named ? nameInFolder(named) : undefined;
-  const refuse = (reason: string, until = '') => {
-    sheet.refused.push({ where: `${SHEET} line ${line}`, reason: `${reason}${until}` });
+  const reject = (reason: string, until = '') => {
+    sheet.rejected.push({ where: `${SHEET} line ${line}`, reason: `${reason}${until}` });
     if (until && file !== undefined) sheet.unusable.add(file);
   };
   const { success, data, error } = Row.safeParse(
     Object.fromEntries(filled(rest).filter(([, cell]) => cell !== CLEAR)),
   );
-  const until = `; until then ${file === undefined ? 'the line' : `"${file}"`} is refused.`;
+  const until = `; until then ${file === undefined ? 'the line' : `"${file}"`} is rejected.`;
   if (!success) {
     const [issue] = error.issues;
     const column = String(issue?.path[0]);
-    return void refuse(`${column} ${issue?.message}: "${cells[column]}". Correct it`, until);
+    return void reject(`${column} ${issue?.message}: "${cells[column]}". Correct it`, until);
   }
-  if (rest['title'] === CLEAR) return void refuse('A sound needs a title. Replace the "-" by one', until);
+  if (rest['title'] === CLEAR) return void reject('A sound needs a title. Replace the "-" by one', until);
   const { cover_image_path, created_at, ...said } = data;
   if (file === undefined && !said.title)
-    return void refuse(
+    return void reject(
       'A sound without a recording needs a title. Fill in "file" or "title", or delete the line.',
     );
   const row: SheetRow = {
@@ -101,7 +101,7 @@ function readRow(sheet: Sheet, cells: Cells, line: number): void {
   const earlier = sheet.rows.find((other) => other.file === file && other.key === row.key);
   if (earlier) {
     const remedy = 'Delete one of the two, or give them different words in the column "key".';
-    return void refuse(`"${file ?? row.key}" is already on line ${earlier.line}, which is used. ${remedy}`);
+    return void reject(`"${file ?? row.key}" is already on line ${earlier.line}, which is used. ${remedy}`);
   }
   sheet.rows.push(row);
 }

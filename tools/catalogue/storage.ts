@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { type BucketLimits, CACHE_SECONDS, type LocalFile, requireUnchanged } from './local-file.ts';
-import { ImportError, Refused } from './problems.ts';
+import { ImportError, Rejected } from './problems.ts';
 import { PART_BYTES, uploadInParts } from './resumable.ts';
 import type { Connection } from './supabase.ts';
 
@@ -98,7 +98,7 @@ export async function openStored(
 /**
  * Sends a file to its bucket; large ones in parts, so that an interrupted upload goes on where it was, in the next run, too.
  * @param onProgress told how many bytes have been sent so far
- * @throws Refused, ImportError, and errors of the file system
+ * @throws Rejected, ImportError, and errors of the file system
  */
 export async function upload(
   connection: Connection,
@@ -115,7 +115,7 @@ export async function upload(
 /**
  * Sends a file to its bucket in one request.
  * @param cacheSeconds how long caches may keep it; an hour, as Storage has it, unless said otherwise
- * @throws Refused, ImportError
+ * @throws Rejected, ImportError
  */
 export async function put(
   client: SupabaseClient,
@@ -134,7 +134,7 @@ function meaningOf(error: { message: string; statusCode?: string | undefined }):
   // Our fetch has said it already.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
-    return new Refused(
+    return new Rejected(
       `Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`,
     );
   return undefined;

@@ -5,7 +5,7 @@ import type { Category } from './catalogue.ts';
 import { CLEAR, list, moment, name, number, text, truth } from './cells.ts';
 import { type Csv, filled } from './csv.ts';
 import { soundId } from './paths.ts';
-import { asRefused, ImportError, type Problem } from './problems.ts';
+import { asRejected, ImportError, type Problem } from './problems.ts';
 import { readSections, type Section, writeSection } from './sections.ts';
 import { upsertRow } from './write.ts';
 
@@ -59,8 +59,8 @@ export interface Part {
   carryOut(client: SupabaseClient, idOf: (key: string) => string | undefined): Promise<void>;
 }
 
-/** Reads the rows of a sheet; those that are wrong are refused. */
-function rowsOf<T extends z.ZodObject>({ name, records }: Csv, schema: T, refused: Problem[]) {
+/** Reads the rows of a sheet; those that are wrong are rejected. */
+function rowsOf<T extends z.ZodObject>({ name, records }: Csv, schema: T, rejected: Problem[]) {
   const rows: { line: number; row: z.infer<T> }[] = [];
   for (const { record, info } of records) {
     const cells = Object.fromEntries(filled(record).filter(([, cell]) => cell !== CLEAR));
@@ -69,7 +69,7 @@ function rowsOf<T extends z.ZodObject>({ name, records }: Csv, schema: T, refuse
     const column = String(issue?.path[0]);
     const problem = column in cells ? `${issue?.message}: "${cells[column]}"` : 'is missing';
     if (success) rows.push({ line: info.lines, row: data });
-    else refused.push({ where: `${name} line ${info.lines}`, reason: `${column} ${problem}. Correct it.` });
+    else rejected.push({ where: `${name} line ${info.lines}`, reason: `${column} ${problem}. Correct it.` });
   }
   return rows;
 }
@@ -91,9 +91,9 @@ export function planCategories(
   csv: Csv | undefined,
   stored: Category[],
   overwrite: boolean,
-  refused: Problem[],
+  rejected: Problem[],
 ): { parts: Part[]; categories: Category[] } {
-  const rows = csv ? rowsOf(csv, CategoryRow, refused) : [];
+  const rows = csv ? rowsOf(csv, CategoryRow, rejected) : [];
   const categories = [...stored];
   const parts: Part[] = [];
   for (const { line, row } of rows.toSorted((a, b) => Number(!!a.row.parent) - Number(!!b.row.parent))) {
@@ -104,7 +104,7 @@ export function planCategories(
       const problem = above
         ? `"${parent}" is a sub-intention itself`
         : `No category has the slug "${parent}"`;
-      refused.push({ where, reason: `${problem}. Correct the parent.` });
+      rejected.push({ where, reason: `${problem}. Correct the parent.` });
       continue;
     }
     const there = categories.find((each) => each.id === id || each.slug === row.slug);
@@ -123,11 +123,11 @@ export async function planSections(
   csv: Csv | undefined,
   client: SupabaseClient,
   overwrite: boolean,
-  refused: Problem[],
+  rejected: Problem[],
 ): Promise<Part[]> {
   if (!csv) return [];
   const stored = await readSections(client);
-  return rowsOf(csv, SectionRow, refused).map(({ line, row }) => {
+  return rowsOf(csv, SectionRow, rejected).map(({ line, row }) => {
     const { id, created_at, ...rest } = row;
     const there = stored.find((each) => each.id === id || each.slug === row.slug);
     const wanted = { ...rest, rule_type: row.rule_type ?? null, rule_value: row.rule_value ?? null };
@@ -156,7 +156,7 @@ export const partOf = (category: Category): Part => ({
 
 /**
  * Carries out those that change something.
- * @returns what the database refused
+ * @returns what the database rejected
  * @throws ImportError when it makes no sense to go on
  */
 export async function carryOutParts(
@@ -164,13 +164,13 @@ export async function carryOutParts(
   parts: Part[],
   idOf: (key: string) => string | undefined,
 ): Promise<Problem[]> {
-  const refused: Problem[] = [];
+  const rejected: Problem[] = [];
   for (const { action, where, carryOut } of parts) {
     if (action !== 'create' && action !== 'update') continue;
     await carryOut(client, idOf).catch((error: unknown) => {
       if (error instanceof ImportError) throw error;
-      refused.push({ where, reason: asRefused(error).message });
+      rejected.push({ where, reason: asRejected(error).message });
     });
   }
-  return refused;
+  return rejected;
 }

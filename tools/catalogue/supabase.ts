@@ -40,7 +40,7 @@ const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
 export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
   pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
 
-/** A way into the project, until the signal ends what is under way. */
+/** A way into the project, until the signal ends what is in flight. */
 export interface Connection {
   project: Project;
   client: SupabaseClient;

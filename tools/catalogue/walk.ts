@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import mime from 'mime';
 import { isSheet } from './csv.ts';
 import type { ExportedFile } from './manifest.ts';
-import { asRefused, type Problem, type Refused } from './problems.ts';
+import { asRejected, type Problem, type Rejected } from './problems.ts';
 
 export interface FoundFile {
   source: string;
@@ -20,7 +20,7 @@ export interface Found {
   pictures: Map<string, FoundFile>;
   sheets: string[];
   /** What could not be looked at. */
-  refused: Problem[];
+  rejected: Problem[];
 }
 
 /** Extensions that can stand for video, too; what is in the file is looked at later. */
@@ -39,7 +39,7 @@ const PLAYLIST = /mpegurl|scpls/;
  * @param exported files of an export, by their names in the folder
  */
 export async function walk(folder: string, exported: Map<string, ExportedFile>): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], refused: [] };
+  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], rejected: [] };
   await look(folder, '', found, exported);
   return found;
 }
@@ -51,8 +51,8 @@ async function look(
   manifest: Map<string, ExportedFile>,
 ): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const { message }: Refused = asRefused(error);
-    found.refused.push({ where: `${below || '.'}/`, reason: message });
+    const { message }: Rejected = asRejected(error);
+    found.rejected.push({ where: `${below || '.'}/`, reason: message });
     return [];
   });
   for (const entry of entries.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))) {

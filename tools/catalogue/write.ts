@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { codeOf, type Imported, type Row, readingFailed } from './catalogue.ts';
 import type { Fields } from './fields.ts';
-import { ImportError, Refused } from './problems.ts';
+import { ImportError, Rejected } from './problems.ts';
 
 /** Makes the row of a new sound. One that is there already is left as it is: it was made by a request whose answer got lost. */
 export async function insertSound(
@@ -14,7 +14,7 @@ export async function insertSound(
 
 /**
  * Writes fields of a sound as it was read.
- * @throws Refused when somebody has changed it since
+ * @throws Rejected when somebody has changed it since
  */
 export async function updateSound(
   client: SupabaseClient,
@@ -24,7 +24,7 @@ export async function updateSound(
   const query = client.from('sounds').update(fields).eq('id', id).eq('updated_at', updated_at).select('id');
   const { data } = await query.throwOnError().then(undefined, writingFailed);
   if (data.length === 0)
-    throw new Refused('It was changed in the dashboard during the import. Run the import again.');
+    throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
 }
 
 /** Remembers what an import wrote, for the next. */
@@ -51,15 +51,15 @@ const ROWS_AT_ONCE = 500;
  * @returns why, by the index of the row
  */
 export async function refusedRows(client: SupabaseClient, rows: Fields[]): Promise<Map<number, string>> {
-  const refused = new Map<number, string>();
+  const rejected = new Map<number, string>();
   for (let first = 0; first < rows.length; first += ROWS_AT_ONCE) {
     const sounds = rows.slice(first, first + ROWS_AT_ONCE);
     const query = client.rpc('validate_sounds', { sounds });
     const { data } = await query.throwOnError().then(undefined, readingFailed);
     for (const { index, message } of data as { index: number; message: string }[])
-      refused.set(first + index, sentenceOf(message));
+      rejected.set(first + index, sentenceOf(message));
   }
-  return refused;
+  return rejected;
 }
 
 const IN_SOUNDS = 'Correct it in the tags of the file or in sounds.csv.';
@@ -71,11 +71,11 @@ function sentenceOf(message: string, remedy = IN_SOUNDS): string {
   return `${reason} ${remedy}`;
 }
 
-/** @throws Refused where the database has something against the row, else ImportError or what it was */
+/** @throws Rejected where the database has something against the row, else ImportError or what it was */
 export function writingFailed(error: unknown, remedy?: string): never {
   const code = codeOf(error);
   if (code === '25006' || code.startsWith('53'))
     throw new ImportError('The database is full or read-only. Check it in the dashboard.');
   if (!/^(22|23|PGRST)/.test(code)) throw error;
-  throw new Refused(sentenceOf((error as Error).message, remedy));
+  throw new Rejected(sentenceOf((error as Error).message, remedy));
 }

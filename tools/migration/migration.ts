@@ -27,7 +27,7 @@ export async function writeMigration(
     const changes = await compareSchemas(databases);
     if (changes.statements.length === 0)
       return 'Nothing to do: the migrations make what supabase/schemas declares.';
-    if (changes.losses.length > 0 && !allowDataLoss) throw new Error(refusal(name, changes.losses));
+    if (changes.losses.length > 0 && !allowDataLoss) throw new Error(rejection(name, changes.losses));
     const files = write(name, changes, new URL('supabase/migrations/', project));
     const proof = await prove(databases, changes, files);
     return `${files.join('\n')}: ${changes.summary}\n${proof}`;
@@ -36,7 +36,7 @@ export async function writeMigration(
   }
 }
 
-const refusal = (name: string, losses: string[]) => `This would delete what people entered:
+const rejection = (name: string, losses: string[]) => `This would delete what people entered:
 
 ${losses.map((statement) => `${statement};`).join('\n')}
 

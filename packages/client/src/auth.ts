@@ -164,7 +164,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       try {
         await clientOf(sending.fetch).DELETE('/me', signalOf(options));
       } catch (error) {
-        // Refused now, and the session over, too: it was the answer that had been lost.
+        // Rejected now, and the session over, too: it was the answer that had been lost.
         const isOver = (await session.load()) === null;
         if (!(sending.mayBeDone() && isOver && error instanceof SoundsError && error.code === 'unauthorized'))
           throw error;

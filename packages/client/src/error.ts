@@ -79,7 +79,7 @@ export const sessionOver = () =>
 /**
  * The error that a response stands for.
  * @param text its body. What has no envelope comes from something between the app and the service, such as a proxy: that
- *   counts as no answer, so that it is no refusal and ends no session.
+ *   counts as no answer, so that it is no rejection and ends no session.
  */
 export function errorOf({ status, headers }: Response, text: string): SoundsError {
   const error = envelope(text);

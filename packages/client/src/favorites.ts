@@ -24,7 +24,7 @@ export function createFavorites({ api, session, store, covers }: Options) {
   const wanted = createOutbox<boolean>(store, 'favorites');
 
   /** Why the service did not take a wish; `flush` tells. */
-  let refusal: SoundsError | undefined;
+  let rejection: SoundsError | undefined;
 
   async function userId(): Promise<string> {
     const found = await session.load();
@@ -63,7 +63,7 @@ export function createFavorites({ api, session, store, covers }: Options) {
     } catch (error) {
       if (isNotFound(error)) return;
       if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
-      refusal ??= error;
+      rejection ??= error;
     }
   }
 
@@ -107,14 +107,14 @@ export function createFavorites({ api, session, store, covers }: Options) {
 
     /**
      * Sends what waits. The client does so by itself after each change, when it is made, and when a browser is back on the
-     * network; elsewhere, call it then. @throws SoundsError what kept something waiting, or why the service refused something
+     * network; elsewhere, call it then. @throws SoundsError what kept something waiting, or why the service rejected something
      * since the last time, such as `too_many_favorites`: that is dropped
      */
     async flush(options?: CallOptions): Promise<void> {
       await send(options);
-      const refused = refusal;
-      refusal = undefined;
-      if (refused) throw refused;
+      const rejected = rejection;
+      rejection = undefined;
+      if (rejected) throw rejected;
     },
 
     forget: wanted.forget,

@@ -39,7 +39,7 @@ export function createPlays({
           await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
         } catch (error) {
           if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
-          // One of them is broken, and none was counted: the one that is refused alone is dropped.
+          // One of them is broken, and none was counted: the one that is rejected alone is dropped.
           if (plays.length > 1) {
             size = Math.ceil(plays.length / 2);
             continue;

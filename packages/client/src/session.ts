@@ -47,7 +47,7 @@ const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
   Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
 /** Whether a refresh may help, as it does not where the user has to sign in. A reason that is not known may be `token_invalid`. */
-const isTokenRefused = (error: unknown) =>
+const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
 function withToken(request: Request, { access_token }: Session): Request {
@@ -93,18 +93,18 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     if (old === null) throw sessionOver();
     if (old.access_token !== stale.access_token) return old; // another tab was faster
     let next: Session | null = null;
-    let refusal = sessionOver();
+    let rejection = sessionOver();
     try {
       const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
       if (data) next = toSession(data.data, old.user);
     } catch (error) {
       // Anything else says nothing about the session.
       if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
-      refusal = error;
+      rejection = error;
     }
     const held = await replace(old, next);
     if (held === null && next === null) tell({ type: 'signedOut', user: old.user, reason: 'ended' });
-    if (held === null) throw refusal;
+    if (held === null) throw rejection;
     if (held === next) tell({ type: 'refreshed', user: old.user });
     return held;
   }
@@ -126,7 +126,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       try {
         return await send(withToken(request, session), limits);
       } catch (error) {
-        if (!isTokenRefused(error)) throw error;
+        if (!isInvalidToken(error)) throw error;
         return send(withToken(request, await refreshFor(session, request)), limits);
       }
     },

@@ -2,7 +2,7 @@ import { describe, expect, inject } from 'vitest';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import { faultsOf, refusal, startDevice, withoutRepeats } from './device.ts';
+import { errorAnswer, faultsOf, startDevice, withoutRepeats } from './device.ts';
 
 describe('sounds', () => {
   test('are read to the last page, each page when it is needed', async ({ gateway, sql }) => {
@@ -93,7 +93,7 @@ describe('covers', () => {
     const category = await addCategory(sql);
     await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
     const device = await startDevice(gateway.url);
-    device.network.before = faultsOf('GET /config', refusal(404, 'not_found')); // a service of before
+    device.network.before = faultsOf('GET /config', errorAnswer(404, 'not_found')); // a service of before
     await device.sounds.auth.signUp({ email: newEmail(), password });
     const { data } = await device.sounds.sounds.page({ category });
     expect(data.map(device.sounds.coverUrl)).toEqual([null]);

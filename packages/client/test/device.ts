@@ -29,7 +29,7 @@ export function phoneStore(delayMs = 0): Store & { items: Map<string, string> } 
 }
 
 /** An answer of the service, made up. */
-export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Fault => ({
+export const errorAnswer = (status: number, code: string, headers: Record<string, string> = {}): Fault => ({
   status,
   headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   body: JSON.stringify({ error: { code, message: 'Made up.' } }),

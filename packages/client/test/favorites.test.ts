@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import { inEveryRuntime, nameOf, refusal, startDevice, withoutRepeats } from './device.ts';
+import { errorAnswer, inEveryRuntime, nameOf, startDevice, withoutRepeats } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
@@ -82,16 +82,16 @@ describe('favorites', () => {
     expect(await known(gateway.url, account)).toEqual([]);
   });
 
-  test('of a sound that is gone are dropped, and what the service refuses is, too, and told once', async ({
+  test('of a sound that is gone are dropped, and what the service rejects is, too, and told once', async ({
     gateway,
     sql,
   }) => {
     const device = await startDevice(gateway.url);
     const account = await device.signUp();
-    const [gone, refused, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
+    const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
     device.network.before = ({ body }) =>
-      body.includes(refused) ? refusal(400, 'invalid_request') : undefined;
-    for (const each of [gone, refused, id]) await device.sounds.favorites.add(each);
+      body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
+    for (const each of [gone, rejected, id]) await device.sounds.favorites.add(each);
     await expect(device.sounds.favorites.flush()).rejects.toMatchObject({ status: 400 });
     expect(waiting(device)).toEqual([]);
     await device.sounds.favorites.flush();

@@ -3,7 +3,7 @@ import { addSound } from '../../../test/support/catalogue.ts';
 import type { Fault } from '../../../test/support/network.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import { SoundsError, type Wait } from '../src/index.ts';
-import { faultsOf, inEveryRuntime, nameOf, refusal, startDevice } from './device.ts';
+import { errorAnswer, faultsOf, inEveryRuntime, nameOf, startDevice } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
@@ -38,7 +38,7 @@ inEveryRuntime('a request that fails', (startDevice) => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     const failed = { name: 'SoundsError' };
-    for (const fault of ['cut', 502, refusal(500, 'server_error')] satisfies Fault[]) {
+    for (const fault of ['cut', 502, errorAnswer(500, 'server_error')] satisfies Fault[]) {
       device.network.before = () => fault;
       device.sent.length = 0;
       await expect(device.sounds.auth.signUp({ email: newEmail(), password })).rejects.toMatchObject(failed);
@@ -70,13 +70,13 @@ describe('a request that fails', () => {
   test('by a 500 is repeated', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
-    device.network.before = faultsOf('GET /me', refusal(500, 'server_error'));
+    device.network.before = faultsOf('GET /me', errorAnswer(500, 'server_error'));
     expect(await device.sounds.me()).toMatchObject({ id: user.id });
   });
 
   test('by too many requests is repeated after its Retry-After, whatever it is', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
-    const tooMany = refusal(429, 'rate_limited', { 'Retry-After': '3' });
+    const tooMany = errorAnswer(429, 'rate_limited', { 'Retry-After': '3' });
     device.network.before = faultsOf('POST /auth/signup', tooMany);
     const left = departures(device, 'POST /auth/signup');
     await device.sounds.auth.signUp({ email: newEmail(), password });
@@ -88,7 +88,7 @@ describe('a request that fails', () => {
     const waits: Wait[] = [];
     const device = await startDevice(gateway.url, { onWait: (wait) => waits.push(wait) });
     await device.signUp();
-    const tooMany = refusal(429, 'rate_limited', { 'Retry-After': '1' });
+    const tooMany = errorAnswer(429, 'rate_limited', { 'Retry-After': '1' });
     device.network.before = faultsOf('GET /me', 'cut', tooMany);
     const before = Date.now();
     await device.sounds.me();
@@ -99,7 +99,7 @@ describe('a request that fails', () => {
   test('is not repeated where that would take longer than the time limit', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
-    const tooMany = refusal(429, 'rate_limited', {
+    const tooMany = errorAnswer(429, 'rate_limited', {
       'Retry-After': '1800',
       'X-Request-Id': 'a-request',
       'X-Error-Reason': 'limit_mails',
@@ -152,7 +152,7 @@ describe('a request that fails', () => {
 });
 
 describe('the signal of a call', () => {
-  test('ends it before it begins, under way, and while it waits, with its own reason', async ({
+  test('ends it before it begins, in flight, and while it waits, with its own reason', async ({
     gateway,
   }) => {
     const device = await startDevice(gateway.url);
@@ -163,7 +163,7 @@ describe('the signal of a call', () => {
 
     for (const fault of [
       new Promise<Fault>(() => {}),
-      refusal(429, 'rate_limited', { 'Retry-After': '50' }),
+      errorAnswer(429, 'rate_limited', { 'Retry-After': '50' }),
     ]) {
       const caller = new AbortController();
       device.network.before = () => {

@@ -3,11 +3,11 @@ import { latch } from '../../../test/support/latch.ts';
 
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import {
+  errorAnswer,
   faultsOf,
   inEveryRuntime,
   nameOf,
   phoneStore,
-  refusal,
   startDevice,
   withoutRepeats,
 } from './device.ts';
@@ -36,7 +36,7 @@ inEveryRuntime('the session of a device', (startDevice) => {
       ]);
   });
 
-  test('is refreshed once for all calls whose token was refused', async ({ gateway }) => {
+  test('is refreshed once for all calls whose token was rejected', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.change(expired);
@@ -112,8 +112,8 @@ inEveryRuntime('the session of a device', (startDevice) => {
     device.change(expired);
     const before = device.stored();
     const faults = {
-      429: refusal(429, 'rate_limited', { 'Retry-After': '60' }),
-      500: refusal(500, 'server_error'),
+      429: errorAnswer(429, 'rate_limited', { 'Retry-After': '60' }),
+      500: errorAnswer(500, 'server_error'),
       'no network': 'cut' as const,
       'a proxy that wants a password': { status: 401, body: '<h1>Sign in to the network</h1>' },
       'a page in the place of an answer': { status: 200, headers: { 'Content-Type': 'text/html' } },
@@ -223,7 +223,7 @@ describe('the session of a device', () => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
-    device.network.before = faultsOf('GET /me', refusal(401, 'unauthorized', headers));
+    device.network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', headers));
     await device.sounds.me();
     expect(device.sent).toEqual(['GET /me', refresh, 'GET /me']);
   });

@@ -18,7 +18,7 @@ describe('the admin API of Auth', () => {
     expect((await supabase.call(address, { apikey, method: 'DELETE' })).status).toBe(404);
   });
 
-  test('refuses an address that has an account', async ({ supabase }) => {
+  test('rejects an address that has an account', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const { status, body } = await supabase.call(users, {
       apikey: supabase.secretKey,

@@ -40,7 +40,7 @@ describe('a refresh token', () => {
     expect([first, second, third]).not.toContain(body.refresh_token);
   });
 
-  test('that is older and comes after ten seconds is refused, and ends the session ten seconds later', async ({
+  test('that is older and comes after ten seconds is rejected, and ends the session ten seconds later', async ({
     supabase,
   }) => {
     const { id, first, second, third } = await threeTokens(supabase);
@@ -83,7 +83,7 @@ describe('a refresh token', () => {
     expect((await refresh(supabase, refreshToken)).body.code).toBe('refresh_token_not_found');
   });
 
-  test('that is none is refused', async ({ supabase }) => {
+  test('that is none is rejected', async ({ supabase }) => {
     for (const token of ['nonsense', '']) {
       const { status, body } = await refresh(supabase, token);
       expect([status, body.code]).toEqual([400, 'validation_failed']);
@@ -95,7 +95,7 @@ describe('a refresh token', () => {
     expect([status, body.code]).toEqual([400, 'refresh_token_not_found']);
   });
 
-  test('of a banned user is refused', async ({ supabase }) => {
+  test('of a banned user is rejected', async ({ supabase }) => {
     const { id, refreshToken } = await supabase.signUp();
     await ban(supabase, id);
     const { status, body } = await refresh(supabase, refreshToken);
@@ -115,7 +115,7 @@ describe('sign-out', () => {
 });
 
 describe('a bearer token', () => {
-  test('that is forged, expired, unsigned or of nobody is refused', async ({ supabase, skip }) => {
+  test('that is forged, expired, unsigned or of nobody is rejected', async ({ supabase, skip }) => {
     const { accessToken } = await supabase.signUp();
     const sign = (claims: object) => forge(skip, { ...claims });
     const claims = claimsOf(accessToken);
@@ -137,7 +137,7 @@ describe('a bearer token', () => {
     }
   });
 
-  test('of a banned user is refused', async ({ supabase }) => {
+  test('of a banned user is rejected', async ({ supabase }) => {
     const { id, accessToken: token } = await supabase.signUp();
     await ban(supabase, id);
     const { status, body } = await supabase.call('/auth/v1/user', { token });

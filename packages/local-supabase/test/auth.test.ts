@@ -54,7 +54,7 @@ describe('sign-up', () => {
     ['a malformed address', { email: 'nobody' }, 400, 'validation_failed'],
     ['no address', { email: undefined }, 422, 'anonymous_provider_disabled'],
     ['a number for an address', { email: 7 }, 400, 'bad_json'],
-  ] as const)('with %s is refused', async ([, given, expected, code], { supabase }) => {
+  ] as const)('with %s is rejected', async ([, given, expected, code], { supabase }) => {
     const { email: known } = await supabase.signUp();
     const email = 'email' in given && given.email === 'known' ? known.toUpperCase() : newEmail();
     const { status, body } = await supabase.call('/auth/v1/signup', {
@@ -74,7 +74,7 @@ describe('sign-up', () => {
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('shows triggers the request’s data alone, then the complete user; what they refuse leaves nothing', async ({
+  test('shows triggers the request’s data alone, then the complete user; what they reject leaves nothing', async ({
     supabase,
   }) => {
     const { sql } = supabase;
@@ -84,7 +84,7 @@ describe('sign-up', () => {
       create table compat.seen (email text, metadata jsonb, confirmed boolean, role text, n int generated always as identity);
       create function compat.see() returns trigger language plpgsql security definer set search_path = '' as $$
       begin
-        if new.email like 'refused%' then raise exception 'no'; end if;
+        if new.email like 'rejected%' then raise exception 'no'; end if;
         insert into compat.seen
           values (new.email, new.raw_user_meta_data, new.email_confirmed_at is not null, session_user);
         return new;
@@ -102,10 +102,12 @@ describe('sign-up', () => {
       });
       expect(seen.at(-1)).toMatchObject({ metadata: { full_name: 'Jo', email } });
 
-      const refused = `refused-${newEmail()}`;
-      const { status, body } = await supabase.call('/auth/v1/signup', { body: { email: refused, password } });
+      const rejected = `rejected-${newEmail()}`;
+      const { status, body } = await supabase.call('/auth/v1/signup', {
+        body: { email: rejected, password },
+      });
       expect([status, body.code]).toEqual([500, 'unexpected_failure']);
-      expect(await sql`select from auth.users where email = ${refused}`).toHaveLength(0);
+      expect(await sql`select from auth.users where email = ${rejected}`).toHaveLength(0);
     } finally {
       await sql.unsafe('drop schema compat cascade');
     }
@@ -131,7 +133,7 @@ describe('sign-in', () => {
     }
   });
 
-  test('of a banned user is refused before the password is looked at', async ({ supabase }) => {
+  test('of a banned user is rejected before the password is looked at', async ({ supabase }) => {
     const { id, email } = await supabase.signUp();
     await ban(supabase, id);
     const answers = [await signIn(supabase, email), await signIn(supabase, email, 'wrong password')];
@@ -143,7 +145,7 @@ describe('sign-in', () => {
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('without an address, or with an unknown grant, is refused', async ({ supabase }) => {
+  test('without an address, or with an unknown grant, is rejected', async ({ supabase }) => {
     const noAddress = await supabase.call('/auth/v1/token?grant_type=password', { body: { password } });
     expect([noAddress.status, noAddress.body.code]).toEqual([400, 'validation_failed']);
     const unknown = await supabase.call('/auth/v1/token?grant_type=magic', { body: {} });

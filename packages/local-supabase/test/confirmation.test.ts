@@ -65,7 +65,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     });
   }
 
-  test('is not mailed to a user whom an administrator makes; an address that has an account is refused there', async ({
+  test('is not mailed to a user whom an administrator makes; an address that has an account is rejected there', async ({
     supabase,
   }) => {
     const body = { email: newEmail(), password, email_confirm: true, user_metadata: { full_name: 'Ada' } };

@@ -39,7 +39,7 @@ describe.runIf(inject('stack').embedded)('the embedded server', () => {
     await untilGone(folder);
   });
 
-  test('refuses a folder that is in use, and leaves the first alone', async ({ folder }) => {
+  test('rejects a folder that is in use, and leaves the first alone', async ({ folder }) => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await expect(startPostgres({ dataDir: folder, port: 0 })).rejects.toThrow(
       /^The data folder \S+ is in use by another process\.$/,

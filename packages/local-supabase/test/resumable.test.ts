@@ -84,11 +84,11 @@ describe('a resumable upload', () => {
   test.for([
     ['of another type', { type: 'image/jpeg' }, 415],
     ['of 101 bytes', { length: 101 }, 413],
-  ] as const)('%s is refused before a byte is sent', async ([, sent, expected], { supabase }) => {
+  ] as const)('%s is rejected before a byte is sent', async ([, sent, expected], { supabase }) => {
     expect((await begin(supabase, { path: `${AUDIO}/${randomUUID()}`, ...sent })).status).toBe(expected);
   });
 
-  test('by somebody without a token of this project is refused as every call to Storage is', async ({
+  test('by somebody without a token of this project is rejected as every call to Storage is', async ({
     supabase,
   }) => {
     const { status, body } = await begin(supabase, {
@@ -103,7 +103,7 @@ describe('a resumable upload', () => {
     expect((await begin(supabase, { path: `${AUDIO}/${randomUUID()}`, token })).status).toBe(403);
   });
 
-  test('to a taken name is refused unless it says that it replaces', async ({ supabase }) => {
+  test('to a taken name is rejected unless it says that it replaces', async ({ supabase }) => {
     const path = `${COVERS}/${randomUUID()}.txt`;
     await upload(supabase, path, 'text/plain', 'one');
     expect((await begin(supabase, { path, type: 'text/plain' })).status).toBe(409);

@@ -40,7 +40,7 @@ describe('signing one object', () => {
     }
   });
 
-  test('is refused to users while no policy lets them see it', async ({ supabase }) => {
+  test('is denied to users while no policy lets them see it', async ({ supabase }) => {
     const name = await audio(supabase);
     const { accessToken: token } = await supabase.signUp();
     for (const as of [{ apikey: supabase.publishableKey }, { apikey: supabase.publishableKey, token }]) {
@@ -56,7 +56,7 @@ describe('signing one object', () => {
     }
   });
 
-  test('with an expired or forged token is refused', async ({ supabase, skip }) => {
+  test('with an expired or forged token is rejected', async ({ supabase, skip }) => {
     const name = await audio(supabase);
     const exp = Math.floor(Date.now() / 1000) - 5;
     const expired = await forge(skip, { role: 'authenticated', exp });
@@ -110,7 +110,7 @@ describe('a signed address', () => {
     },
   );
 
-  test('that is changed, of another object, or without a token is refused', async ({ supabase }) => {
+  test('that is changed, of another object, or without a token is rejected', async ({ supabase }) => {
     const [one, other] = [await audio(supabase), await audio(supabase)];
     const url = new URL(await signedUrl(supabase, one));
     const token = url.searchParams.get('token') ?? '';

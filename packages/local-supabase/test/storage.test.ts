@@ -20,7 +20,7 @@ describe('an upload', () => {
     },
   );
 
-  test('to a taken name is refused unless it says that it replaces', async ({ supabase }) => {
+  test('to a taken name is rejected unless it says that it replaces', async ({ supabase }) => {
     const path = `${COVERS}/${randomUUID()}.txt`;
     expect((await upload(supabase, path, 'text/plain', 'one')).status).toBe(200);
     const { status, body } = await upload(supabase, path, 'text/plain', 'two');
@@ -40,7 +40,7 @@ describe('an upload', () => {
     expect([status, body.statusCode]).toEqual([400, '403']);
   });
 
-  test('with characters that do not survive in an address is refused', async ({ supabase }) => {
+  test('with characters that do not survive in an address is rejected', async ({ supabase }) => {
     const { status, body } = await upload(
       supabase,
       `${COVERS}/${encodeURIComponent('ä#.txt')}`,

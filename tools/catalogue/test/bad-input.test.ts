@@ -27,10 +27,10 @@ const unprivileged =
 
 const text = 'This is a text, not a recording.\n'.repeat(200);
 
-/** The lines of the final table about what was refused: where, and why. */
+/** The lines of the final table about what was rejected: where, and why. */
 const refusedLines = (stdout: string) => {
   const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
-  return outcome.split('\n').filter((line) => line.startsWith('refused'));
+  return outcome.split('\n').filter((line) => line.startsWith('rejected'));
 };
 
 describe('bad input is one line in the report with what to do, and the rest is imported', () => {
@@ -69,7 +69,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     const { code, stdout, stderr } = await importFolder(folder);
     expect([code, stderr]).toEqual([1, '']);
     expect(refusedLines(stdout)).toEqual([
-      expect.stringMatching(new RegExp(`^refused +${category}/${name} `)),
+      expect.stringMatching(new RegExp(`^rejected +${category}/${name} `)),
     ]);
     expect(refusedLines(stdout)[0]).toMatch(reason);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
@@ -117,7 +117,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
     });
     const dry = await importFolder(folder, '--dry-run');
     expect(dry.stdout).toContain(
-      '1 new, 0 to update, 0 unchanged, 0 left alone, 2 refused; 1 file to upload',
+      '1 new, 0 to update, 0 unchanged, 0 left alone, 2 rejected; 1 file to upload',
     );
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
@@ -137,17 +137,17 @@ describe('bad input is one line in the report with what to do, and the rest is i
       [`${category}/good.wav`]: tone(),
       'sounds.csv': `file,category\n${category}/good.wav,\n${category}/a.wav,nowhere\n`,
     });
-    const refused = new RegExp(
-      `^refused +sounds\\.csv line 3 +No category has the slug or name "nowhere".* Correct it, or create the category in the dashboard; until then "${category}/a\\.wav" is refused\\.$`,
+    const rejected = new RegExp(
+      `^rejected +sounds\\.csv line 3 +No category has the slug or name "nowhere".* Correct it, or create the category in the dashboard; until then "${category}/a\\.wav" is rejected\\.$`,
       'm',
     );
     const dry = await importFolder(folder, '--dry-run');
-    expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(refused)]);
-    expect(dry.stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 refused');
+    expect([dry.code, dry.stdout]).toEqual([1, expect.stringMatching(rejected)]);
+    expect(dry.stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 rejected');
     const { code, stdout } = await importFolder(folder);
-    expect([code, refusedLines(stdout)]).toEqual([1, [expect.stringMatching(refused)]]);
-    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 refused');
-    expect(stdout).toContain('1 made, 0 updated, 0 unchanged, 0 left alone, 1 refused');
+    expect([code, refusedLines(stdout)]).toEqual([1, [expect.stringMatching(rejected)]]);
+    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 rejected');
+    expect(stdout).toContain('1 made, 0 updated, 0 unchanged, 0 left alone, 1 rejected');
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['Good']);
   });
 
@@ -176,7 +176,7 @@ describe('bad input is one line in the report with what to do, and the rest is i
       expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
       expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
       expect.stringMatching(
-        /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is refused/,
+        /sounds\.csv line 5 +frequency_hz is not a number: "deep"\. Correct it; until then "[^"]+" is rejected/,
       ),
       expect.stringMatching(
         /sounds\.csv line 6 +A sound without a recording needs a title\. Fill in "file" or "title"/,
@@ -197,20 +197,20 @@ describe('bad input is one line in the report with what to do, and the rest is i
       await makeFolder(Object.fromEntries(extensions.map((extension) => [`a${extension}`, '']))),
       '--dry-run',
     );
-    expect(found.stdout).toContain(`${extensions.length} refused`);
+    expect(found.stdout).toContain(`${extensions.length} rejected`);
     expect(found.stdout.match(/The file is empty/g)).toHaveLength(extensions.length);
   });
 
-  test('refusals in the order of the folder', async ({ sql }) => {
+  test('rejections in the order of the folder', async ({ sql }) => {
     const category = await addCategory(sql);
-    // What is empty is refused at once, what is long only when it has been read.
+    // What is empty is rejected at once, what is long only when it has been read.
     const files = {
       [`${category}/2.mp3`]: Buffer.alloc(20_000_000),
       [`${category}/3.wav`]: '',
       [`${category}/10.wav`]: '',
     };
     const { stdout } = await importFolder(await makeFolder(files), '--dry-run');
-    const names = [...stdout.matchAll(/^refused +\S+\/(\S+)/gm)].map(([, name]) => name);
+    const names = [...stdout.matchAll(/^rejected +\S+\/(\S+)/gm)].map(([, name]) => name);
     expect(names).toEqual(['2.mp3', '3.wav', '10.wav']);
   });
 

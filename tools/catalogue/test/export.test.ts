@@ -78,7 +78,7 @@ test('an export, imported into an empty project, makes an equal catalogue, and t
   onTestFinished(target.stop);
   const first = await importInto(target, folder);
   expect([first.code, first.stderr]).toEqual([0, '']);
-  expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+  expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
   expect(await rowsOf(target)).toEqual(await rowsOf(source));
   expect(await catalogueOf(target)).toEqual(await catalogueOf(source));
   const picks = await target.sql`select position from public.home_section_sounds order by position`;
@@ -86,7 +86,7 @@ test('an export, imported into an empty project, makes an equal catalogue, and t
 
   const again = await importInto(target, folder);
   expect(again.code).toBe(0);
-  expect(again.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 refused; 0 files');
+  expect(again.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 rejected; 0 files');
   const second = await exported(target);
   for (const name of ['sounds.csv', 'categories.csv', 'home_sections.csv', 'export.json'])
     expect(await readFile(join(second, name), 'utf8'), name).toBe(await readFile(join(folder, name), 'utf8'));

@@ -32,7 +32,7 @@ describe('a first import', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('6 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.'),
+      expect.stringContaining('6 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.'),
     ]);
     const sounds = await soundsIn(sql, category);
     expect(
@@ -201,7 +201,7 @@ describe('a first import', () => {
     expect(await dry.exited).toBe(0);
     expect(dry.output.stdout).toMatch(new RegExp(`new +${category}/a.wav +A \\(${category}\\)\\n`));
     expect(dry.output.stdout).toContain(
-      '1 new, 0 to update, 0 unchanged, 0 left alone, 0 refused; 1 file to upload',
+      '1 new, 0 to update, 0 unchanged, 0 left alone, 0 rejected; 1 file to upload',
     );
     const unasked = startImport([folder]);
     expect(await unasked.exited).toBe(1);

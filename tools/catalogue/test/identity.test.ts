@@ -56,7 +56,7 @@ describe('a sound is known by its place in the folder', () => {
     expect(stdout).toMatch(
       new RegExp(`note +${category}/b\\.wav +Gone from the folder\\. Its sound "B" is left alone\\.`),
     );
-    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 held back, 0 refused');
+    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 1 held back, 0 rejected');
     const held = (await soundsIn(sql, category)).find(({ id }) => id === before[0]?.['id']);
     expect(held).toEqual(before[0]);
     const overwriting = await importFolder(folder, '--overwrite');
@@ -98,7 +98,7 @@ describe('a sound is known by the content of its recording', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`moved +${other}/a\\.wav +was ${category}/a\\.wav`));
     expect(stdout).toMatch(new RegExp(`moved +${category}/deep bowl\\.wav +was ${category}/b\\.wav`));
-    expect(stdout).toContain('0 new, 2 to update, 0 unchanged, 0 left alone, 0 refused; 0 files to upload');
+    expect(stdout).toContain('0 new, 2 to update, 0 unchanged, 0 left alone, 0 rejected; 0 files to upload');
     expect(await soundsIn(sql, other)).toMatchObject([{ id: a?.['id'], audio_path: a?.['audio_path'] }]);
     expect(await soundsIn(sql, category)).toMatchObject([{ id: b?.['id'], title: 'Deep bowl' }]);
     const { body } = await api.get(`/sounds/${a?.['id']}`).auth(user.access_token, bearer).expect(200);
@@ -169,7 +169,7 @@ ${category}/a.wav,short,${title},${category}
     await rename(join(folder, category, 'a.wav'), join(folder, category, 'b.wav'));
     await addFiles(folder, { 'sounds.csv': sheet('Shorter').replaceAll('/a.wav', '/b.wav') });
     const { stdout } = await importFolder(folder);
-    expect(stdout).toContain('0 new, 1 to update, 3 unchanged, 0 left alone, 0 refused; 0 files to upload');
+    expect(stdout).toContain('0 new, 1 to update, 3 unchanged, 0 left alone, 0 rejected; 0 files to upload');
     const after = await soundsIn(sql, category);
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     expect(after[1]).toMatchObject({ title: 'Shorter' });

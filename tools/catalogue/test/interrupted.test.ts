@@ -55,7 +55,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     const folder = await makeFolder(tones(category, 8));
     const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
     expect(code).toBe(1);
-    const [, made = ''] = /(\d) made, 0 updated, 0 unchanged, 0 left alone, 0 refused\./.exec(stdout) ?? [];
+    const [, made = ''] = /(\d) made, 0 updated, 0 unchanged, 0 left alone, 0 rejected\./.exec(stdout) ?? [];
     expect(stderr).toBe(
       `Interrupted.\n${8 - Number(made)} sounds left to import. Run the import again to continue.\n`,
     );
@@ -152,7 +152,7 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     );
     const { code, stdout, stderr } = await importInto(proxy, folder);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+    expect(stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
     expect(turn).toBeGreaterThan(20);
     expect(answers.size).toBe(7);
     expect(await soundsIn(sql, category)).toHaveLength(7);
@@ -216,7 +216,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     expect(most).toBe(4);
   });
 
-  test('a file that vanishes or changes, and a sound edited in the dashboard, are refused, and the rest goes on', async ({
+  test('a file that vanishes or changes, and a sound edited in the dashboard, are rejected, and the rest goes on', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -240,10 +240,10 @@ describe.runIf(embedded)('while an import is under way', () => {
     resumed.open();
     expect(await command.exited).toBe(1);
     const { stdout } = command.output;
-    expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 refused.');
-    expect(stdout).toMatch(/refused +\S+\/5\.wav +The file does not exist\. Restore/);
-    expect(stdout).toMatch(/refused +\S+\/6\.wav +It was changed during the import\. Run/);
-    expect(stdout).toMatch(/refused +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
+    expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 rejected.');
+    expect(stdout).toMatch(/rejected +\S+\/5\.wav +The file does not exist\. Restore/);
+    expect(stdout).toMatch(/rejected +\S+\/6\.wav +It was changed during the import\. Run/);
+    expect(stdout).toMatch(/rejected +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toContain('Renamed');
   });
 });

@@ -31,7 +31,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
-    expect(stdout).toContain('0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused; 0 files to upload');
+    expect(stdout).toContain('0 new, 0 to update, 3 unchanged, 0 left alone, 0 rejected; 0 files to upload');
     // Neither a row nor a file was written again.
     expect(await soundsIn(sql, category)).toEqual(before);
   });
@@ -85,8 +85,8 @@ describe('the next import', () => {
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
     // The plan and the outcome count alike.
-    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 2 left alone, 0 refused; 1 file to upload');
-    expect(stdout).toContain('0 made, 1 updated, 1 unchanged, 2 left alone, 0 refused.');
+    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 2 left alone, 0 rejected; 1 file to upload');
+    expect(stdout).toContain('0 made, 1 updated, 1 unchanged, 2 left alone, 0 rejected.');
     expect(stdout).toMatch(new RegExp(`updated +${category}/a.wav +picture\n`));
     expect(stdout).toMatch(new RegExp(`left alone +${category}/a.wav +title: changed in the dashboard`));
     expect(stdout).toMatch(
@@ -105,7 +105,7 @@ describe('the next import', () => {
     const { category, folder, before } = await importedFolder(sql);
     await edit(sql, category, 'A', { title: 'Renamed', cover_image_path: 'mine.jpg', bowl_note: 'F3' });
     const { stdout } = await importFolder(folder, '--overwrite');
-    expect(stdout).toContain('0 made, 1 updated, 2 unchanged, 0 left alone, 0 refused.');
+    expect(stdout).toContain('0 made, 1 updated, 2 unchanged, 0 left alone, 0 rejected.');
     const [after] = await soundsIn(sql, category);
     // What the folder says nothing about stays as it is.
     expect(after).toMatchObject({
@@ -122,7 +122,7 @@ describe('the next import', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/\n0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused; [^\n]+\n$/),
+      expect.stringMatching(/\n0 new, 0 to update, 3 unchanged, 0 left alone, 0 rejected; [^\n]+\n$/),
     ]);
     await edit(sql, category, 'Renamed', { title: 'Again' });
     expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
@@ -173,7 +173,7 @@ describe('the next import', () => {
     await sql`delete from public.categories where slug = ${renamed}`;
     await sql`update public.categories set slug = ${renamed} where slug = ${category}`;
     expect((await importFolder(folder)).stdout).toContain(
-      '0 new, 0 to update, 3 unchanged, 0 left alone, 0 refused',
+      '0 new, 0 to update, 3 unchanged, 0 left alone, 0 rejected',
     );
     expect(await soundsIn(sql, renamed)).toHaveLength(3);
   });

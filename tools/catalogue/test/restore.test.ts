@@ -62,7 +62,7 @@ test('a project that is restored from its backups has its accounts, keys, favori
   await run('psql', [as(SUPERUSER, restored.databaseUrl), ...strict, ...replica, '--file', data]);
   const { code, stdout, stderr } = await importInto(restored, join(backup, 'files'));
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toContain('0 made, 3 updated, 0 unchanged, 0 left alone, 0 refused.');
+  expect(stdout).toContain('0 made, 3 updated, 0 unchanged, 0 left alone, 0 rejected.');
 
   expect(await catalogueOf(restored)).toEqual(await catalogueOf(old));
   const { body: session } = await restored.api.post('/auth/signin').send({ email, password }).expect(200);

@@ -77,13 +77,13 @@ describe('sounds.csv', () => {
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining('1 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.'),
+      expect.stringContaining('1 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.'),
     ]);
     expect(await soundsIn(sql, category)).toMatchObject([
       { title: 'Étude, softly', frequency_hz: '174.61', is_featured: true, tags: ['a', 'b'] },
     ]);
     expect((await importFolder(folder)).stdout).toContain(
-      '0 new, 0 to update, 1 unchanged, 0 left alone, 0 refused',
+      '0 new, 0 to update, 1 unchanged, 0 left alone, 0 rejected',
     );
     expect((await importFolder(folder)).stdout).not.toMatch(/^left alone/m);
   });
@@ -158,7 +158,7 @@ describe('what a sheet said', () => {
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /refused +sounds\.csv line 4 +A sound needs a title\. Replace the "-" by one; until then/,
+      /rejected +sounds\.csv line 4 +A sound needs a title\. Replace the "-" by one; until then/,
     );
     expect(await soundsIn(sql, category)).toMatchObject([
       { description: null, cover_image_path: null },

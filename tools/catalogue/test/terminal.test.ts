@@ -44,7 +44,7 @@ describe('at a terminal', () => {
     command.type('y\r');
     expect(await command.exited).toBe(0);
     expect(command.output.stdout).toMatch(/█+░* \d+% \| \d of 2 \| \d+\.\d MB\/s \| \S+ left \| new/);
-    expect(command.output.stdout).toContain('2 made, 0 updated, 0 unchanged, 0 left alone, 0 refused.');
+    expect(command.output.stdout).toContain('2 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
     expect(command.output.stdout).toContain(SHOW_CURSOR);
     expect(await soundsIn(sql, category)).toHaveLength(2);
 

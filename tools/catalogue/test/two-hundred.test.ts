@@ -22,7 +22,7 @@ test('two hundred recordings are listed by the service in the order of their fol
   });
   const { code, stdout, stderr } = await importFolder(folder);
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toContain(`${COUNT} made, 0 updated, 0 unchanged, 0 left alone, 0 refused.`);
+  expect(stdout).toContain(`${COUNT} made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.`);
 
   const get = async (path: string) => {
     const { body } = await api.get(path).auth(user.access_token, bearer).expect(200);
@@ -44,5 +44,5 @@ test('two hundred recordings are listed by the service in the order of their fol
   }
 
   const again = await importFolder(folder);
-  expect(again.stdout).toContain(`0 new, 0 to update, ${COUNT} unchanged, 0 left alone, 0 refused`);
+  expect(again.stdout).toContain(`0 new, 0 to update, ${COUNT} unchanged, 0 left alone, 0 rejected`);
 });

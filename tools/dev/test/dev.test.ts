@@ -217,7 +217,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await untilGone(folder);
   });
 
-  test('refuses what it does not know', async () => {
+  test('rejects what it does not know', async () => {
     const dev = run(['tools/dev/main.ts', '--frehs'], env);
     expect(await dev.exited).toBe(1);
     const { port, server } = await occupy();

@@ -29,8 +29,8 @@ describe.runIf(inject('stack').embedded)('npm run dev -- --empty', () => {
     const filled = await startDev(env);
     filled.kill('SIGINT');
     await filled.exited;
-    const refused = run(['tools/dev/main.ts', '--empty'], env);
-    expect([await refused.exited, refused.output.stderr]).toEqual([
+    const rejected = run(['tools/dev/main.ts', '--empty'], env);
+    expect([await rejected.exited, rejected.output.stderr]).toEqual([
       1,
       'The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty\n',
     ]);

@@ -66,7 +66,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
 
   test('shows there nothing else of the local Supabase, not even to its keys', async () => {
     const up = '/storage/v1/object/public';
-    const refused: [method: string, path: string][] = [
+    const rejected: [method: string, path: string][] = [
       ['GET', '/'],
       ['GET', '/auth/v1/settings'],
       ['GET', '/auth/v1/admin/users'],
@@ -85,7 +85,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
       ['GET', `${up}/%2e%2e/%2E%2E/%2e./.%2e/rest/v1/sounds`],
       ['GET', `http://127.0.0.1:${env.SUPABASE_PORT}/rest/v1/sounds`],
     ];
-    for (const [method, path] of refused)
+    for (const [method, path] of rejected)
       expect([method, path, await statusOf(env.SUPABASE_PORT, method, path)]).toEqual([method, path, 404]);
     const inside = [`${up}/..%2f..%2f..%2f..%2frest/v1/sounds`, `${up}/audio/any.mp3`];
     for (const path of inside)
@@ -134,7 +134,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
 
 describe('npm run dev -- --host', () => {
   test.for(['0.0.0.0', '127.0.0.1', '192.0.2.1', 'localhost', 'fe80::1'])(
-    'refuses %s, which is no address of this machine in its network',
+    'rejects %s, which is no address of this machine in its network',
     async (address) => {
       const dev = run(['tools/dev/main.ts', '--host', address]);
       expect(await dev.exited).toBe(1);

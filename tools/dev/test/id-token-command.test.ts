@@ -38,7 +38,7 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
     ['an unknown provider', ['--email', 'a@example.com', '--provider', 'constructor']],
     ['a name from Apple', ['--email', 'a@example.com', '--provider', 'apple', '--name', 'Ada']],
     ['an option that there is not', ['--mail', 'a@example.com']],
-  ] as const)('refuses %s', async ([, args]) => {
+  ] as const)('rejects %s', async ([, args]) => {
     const { code, stdout, stderr } = await print(...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('Usage: npm run -s id-token');

@@ -15,7 +15,7 @@ export const resolveKey = (key: string): Promise<ResolvedKey | null> =>
   Promise.resolve(KEYS.get(key) ?? null);
 
 /**
- * Refuses calls without a known API key, as the edge does. Lite checks again, but only after our own layers, which
+ * Rejects calls without a known API key, as the edge does. Lite checks again, but only after our own layers, which
  * answer some requests themselves, and its studio would let every call without a key pass as service_role.
  */
 export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => {

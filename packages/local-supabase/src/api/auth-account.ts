@@ -1,7 +1,7 @@
 import { type HonoContext, requireAuth } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { body, refusal } from './auth.ts';
+import { body, toErrorResponse } from './auth.ts';
 import { type AuthService, atomically } from './auth-lite.ts';
 import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { requireShortPassword } from './auth-service.ts';
@@ -31,7 +31,7 @@ export const accountRoutes: MiddlewareHandler<HonoContext> = async (c, next) => 
     if (change.password === undefined) return await next();
     return await signedIn(c, (caller) => changePassword(service, caller, change));
   } catch (error) {
-    return refusal(error);
+    return toErrorResponse(error);
   }
 };
 
@@ -41,10 +41,10 @@ export async function signedIn(
   run: (caller: { userId: string; sessionId: string | undefined }) => Promise<object>,
 ): Promise<Response> {
   let answer: object = {};
-  const refused = await requireAuth()(c, async () => {
+  const rejected = await requireAuth()(c, async () => {
     answer = await run({ userId: c.get('userId'), sessionId: c.get('sessionId') });
   });
-  return refused ?? c.json(answer);
+  return rejected ?? c.json(answer);
 }
 
 /** Sets a new password and ends all sessions but the caller's; returns the user. */

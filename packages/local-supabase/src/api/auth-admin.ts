@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import type postgres from 'postgres';
 import { z } from 'zod';
 import { resolveKey } from './access.ts';
-import { body, refusal } from './auth.ts';
+import { body, toErrorResponse } from './auth.ts';
 import { AuthError, readBody } from './auth-errors.ts';
 import type { AuthService } from './auth-lite.ts';
 import { signUp } from './auth-service.ts';
@@ -105,7 +105,7 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
         throw new AuthError(404, 'validation_failed', 'user_id must be an UUID');
       return c.json(await route(c.get('authService'), c, id ?? '', sql));
     } catch (error) {
-      return refusal(error);
+      return toErrorResponse(error);
     }
   };
 }

@@ -2,7 +2,7 @@ import type { HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
 import type postgres from 'postgres';
 import { z } from 'zod';
-import { body, refusal } from './auth.ts';
+import { body, toErrorResponse } from './auth.ts';
 import { signedIn } from './auth-account.ts';
 import { unexpectedFailure } from './auth-errors.ts';
 import { isDatabaseError } from './rest-errors.ts';
@@ -41,7 +41,9 @@ export function unusedRoutes(sql: postgres.Sql): MiddlewareHandler<HonoContext> 
         return c.get('authService').getUser(userId);
       });
     } catch (error) {
-      return refusal(isDatabaseError(error) ? unexpectedFailure('Database error updating user') : error);
+      return toErrorResponse(
+        isDatabaseError(error) ? unexpectedFailure('Database error updating user') : error,
+      );
     }
   };
 }

@@ -52,7 +52,7 @@ export function authRoutes(settings: SignInSettings): MiddlewareHandler<HonoCont
       const { email, password, data } = await body(c, SignUp);
       return c.json(await signUp(service, email, password, data ?? {}));
     } catch (error) {
-      return refusal(error);
+      return toErrorResponse(error);
     }
   };
 }
@@ -66,7 +66,7 @@ export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next)
 };
 
 /** The answer to whatever went wrong; what Auth has no word for is printed. */
-export function refusal(error: unknown): Response {
+export function toErrorResponse(error: unknown): Response {
   if (isAuthError(error)) return errorResponse(error);
   if (error instanceof OAuthError)
     return Response.json({ error: error.error, error_description: error.message }, { status: 400 });

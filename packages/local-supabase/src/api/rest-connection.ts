@@ -6,7 +6,7 @@ import { type CompiledQuery, sql } from 'kysely';
 import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
-import { databaseRefusal, isDatabaseError, refusal } from './rest-errors.ts';
+import { isDatabaseError, mapDatabaseError, restError } from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
@@ -92,8 +92,8 @@ export class RestConnection extends PostgresConnection {
     } catch (error) {
       if (error === undo) return undo.result as T;
       const { role, 'request.path': path } = settings;
-      const refused = request && isDatabaseError(error) ? databaseRefusal(error, role, path) : error;
-      if (refused instanceof HTTPException) return refused.getResponse() as T;
+      const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
+      if (rejected instanceof HTTPException) return rejected.getResponse() as T;
       throw error;
     }
   }
@@ -102,7 +102,7 @@ export class RestConnection extends PostgresConnection {
   #loseConnection(): void {
     if (this.#lost === 0) return;
     this.#lost -= 1;
-    throw refusal(503, '57P01', 'terminating connection due to administrator command');
+    throw restError(503, '57P01', 'terminating connection due to administrator command');
   }
 
   /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */

@@ -28,9 +28,9 @@ const STATUS = new Map(
  * @param role whose request it was
  * @param path what was asked for, such as `/sounds`
  */
-export function databaseRefusal(error: PostgresError, role: string, path: string): HTTPException {
+export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
-  if (UNREACHABLE.test(code)) return refusal(503, 'PGRST000', 'Database connection error.');
+  if (UNREACHABLE.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
   if (code === 'PGRST') return raisedWhole(error);
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
@@ -40,7 +40,7 @@ export function databaseRefusal(error: PostgresError, role: string, path: string
   // PostgREST writes columns with their table.
   const isOwn = code === '42703' && !error.where;
   const named = isOwn ? message.replace(/^column "(.*)" /, `column ${path.slice(1)}.$1 `) : message;
-  return refusal(status, code, named, { details, hint });
+  return restError(status, code, named, { details, hint });
 }
 
 /** `raise sqlstate 'PGRST'` says all of the answer, as JSON. */
@@ -48,16 +48,16 @@ function raisedWhole({ message, detail }: PostgresError): HTTPException {
   try {
     const { status, headers } = JSON.parse(detail ?? '');
     const { code, message: told, ...more } = JSON.parse(message);
-    return refusal(status, code, told, { ...more, headers });
+    return restError(status, code, told, { ...more, headers });
   } catch {
-    return refusal(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`);
+    return restError(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`);
   }
 }
 
 type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };
 
 /** An answer of PostgREST that is no success. */
-export function refusal(status: number, code: string, message: string, more: More = {}): HTTPException {
+export function restError(status: number, code: string, message: string, more: More = {}): HTTPException {
   const { details = null, hint = null } = more;
   const headers = {
     'Proxy-Status': `PostgREST; error=${code}`,

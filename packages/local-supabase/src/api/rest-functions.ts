@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Database, RestConnection } from './rest-connection.ts';
-import { refusal } from './rest-errors.ts';
+import { restError } from './rest-errors.ts';
 
 /** As on a new project. */
 export const MAX_ROWS = 1000;
@@ -44,14 +44,16 @@ export async function callFunction(
   if (maxAffected !== undefined && !called.return_is_setof) {
     const rule =
       'Function must return SETOF or TABLE when max-affected preference is used with handling=strict';
-    throw refusal(400, 'PGRST128', rule);
+    throw restError(400, 'PGRST128', rule);
   }
   const query = CompiledQuery.raw(statementOf(called, names, isRead), [json]);
   const run = async (db: Database) => {
     const [answer] = (await db.executeQuery<Answer>(query)).rows;
     if (!answer || answer.count > Number(maxAffected ?? answer.count)) {
       const details = `The query affects ${answer?.count} rows`;
-      throw refusal(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', { details });
+      throw restError(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
+        details,
+      });
     }
     return responseOf(answer, called.return_type === 'void', method === 'HEAD');
   };
@@ -96,14 +98,14 @@ function fromBody(text: string): [json: string, names: string[]] {
   try {
     body = JSON.parse(text || '{}');
   } catch {
-    throw refusal(400, 'PGRST102', 'Empty or invalid json');
+    throw restError(400, 'PGRST102', 'Empty or invalid json');
   }
   const rows = Array.isArray(body) ? body : [typeof body === 'object' && body ? body : {}];
   const keys = (row: unknown) =>
     typeof row === 'object' && row && !Array.isArray(row) ? Object.keys(row) : null;
   const names = keys(rows[0] ?? {});
   if (!names || rows.some((row) => String(keys(row)?.sort() ?? '[]') !== String(names.toSorted())))
-    throw refusal(400, 'PGRST102', 'All object keys must match');
+    throw restError(400, 'PGRST102', 'All object keys must match');
   return [text, names];
 }
 

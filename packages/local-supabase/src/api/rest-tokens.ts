@@ -1,6 +1,6 @@
 import { compactVerify } from 'jose';
 import { resolveKey } from './access.ts';
-import { refusal } from './rest-errors.ts';
+import { restError } from './rest-errors.ts';
 import { verifyingKey } from './user-tokens.ts';
 
 /** Whom row-level security sees, and what is known of them. */
@@ -23,11 +23,11 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   for (const [name, isWrong, message] of TIMES) {
     const time = claims[name];
     if (typeof (time ?? 0) !== 'number')
-      throw refused('PGRST303', `The JWT '${name}' claim must be a number`);
-    if (time != null && isWrong(Number(time), Date.now() / 1000)) throw refused('PGRST303', message);
+      throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
+    if (time != null && isWrong(Number(time), Date.now() / 1000)) throw invalidToken('PGRST303', message);
   }
   if (![claims['aud'] ?? ''].flat().every((one) => typeof one === 'string'))
-    throw refused('PGRST303', "The JWT 'aud' claim must be a string or an array of strings");
+    throw invalidToken('PGRST303', "The JWT 'aud' claim must be a string or an array of strings");
   const { role = 'anon' } = claims;
   return { ...claims, role: typeof role === 'string' ? role : JSON.stringify(role) };
 }
@@ -40,16 +40,16 @@ const TIMES: [string, (time: number, now: number) => boolean, string][] = [
 
 async function verified(token: string): Promise<Record<string, unknown>> {
   const parts = token.split('.').length;
-  if (token === '') throw refused('PGRST301', 'Empty JWT is sent in Authorization header');
-  if (parts !== 3) throw refused('PGRST301', `Expected 3 parts in JWT; got ${parts}`);
+  if (token === '') throw invalidToken('PGRST301', 'Empty JWT is sent in Authorization header');
+  if (parts !== 3) throw invalidToken('PGRST301', `Expected 3 parts in JWT; got ${parts}`);
   const { payload } = await compactVerify(token, verifyingKey).catch(() => {
     const details = 'None of the keys was able to decode the JWT';
-    throw refused('PGRST301', 'No suitable key or wrong key type', details);
+    throw invalidToken('PGRST301', 'No suitable key or wrong key type', details);
   });
   return JSON.parse(new TextDecoder().decode(payload));
 }
 
-function refused(code: string, message: string, details?: string) {
+function invalidToken(code: string, message: string, details?: string) {
   const challenge = `Bearer error="invalid_token", error_description="${message}"`;
-  return refusal(401, code, message, { details, headers: { 'WWW-Authenticate': challenge } });
+  return restError(401, code, message, { details, headers: { 'WWW-Authenticate': challenge } });
 }

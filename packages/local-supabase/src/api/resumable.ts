@@ -11,8 +11,8 @@ export const RESUMABLE = '/storage/v1/upload/resumable';
 
 /**
  * Resumable uploads by the TUS protocol, as Supabase Storage takes them: `bucketName`, `objectName`, `contentType` and
- * `cacheControl` (seconds) are metadata of the upload, and `x-upsert: true` replaces what is there. What would be refused is
- * refused before a byte is sent.
+ * `cacheControl` (seconds) are metadata of the upload, and `x-upsert: true` replaces what is there. What would be rejected is
+ * rejected before a byte is sent.
  */
 export function resumableUploads(storage: Storage): Server {
   const datastore = new FileStore({ directory: storage.unfinishedDir });

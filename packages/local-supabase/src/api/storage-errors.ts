@@ -35,7 +35,7 @@ export const accessDenied = (message: string) =>
   new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
-/** What a refused or failed statement on the storage tables means to the caller. */
+/** What a rejected or failed statement on the storage tables means to the caller. */
 export function fromDatabase(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') return accessDenied('new row violates row-level security policy');

@@ -21,7 +21,7 @@ export interface NewObject {
 
 /**
  * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
- * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies refuse
+ * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies reject
  */
 export async function upload(
   storage: Storage,
@@ -70,7 +70,7 @@ export async function checkLimits(
 
 /**
  * Makes sure that `store` would be allowed to, and leaves nothing.
- * @throws StorageError for a name already taken, and rows that the policies refuse
+ * @throws StorageError for a name already taken, and rows that the policies reject
  */
 export async function checkPermission(
   { connection }: Storage,
@@ -86,7 +86,7 @@ export async function checkPermission(
 
 /**
  * Writes the object's row under the caller's policies, and its bytes; returns its id.
- * @throws StorageError for a name already taken, and rows that the policies refuse
+ * @throws StorageError for a name already taken, and rows that the policies reject
  */
 export async function store(
   { connection, files }: Storage,

@@ -164,9 +164,10 @@ describe('the client that is generated for', () => {
     moshi: { folder: 'sounds-moshi', start: '' },
   };
 
-  /** The program that uses the Kotlin of the guide: all but what plays, which needs a phone. */
+  /** The program that uses the Kotlin of kotlin.md: all but what plays, which needs a phone. */
   async function programOfGuide(): Promise<string> {
-    const samples = [...guide.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(([sample]) => sample);
+    const page = await readFile('examples/clients/kotlin.md', 'utf8');
+    const samples = [...page.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(([sample]) => sample);
     const [session = '', ...rest] = samples.filter((sample) => !sample.includes('player.'));
     const frame = await readFile('examples/clients/Guide.kt', 'utf8');
     return frame.replace('// THE SESSION', () => session).replace('// THE REST', () => rest.join('\n\n'));
@@ -174,7 +175,7 @@ describe('the client that is generated for', () => {
 
   // The first time Maven downloads a compiler, and the compiler is what takes a busy machine longest of all.
   const timeout = 4 * timeoutMs;
-  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does the code of the guide', {
+  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does that of kotlin.md', {
     timeout,
   }, async ({ service, skip }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);

@@ -55,7 +55,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     );
   });
 
-  test('takes no offence at a proxy that keeps /readyz to itself, as that of compose.yaml does', async ({
+  test('accepts a proxy that does not pass /readyz on, as that of compose.yaml does not', async ({
     ownStack,
   }) => {
     const gateway = await gatewayOf(ownStack);

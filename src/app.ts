@@ -9,12 +9,15 @@ import { sendError } from './http/error-handler.ts';
 import { alive, ready } from './http/health.ts';
 import { identify, ignoreCredential } from './http/identify.ts';
 import { measureRequests } from './http/measure-requests.ts';
-import { createRateLimits } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
 import { endpointRouter, rejectOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { weakETag } from './http/shared-answer.ts';
 import { joinTrace } from './http/trace-context.ts';
+import { proveApiKeys } from './limits/api-keys.ts';
+import { createAttemptLimits } from './limits/attempt-limit.ts';
+import { createRequestLimit } from './limits/request-limit.ts';
+import { limitsOfAttempts } from './limits/table.ts';
 import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
@@ -46,9 +49,9 @@ const withoutToken = endpoints.filter(({ guard }) => guard === 'none');
 
 /** Builds the app; it does not listen. The order below is the way of a request. */
 export function createApp(context: Context): Express {
-  const { config, log, metrics, redis, verify } = context;
-  const limits = createRateLimits(config, redis, log);
-  if (redis !== null) metrics?.watchSharing(limits.areShared);
+  const { config, data, knownClients, log, metrics, redis, verify } = context;
+  const attempt = createAttemptLimits(limitsOfAttempts(config.rateLimits), knownClients, redis, metrics);
+  if (redis !== null) metrics?.watchSharing(redis.isUp);
 
   const app = express()
     .disable('x-powered-by')
@@ -67,10 +70,10 @@ export function createApp(context: Context): Express {
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
   app.use(identify(verify)); // rejects nobody yet: the endpoint does, where it needs a caller
-  app.use(limits.refusedKeys.check); // before the general one: keys that were made up leave no entry there
-  app.use(limits.general);
+  app.use(proveApiKeys(attempt, data)); // before a malformed request is answered
+  app.use(createRequestLimit(config, redis));
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers
-  app.use(apiBase, endpointRouter(endpoints, context, limits));
+  app.use(apiBase, endpointRouter(endpoints, context, attempt));
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {

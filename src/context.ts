@@ -1,10 +1,11 @@
-import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { createKnownClients, type KnownClients } from './limits/known-clients.ts';
+import { createPasswordQueue } from './limits/password-queue.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
-import { connectRedis } from './redis.ts';
+import { connectRedis, type SharedRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
 import { type Auth, createAuth } from './supabase/auth/auth.ts';
 import { createClients } from './supabase/clients.ts';
@@ -13,7 +14,6 @@ import { createDataStream } from './supabase/data-stream.ts';
 import { createFetch, type Upstream } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
-import { createPasswordPlaces } from './supabase/password-places.ts';
 import { withReplica } from './supabase/replica.ts';
 
 /** What the app is wired with. */
@@ -27,7 +27,9 @@ export type Context = Readonly<{
   data: Data;
   files: Files;
   verify: (token: string) => Promise<UserCaller>;
-  redis: Redis | null;
+  /** Null where limits are those of this process. */
+  redis: SharedRedis | null;
+  knownClients: KnownClients;
   recordLastSeen: (caller: Caller | null) => void;
   /** Draining: this process is about to end and should be sent nothing more. */
   lifecycle: { draining: boolean };
@@ -50,20 +52,23 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   const data = createData(clients, createDataStream(config, upstream));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
+  const knownClients = createKnownClients(redis);
+  const passwordQueue = createPasswordQueue(config.passwordCallsAtOnce, redis, knownClients);
   return {
     config,
     log,
     metrics,
     upstream,
-    auth: createAuth(config, upstream.fetch, createPasswordPlaces(redis, log)),
+    auth: createAuth(config, upstream.fetch, passwordQueue),
     data,
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),
     redis,
+    knownClients,
     recordLastSeen: createLastSeen(data, log),
     lifecycle: { draining: false },
     close: async (graceMs = config.shutdownGraceSeconds * 1000) => {
-      redis?.disconnect();
+      redis?.close();
       await upstream.close(graceMs);
     },
   };

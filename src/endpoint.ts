@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
-import type { ExtraLimit } from './http/extra-limits.ts';
+import type { Refund } from './limits/attempt-limit.ts';
+import type { LimitName } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
 /** What the path of every endpoint begins with. */
@@ -29,8 +30,7 @@ type Call<P, Q, H, B, G extends Guard> = {
   ip: string;
   /** Names the request in each line. */
   log: Logger;
-  /** Keeps a limit from counting the request, which turned out not to be what it is about. */
-  forgive: (limit: ExtraLimit) => void;
+  refund: Refund;
 };
 
 type Declaration<
@@ -59,8 +59,8 @@ type Declaration<
   readOnly?: readonly string[];
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
-  /** Limits that count besides the general one of the caller. */
-  extraLimits?: readonly ExtraLimit[];
+  /** Limits of attempts, besides the limit of requests. */
+  limits?: readonly LimitName[];
   /** Of success; 200 unless said. */
   status?: 201;
   response: R;

@@ -15,6 +15,8 @@ type RequestContext = Readonly<{
   trace: Trace;
   /** When its handler started, on the clock of performance.now(): deadlines count from here. */
   startedAt: number;
+  /** Calls the listener once the client has its answer, or has gone. */
+  onceClosed: (listener: () => void) => void;
 }>;
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();

@@ -52,7 +52,13 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
           const answer = await upstream.fetch(address, { headers, signal }, 'replica');
           return typeof (await answer.json()) === 'number'; // null where a load balancer has the primary answer
         }),
-      redis && timed(async () => (await redis.ping()) === 'PONG'),
+      redis &&
+        timed(() =>
+          redis.run(
+            async (client) => (await client.ping()) === 'PONG',
+            () => false,
+          ),
+        ),
     ]);
     return { database, auth, ...(replica && { replica }), ...(shared && { redis: shared }) };
   }

@@ -54,7 +54,7 @@ const messageOf = (req: Request, res: Response) =>
 
 function lineOf(req: Request, res: Response, durationMs: number) {
   const { operation, caller, trace } = res.locals;
-  const { generalLimit } = req;
+  const { requestLimit } = req;
   return {
     traceId: trace.id,
     operation: operation ?? 'none',
@@ -64,7 +64,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
     ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
-    ...(generalLimit && { rateLimit: { limit: generalLimit.limit, remaining: generalLimit.remaining } }),
+    ...(requestLimit && { rateLimit: { limit: requestLimit.limit, remaining: requestLimit.remaining } }),
   };
 }
 

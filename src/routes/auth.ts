@@ -92,18 +92,18 @@ export const authEndpoints = [
       password: newPassword,
       full_name: optional(fullName),
     }).meta({ id: 'SignUpRequest' }),
-    extraLimits: ['signUps', 'mailsToAddress'],
+    limits: ['signUps', 'mailsToAddress'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, ip, log, forgive }) => {
+    handle: async ({ context, body, ip, log, refund }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
       const tokens = await context.auth.signUp(account, ip, mailNotSent(context, log, 'signup'));
       if (tokens === null) {
         const user = placeholderUser(body.email, context.config.secrets.supabaseSecretKey);
         return { data: { needs_email_confirmation: true, user } };
       }
-      forgive('mailsToAddress');
+      refund('mailsToAddress');
       return { data: toSession(tokens) };
     },
   }),
@@ -120,7 +120,7 @@ export const authEndpoints = [
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',
     }),
-    extraLimits: ['failedSignIns', 'failedSignInsInTotal'],
+    limits: ['failedSignIns', 'failedSignInsPerHour', 'failedSignInsInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

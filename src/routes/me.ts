@@ -98,7 +98,7 @@ export const meEndpoints = [
       'API keys get 401 here.',
     guard: 'user',
     response: z.object({ data: Export }).meta({ id: 'AccountExportResponse' }),
-    extraLimits: ['exports'],
+    limits: ['exports'],
     download: 'sounds-service-export.json',
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',

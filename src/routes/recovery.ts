@@ -15,7 +15,7 @@ import {
 import { withNewDeadlines } from '../request-context.ts';
 import type { CodeType } from '../supabase/auth/accounts.ts';
 import type { Tokens } from '../supabase/auth/sessions.ts';
-import { evenTime } from '../supabase/even-time.ts';
+import { minimumDelay } from '../supabase/auth/timing.ts';
 
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
@@ -59,13 +59,13 @@ function mailEndpoint(
     description,
     guard: 'none',
     body: body({ email }).meta({ id }),
-    extraLimits: ['mailsFromClient', 'mailsToAddress'],
+    limits: ['mailsFromClient', 'mailsToAddress'],
     response: Done,
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
       const notSent = mailNotSent(context, log, type);
-      const due = evenTime();
+      const due = minimumDelay();
       const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
         if (reason !== null) notSent({ reason });
       });
@@ -112,7 +112,7 @@ export const recoveryEndpoints = [
         error: ({ code }) => (code === 'invalid_union' ? 'must be signup or recovery' : notAnObject),
       })
       .meta({ id: 'VerifyRequest' }),
-    extraLimits: ['failedCodes', 'failedCodesInTotal'],
+    limits: ['failedCodes', 'failedCodesInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
@@ -146,7 +146,7 @@ export const recoveryEndpoints = [
       '15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects require the current ' +
       'password besides, except in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
     guard: 'user',
-    extraLimits: ['refusedPasswords'],
+    limits: ['refusedPasswords'],
     body: body({
       password: newPassword,
       current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),
@@ -157,7 +157,7 @@ export const recoveryEndpoints = [
     handle: async ({ context, caller, body, ip }) => {
       requireRecentSignIn(caller, 'change the password');
       const change = { password: body.password, currentPassword: body.current_password };
-      await context.auth.changePassword(caller.token, change, ip);
+      await context.auth.changePassword(caller, change, ip);
       return { data: { ok: true } };
     },
   }),

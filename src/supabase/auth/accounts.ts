@@ -1,11 +1,11 @@
 import { ApiError, unauthorized } from '../../errors.ts';
+import { createCoalescer } from '../../limits/coalesce.ts';
+import type { PasswordQueue } from '../../limits/password-queue.ts';
 import { invalidToken, type UserCaller } from '../../model/caller.ts';
-import type { PasswordQueue } from '../password-queue.ts';
 import {
   type AuthCall,
   AuthError,
   authErrorIn,
-  createSharing,
   expectAnswer,
   type Fault,
   invalidRequest,
@@ -16,6 +16,8 @@ import { weakPassword } from './sign-up.ts';
 
 /** What the code of a mail is for. */
 export type CodeType = 'signup' | 'recovery';
+
+type TokenOfUser = Pick<UserCaller, 'token' | 'userId'>;
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
@@ -53,7 +55,7 @@ function reasonForNoMail(thrown: unknown): string | null {
 
 /** Recovering, changing and deleting accounts at Supabase Auth. */
 export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
-  const share = createSharing();
+  const coalesce = createCoalescer();
 
   /**
    * Has Auth mail a code. The client must not learn whether it did: every error about the mail reveals that there is an
@@ -82,7 +84,9 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 
   /** Opens a session with the code of a mail. @throws unauthorized */
   const verifyCode = (mailed: MailedCode, ip: string): Promise<Tokens> =>
-    share('verify', { ...mailed, email: mailed.email.toLowerCase() }, () => exchangeCode(mailed, ip));
+    coalesce.inFlight(['verify', { ...mailed, email: mailed.email.toLowerCase() }], () =>
+      exchangeCode(mailed, ip),
+    );
 
   /**
    * Confirms an address with the code of its mail, and sets the password and the name that hold from then on: the database
@@ -96,12 +100,14 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     complete: (tokens: Tokens) => Promise<unknown>,
   ): Promise<Tokens> {
     const { email, code, password, fullName } = confirmation;
-    return share('confirm', { ...confirmation, email: email.toLowerCase() }, async () => {
+    return coalesce.inFlight(['confirm', { ...confirmation, email: email.toLowerCase() }], async () => {
       const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
       await Promise.all([
-        putPassword(tokens.access_token, { password, data: { full_name: fullName ?? null } }, ip).catch(
-          mapFirstPasswordError,
-        ),
+        putPassword(
+          { token: tokens.access_token, userId: tokens.user.id },
+          { password, data: { full_name: fullName ?? null } },
+          ip,
+        ).catch(mapFirstPasswordError),
         complete(tokens).catch((cause: unknown) => {
           throw confirmedInPart(cause);
         }),
@@ -110,17 +116,17 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     });
   }
 
-  const putPassword = (accessToken: string, body: object, ip: string) =>
-    inPasswordQueue(ip, () => call('user', { ip, method: 'PUT', body, bearer: accessToken }));
+  const putPassword = ({ token, userId }: TokenOfUser, body: object, ip: string) =>
+    inPasswordQueue({ ip, account: userId }, () => call('user', { ip, method: 'PUT', body, bearer: token }));
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   async function changePassword(
-    accessToken: string,
+    caller: UserCaller,
     { password, currentPassword }: { password: string; currentPassword: string | undefined },
     ip: string,
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-    await putPassword(accessToken, body, ip).catch(
+    await putPassword(caller, body, ip).catch(
       mapAuthError((error) => {
         const fault = passwordFaults[error.code];
         if (fault !== undefined) return invalidRequest(fault);
@@ -140,14 +146,16 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
    * @throws unauthorized when the session has ended, or the account is banned or gone
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
-    share('delete', { token }, async () => {
+    coalesce.inFlight(['delete', { token }], async () => {
       await call('user', { method: 'GET', bearer: token }).catch(
         mapAuthError((error) => (isGone.includes(error.code) ? invalidToken(error) : undefined)),
       );
       // Another session of the user may be as far, whose deletion is this one's as well.
-      await share('delete', { userId }, () =>
-        call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
-      ).catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
+      await coalesce
+        .inFlight(['delete', { userId }], () =>
+          call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
+        )
+        .catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
     });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };

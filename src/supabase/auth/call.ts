@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import type { ErrorReason } from '../../error-reasons.ts';
@@ -84,25 +83,6 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
 }
 
 export type AuthCall = ReturnType<typeof createAuthCall>;
-
-/**
- * Lets equal calls in flight share one: a double tap must not race itself for the rotation of a token, a code or the
- * making of an account, where Auth answers the loser with an error.
- */
-export function createSharing() {
-  const inFlight = new Map<string, Promise<unknown>>();
-
-  /** @param sent everything that the client sent, so that nobody gets the session of another */
-  return <T>(path: string, sent: object, call: () => Promise<T>): Promise<T> => {
-    const key = createHash('sha256')
-      .update(JSON.stringify([path, sent]))
-      .digest('base64');
-    const shared =
-      (inFlight.get(key) as Promise<T> | undefined) ?? call().finally(() => inFlight.delete(key));
-    inFlight.set(key, shared);
-    return shared;
-  };
-}
 
 /** A body of a shape that Auth does not document is our failure, not the client's. */
 export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {

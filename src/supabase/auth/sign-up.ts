@@ -1,9 +1,8 @@
-import { callEvenly } from '../even-time.ts';
-import type { PasswordQueue } from '../password-queue.ts';
+import { createCoalescer } from '../../limits/coalesce.ts';
+import type { PasswordQueue } from '../../limits/password-queue.ts';
 import {
   type AuthCall,
   authErrorIn,
-  createSharing,
   expectAnswer,
   type Fault,
   invalidRequest,
@@ -11,14 +10,16 @@ import {
 } from './call.ts';
 import { Tokens, User } from './sessions.ts';
 import type { Settings } from './settings.ts';
+import type { CallWithMinimumDelay } from './timing.ts';
 
 /** Accounts made at Supabase Auth with an e-mail address and a password. */
 export function createSignUp(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
+  callWithMinimumDelay: CallWithMinimumDelay,
   settings: () => Promise<Settings>,
 ) {
-  const share = createSharing();
+  const coalesce = createCoalescer();
 
   /** Asks Auth for an account. @returns null when its address must be confirmed first */
   async function askForAccount(
@@ -26,12 +27,13 @@ export function createSignUp(
     ip: string,
     noMail: (why: object) => void,
   ): Promise<Tokens | null> {
-    const { answer, due } = callEvenly(inPasswordQueue, ip, () => call('signup', { ip, body }));
+    const { email, password } = body;
+    const caller = { ip, account: email.toLowerCase() };
+    const { answer, due } = callWithMinimumDelay(caller, () => call('signup', { ip, body }));
     const made = answer.catch((thrown: unknown) => {
       if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
-      const { email, password } = body;
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
-      return inPasswordQueue(ip, signIn).catch(() => {
+      return inPasswordQueue(caller, signIn).catch(() => {
         throw thrown;
       });
     });
@@ -76,7 +78,7 @@ export function createSignUp(
   ): Promise<Tokens | null> {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => askForAccount(body, ip, noMail);
-    return share('signup', { ...body, email: email.toLowerCase() }, ask).catch(
+    return coalesce.inFlight(['signup', { ...body, email: email.toLowerCase() }], ask).catch(
       mapAuthError(({ code }) => {
         const fault = signUpFaults[code];
         return fault && invalidRequest(fault);

@@ -1,7 +1,9 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { createCollapser } from '../../src/http/collapse.ts';
+
+import { createCoalescer } from '../../src/limits/coalesce.ts';
+
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -129,7 +131,7 @@ describe('identical catalogue reads', () => {
 
 describe('a read that many ask for all the time', () => {
   test('runs four times at once at most, and anew for all who wait as soon as one of them ends', async () => {
-    const collapse = createCollapser<void>();
+    const coalesce = createCoalescer();
     const underWay = new Set<() => void>();
     let runs = 0;
     const run = async () => {
@@ -141,7 +143,7 @@ describe('a read that many ask for all the time', () => {
     };
     const asked: Promise<void>[] = [];
     for (let count = 0; count < 10; count++) {
-      asked.push(collapse('read', run));
+      asked.push(coalesce.waiting('read', run));
       for (let turn = 0; turn < 3; turn++) await nextTurn();
     }
     expect([runs, underWay.size]).toEqual([4, 4]);

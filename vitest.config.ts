@@ -4,18 +4,17 @@ import { timeoutMs } from './test/support/timeout.ts';
 
 // At the end of a run, the others would wait for them.
 const LONGEST = [
-  'generated-clients',
+  'generated-clients.slow',
   'dev',
   'account-secrecy',
   'player',
   'interrupted',
-  'accounts',
   'project',
   'query-plans',
-  'delivery',
   'supabase-outage',
-  'two-hundred',
-  'token-memory',
+  'two-hundred.slow',
+  'token-memory.slow',
+  'image.slow',
 ];
 
 class LongestFirst extends BaseSequencer {

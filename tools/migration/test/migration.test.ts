@@ -33,6 +33,20 @@ test('npm run migration writes the migration of a new column, after the last one
   expect(await writeMigration('again', { project })).toMatch(/^Nothing to do/);
 });
 
+test('npm run migration grants nothing that PostgreSQL 15 does not know', async () => {
+  const { project, migrations } = await projectWith('32_lists.sql', (text) =>
+    text.replace(
+      "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec\n",
+      '    cover_image_path\n',
+    ),
+  );
+  await writeMigration('change_previews', { project });
+  const written = (await readdir(migrations)).find((file) => file.endsWith('change_previews.sql')) ?? '';
+  const text = await readFile(join(migrations, written), 'utf8');
+  expect(text).toMatch(/^grant .* select/m);
+  expect(text).not.toContain('maintain');
+});
+
 test('npm run migration drops what people entered only when it is allowed to', async () => {
   const { project, migrations } = await projectWith('71_imports.sql', (text) =>
     text.replace(/ {2}checksum text,\n|comment on column .*\.checksum .*\n/g, ''),

@@ -115,7 +115,8 @@ export const authEndpoints = [
     summary: 'Sign in',
     description:
       'An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a ' +
-      'minute from one client for one account, or two hundred an hour in total, the response is 429.',
+      'minute or thirty an hour from one client for one account, or two hundred an hour from clients that have not signed in ' +
+      'to it lately, the response is 429; so it is at once while Supabase Auth has too much to do.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, inject } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { withSupabase } from '../support/fake-supabase.ts';
+import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../support/project.ts';
 import { newEmail, password, type Sql } from '../support/test.ts';
 
@@ -147,6 +147,36 @@ describe('whether an address has an account', () => {
         }
       },
       { TRUST_PROXY: '1', SIGN_UP_LIMIT_PER_HOUR: '1000', PASSWORD_CALLS_AT_ONCE: '1000' },
+    );
+  });
+
+  test('does not show under load either: no rejection comes sooner than the hashes of the last minute took', async () => {
+    // Milliseconds, as measured beside four parallel sign-ins.
+    const load = { unknown: 5, known: 865 };
+    await withSupabase(
+      async (req, res) => {
+        const { email, password: sent } = JSON.parse(await text(req)) as { email: string; password: string };
+        await setTimeout(load[email.split('-')[0] as keyof typeof load]);
+        if (sent === password) sendSession(res);
+        else res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
+      },
+      async (api) => {
+        const own = { email: 'known-own@example.com', password };
+        await Promise.all(Array.from({ length: 4 }, () => api.post('/auth/signin').send(own).expect(200)));
+        const times: Record<string, number[]> = { unknown: [], known: [] };
+        for (let batch = 0; batch < 2; batch++) {
+          const asked = Array.from({ length: 8 }, (_, index) => 8 * batch + index).flatMap((round) =>
+            inTurn(['unknown', 'known'], round).map(async (kind) => {
+              const email = `${kind}-${round}@example.com`;
+              const { took } = await see(api, 'sign-in', email, `198.51.${round}.1`);
+              times[kind]?.push(took);
+            }),
+          );
+          await Promise.all(asked);
+        }
+        expectSameTime('sign-in', Object.values(times));
+      },
+      { TRUST_PROXY: '1', PASSWORD_CALLS_AT_ONCE: '1000' },
     );
   });
 

@@ -39,7 +39,7 @@ export function createMetrics() {
     registers,
   });
   const joinedReads = new Counter({
-    name: 'sounds_collapsed_reads_total',
+    name: 'sounds_coalesced_reads_total',
     help: 'Reads that were answered by a run which an identical read had asked for.',
     registers,
   });

@@ -71,7 +71,7 @@ export const limitsOfAttempts = ({ anonymousPerMinute, signUpsPerHour }: Config[
       isForStrangers: true,
     },
     // A stolen session must not be enough to guess the current password, nor to keep its owner from changing it.
-    refusedPasswords: { ...attempts, limit: 10, windowMs: hourMs, rateLimitKey: session },
+    rejectedPasswords: { ...attempts, limit: 10, windowMs: hourMs, rateLimitKey: session },
     signUps: {
       ...attempts,
       limit: signUpsPerHour,

@@ -146,7 +146,7 @@ export const recoveryEndpoints = [
       '15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects require the current ' +
       'password besides, except in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
     guard: 'user',
-    limits: ['refusedPasswords'],
+    limits: ['rejectedPasswords'],
     body: body({
       password: newPassword,
       current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),

@@ -112,11 +112,11 @@ describe('metrics', () => {
     const gateway = await measured();
     const read = () => apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
     await Promise.all(Array.from({ length: 20 }, read));
-    const collapsed = async () => valuesOf(await scrape(gateway), 'sounds_collapsed_reads_total')[''];
-    expect(await collapsed()).toBeGreaterThan(0);
-    const before = await collapsed();
+    const coalesced = async () => valuesOf(await scrape(gateway), 'sounds_coalesced_reads_total')[''];
+    expect(await coalesced()).toBeGreaterThan(0);
+    const before = await coalesced();
     await read();
-    expect(await collapsed()).toBe(before);
+    expect(await coalesced()).toBe(before);
     await gateway.close();
   });
 

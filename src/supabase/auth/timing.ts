@@ -14,7 +14,7 @@ export const minimumDelay = (delayMs = leastMs) => setTimeout(delayMs);
  * everybody.
  */
 export function createCallWithMinimumDelay(inPasswordQueue: PasswordQueue) {
-  /** What the calls of the last minute took. Refusals without a hash are quick; left out, they cannot lower the percentile. */
+  /** What the calls of the last minute took. Rejections without a hash are quick; left out, they cannot lower the percentile. */
   const completed = new LRUCache<symbol, number>({ max: 1_000, ttl: 60_000 });
 
   function record(tookMs: number, isRejected: boolean) {

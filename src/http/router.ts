@@ -29,8 +29,12 @@ const named =
     next();
   };
 
+/** A stream that stalls for so long, or for twice that, ends: others wait for it. In milliseconds. */
+const stalledMs = 10_000;
+
 /** Sends the JSON of `data` as it comes, at the pace of the client, who may go away. */
 async function sendData(json: Readable, res: Response) {
+  res.setTimeout(stalledMs, () => res.destroy());
   const envelope = new Transform({
     transform: (chunk, _encoding, done) => done(null, chunk),
     flush: (done) => done(null, '}'),

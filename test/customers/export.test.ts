@@ -169,4 +169,22 @@ describe('exports that are larger than what a gateway should hold', () => {
       expect(logged.join('')).not.toContain('"err"');
     });
   });
+
+  test('end for clients that stop taking anything, so that others need not wait for them', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const send: RequestListener = (req, res) => {
+      res.on('close', resolve);
+      void sendLarge(req, res);
+    };
+    await withSupabase(send, async (_api, { url }) => {
+      const lag = watchLag();
+      const { body } = await request(`${url}/me/export`, {
+        headers: { Authorization: `Bearer ${await token()}` },
+      });
+      const began = performance.now();
+      await ended;
+      expect((performance.now() - began) / 1000).toBeLessThan(25 + lag()); // the deadline would be a minute
+      await expect(body.text()).rejects.toThrow();
+    });
+  });
 });

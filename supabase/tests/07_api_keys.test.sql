@@ -1,6 +1,6 @@
 -- Attacks on API keys: reading them, making them, reviving them, and doing more with one than its owner may.
 begin;
-select plan(59);
+select plan(70);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -102,6 +102,48 @@ select throws_ok(
   '23514', null,
   'not even an administrator revives a revoked key'
 );
+
+-- When a key is noted as used, and whose are live
+create function pg_temp.use_after(ago interval) returns boolean language plpgsql as $$
+begin
+  update private.api_keys set last_used_at = now() - ago where key_prefix = 'sk_live_tests_1';
+  perform public.as_api_key(repeat('a', 64), 'get_customer');
+  reset role;
+  return (select last_used_at = now() from private.api_keys where key_prefix = 'sk_live_tests_1');
+end $$;
+select is(pg_temp.use_after('50 seconds'), false, 'a key is noted as used at most once a minute');
+select is(pg_temp.use_after('70 seconds'), true, 'and then again');
+select results_eq(
+  $$ select state from admin.api_keys where key_prefix in ('sk_live_tests_5', 'sk_live_tests_6') order by key_prefix $$,
+  array['owner banned', 'owner deleted'],
+  'administrators see why a key is not live'
+);
+update auth.users set banned_until = '2020-01-01' where id = 'c0000000-0000-4000-8000-000000000000';
+select is(
+  public.as_api_key(repeat('1', 64), 'get_customer') ->> 'email', 'banned@tests.example.com', 'a key is live again when a ban is over'
+);
+reset role;
+update auth.users set banned_until = null where id = 'c0000000-0000-4000-8000-000000000000';
+select is((select state from admin.api_keys where key_prefix = 'sk_live_tests_5'), 'live', 'or lifted');
+
+-- How a key is issued
+create temporary table issued on commit drop as select * from admin.create_api_key('Partner', 'ALICE@tests.example.com');
+select matches((select api_key from issued), '^sk_live_[0-9A-Za-z]{49}$', 'a key has the documented form');
+select results_eq(
+  $$ select stored.owner_id, stored.key_prefix, strpos(stored::text, substr(api_key, 17)) from private.api_keys as stored, issued
+     where stored.key_hash = encode(sha256(convert_to(api_key, 'UTF8')), 'hex') $$,
+  $$ select 'a0000000-0000-4000-8000-000000000000'::uuid, left(api_key, 16), 0 from issued $$,
+  'and is stored as its hash and its first 16 characters'
+);
+select throws_like(
+  format('select admin.create_api_key(%L, %L, %L)', 'x', 'alice@tests.example.com', moment),
+  '%Give a moment in the future, or none.', 'no key expires before it is issued: ' || moment
+) from (values ('2020-01-01'), ('now')) as given (moment);
+select throws_like(
+  $$ select admin.create_api_key('x', 'nobody@tests.example.com') $$,
+  '%must have an account first.', 'the owner of a key has an account'
+);
+select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'a key that is revoked exists');
 
 select * from finish();
 rollback;

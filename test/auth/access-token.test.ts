@@ -35,7 +35,7 @@ describe('an access token', () => {
     }
   });
 
-  // More are in test/contract.test.ts, which tries them on every endpoint.
+  // More are in test/contract, which tries them on every endpoint.
   const tokens: Record<string, (skip: Skip) => Promise<string> | string> = {
     'not valid yet': (skip) => signed(skip, { nbf: inSeconds(60) }),
     'without an expiry time': (skip) => signed(skip, { exp: undefined }),

@@ -31,18 +31,6 @@ describe('POST /auth/signin', () => {
       expect(body).toEqual(answers[0]?.body);
     }
   });
-
-  test('a missing or malformed field is rejected', async ({ api }) => {
-    for (const body of [
-      {},
-      { email: newEmail() },
-      { password },
-      { email: 'x', password },
-      { email: 1, password: 2 },
-    ]) {
-      await api.post('/auth/signin').send(body).expect(400);
-    }
-  });
 });
 
 const refresh = (api: Api, token: unknown) => api.post('/auth/refresh').send({ refresh_token: token });
@@ -94,12 +82,6 @@ describe('POST /auth/refresh', () => {
     for (const token of [refresh_token, 'abcdefghijkl', 'x', ' ', '💥'.repeat(20), access_token]) {
       const { status, headers } = await refresh(api, token);
       expect([status, headers['x-error-reason']], token).toEqual([401, 'session_ended']);
-    }
-  });
-
-  test('a missing, empty or overlong token is 400', async ({ api }) => {
-    for (const token of [undefined, '', null, 5, 'x'.repeat(4097)]) {
-      await refresh(api, token).expect(400);
     }
   });
 });

@@ -8,9 +8,9 @@ import { addCategory, addSound } from '../support/catalogue.ts';
 import { fixture } from '../support/fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type Fault, type ProxiedRequest, startNetwork } from '../support/network.ts';
-import { type ReplicatedStack, startReplicatedStack } from '../support/replicated-stack.ts';
 import { environment } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
+import { type ReplicatedStack, startReplicatedStack } from './replicated-stack.ts';
 
 const test = base.extend<{ $file: { stack: ReplicatedStack } }>({
   stack: [

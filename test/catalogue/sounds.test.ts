@@ -204,43 +204,6 @@ describe('GET /sounds', () => {
     expect(await list(api, user, query)).toEqual({ data: [], next_cursor: null });
   });
 
-  for (const query of [
-    'limit=0',
-    'limit=101',
-    'limit=-1',
-    'limit=1.5',
-    'limit=abc',
-    'limit=',
-    'limit=1&limit=2',
-    'featured=yes',
-    'featured=',
-    'include_children=1',
-    'category=a&category=b',
-    `search=${'x'.repeat(101)}`,
-    'search=%00',
-    'cursor=',
-    'cursor=yesterday',
-    'cursor=2024-13-01T00:00:00Z',
-    'cursor=2023-02-29T00:00:00Z',
-    'cursor=2024-01-01',
-    'cursor=1969-12-31T23:59:59Z',
-    'cursor=9999-12-31T23:59:59-01:00',
-    'cursor=2024-01-01T00:00:00Z&cursor=2024-01-01T00:00:00Z',
-    'cursor=infinity',
-    'cursor=2026-06T10:00Z',
-    'cursor=2026T10:00Z',
-    'cursor=2026-W26T10:00Z',
-    'cursor=2026-06-23T10:00%2B25:00',
-    'cursor=2026-06-23T10:00-02:75',
-    'cursor=2026-06-23T10:00%2B0260',
-    `${'a&'.repeat(1000)}limit=0`,
-  ]) {
-    test(`?${query.slice(-60)} is rejected, naming the parameter`, async ({ api, user }) => {
-      const { body } = await api.get(`/sounds?${query}`).auth(user.access_token, bearer).expect(400);
-      expect(body.error.message).toMatch(new RegExp(`^${/(\w+)=[^=]*$/.exec(query)?.[1]}: `));
-    });
-  }
-
   test('a cached page can be revalidated: its ETag gives 304, also with Cache-Control: no-cache', async ({
     api,
     sql,

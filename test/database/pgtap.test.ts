@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installPgtap, runPgtap } from '../support/pgtap.ts';
 import { startDatabase } from '../support/prepared.ts';
+import { installPgtap, runPgtap } from './pgtap.ts';
 
 // Runs the files of `supabase test db` in databases of their own: pgTAP does not belong into the one of the other tests.
 

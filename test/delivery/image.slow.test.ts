@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiAt, bearer } from '../support/api.ts';
-import { buildImage, type Image, runIn, sealImage, unsealImage } from '../support/image.ts';
 import { environment } from '../support/server-process.ts';
 import { newEmail, password } from '../support/test.ts';
+import { buildImage, type Image, runIn, sealImage, unsealImage } from './image.ts';
 
 let folder: string;
 let image: Image;

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
-import { canRunCaddy, startCaddy } from '../support/caddy.ts';
 import { latch } from '../support/latch.ts';
 import { freePort } from '../support/ports.ts';
 import { environment, startListening } from '../support/server-process.ts';
+import { canRunCaddy, startCaddy } from './caddy.ts';
 
 // The proxy signs its own certificate here.
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, inject } from 'vitest';
 import type { Result } from '../../src/doctor/check.ts';
-import { noLeftovers, test } from '../support/doctor-stack.ts';
+import { noLeftovers, test } from './stack.ts';
 
 describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   const start = (env: Record<string, string>, ...args: string[]) =>

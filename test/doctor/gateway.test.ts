@@ -1,9 +1,9 @@
 import { describe, expect, inject } from 'vitest';
 import { endpoints } from '../../src/app.ts';
-import { type DoctorStack, problemsIn, resultOf, test } from '../support/doctor-stack.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
+import { type DoctorStack, problemsIn, resultOf, test } from './stack.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
   const gatewayOf = ({ environment }: DoctorStack, env: Record<string, string> = {}) =>

@@ -1,17 +1,11 @@
 import { describe, expect, inject } from 'vitest';
 import { checks } from '../../src/doctor/checks.ts';
-import {
-  type DoctorStack,
-  problemsIn,
-  resultOf,
-  test,
-  testWithSharedSecret,
-} from '../support/doctor-stack.ts';
 import { type Decide, startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
 import { canRunRedis, startRedis } from '../support/redis.ts';
 import { rest } from '../support/rest.ts';
 import { test as testWithUser } from '../support/test.ts';
+import { type DoctorStack, problemsIn, resultOf, test, testWithSharedSecret } from './stack.ts';
 
 const embedded = inject('stack').embedded;
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, inject, test as plain } from 'vitest';
 import shipped from '../../src/doctor/schema.json' with { type: 'json' };
 import { differences } from '../../src/doctor/schema.ts';
-import { test } from '../support/doctor-stack.ts';
+import { test } from './stack.ts';
 
 const rowsOf = (table: string) =>
   table

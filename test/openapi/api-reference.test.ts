@@ -158,4 +158,20 @@ describe('GET /docs', () => {
       expect(complaints).toEqual([]);
     });
   });
+
+  test('shows the fields of an answer in the order of the document', async ({ gateway, skip }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
+    const fields = Object.keys((customer as { properties: object }).properties);
+    await inBrowser(`${gateway.url}/docs`, { width: 1280, colorScheme: 'light' }, async (page) => {
+      await page.getByRole('link', { name: 'Caller customer record HTTP Method' }).click();
+      const section = page.getByRole('region', { name: 'Caller customer record', exact: true });
+      await section.getByRole('button', { name: /^200/ }).first().click();
+      await section.getByText('id, email, full_name').click();
+      const names = section.locator('.property-name');
+      await names.getByText('updated_at').waitFor();
+      const shown = await names.allInnerTexts();
+      expect(shown.filter((name) => fields.includes(name))).toEqual(fields);
+    });
+  });
 });

@@ -17,6 +17,35 @@ test('openapi.json passes the recommended rules of Redocly without a warning', a
   expect(await lint({ ref: 'openapi.json', config })).toEqual([]);
 });
 
+/** The fields of the contract's tables, in their order, in which the answers of all other tests must have them, too. */
+const contractOrder = {
+  Session: 'access_token refresh_token token_type expires_at expires_in user',
+  SignedUp: 'access_token refresh_token token_type expires_at expires_in needs_email_confirmation user',
+  RefreshedSession: 'access_token refresh_token token_type expires_at expires_in',
+  User: 'id email',
+  Sound: `id title description bowl_note frequency_hz duration_sec category tags cover_image_url is_featured play_count
+    created_at`,
+  SoundDetail: `id title description bowl_note frequency_hz duration_sec category tags cover_image_url is_featured play_count
+    created_at audio_url audio_url_expires_in`,
+  SoundPreview: 'id title category cover_image_url duration_sec',
+  Favorite: 'sound_id created_at sounds',
+  Profile: 'id email full_name avatar_url',
+  Customer: `id email full_name avatar_url phone provider source locale country marketing_opt_in is_active last_seen_at
+    created_at updated_at`,
+  HomeSection: 'id slug title mode rule_type rule_value rule_include_children sounds',
+  Category: 'id name slug description sort_order children',
+  SubCategory: 'id name slug description sort_order',
+  ApiErrorResponse: 'error',
+  ApiError: 'code message',
+  SoundListResponse: 'data next_cursor',
+};
+
+test('every object has its fields in the order of the contract', () => {
+  const { schemas } = JSON.parse(documentText()).components;
+  for (const [name, fields] of Object.entries(contractOrder))
+    expect(Object.keys(schemas[name].properties), name).toEqual(fields.split(/\s+/));
+});
+
 /** Where a schema has an object or an enum that is no component of its own: generators make up a name for it. */
 function nameless(schema: unknown, at: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];

@@ -73,6 +73,10 @@ test('an answer departs from the document in its status, a field however deep, a
     [{ body: { data: [{ ...category, children: [category] }] } }, ['must NOT have additional properties']],
     [{ body: { data: [nameless] } }, ["must have required property 'name'"]],
     [{ body: { data: [{ ...category, sort_order: '1' }] } }, ['must be integer']],
+    [
+      { body: { data: [{ ...nameless, name: 'Bowls' }] } },
+      ['must have its keys in the order of the document'],
+    ],
     [{ headers: { etag: undefined } }, ['lacks the header ETag']],
     [
       { status: 401, headers: { ...rejection, 'x-error-reason': 'limit_mails' }, body: envelope },

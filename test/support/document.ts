@@ -5,16 +5,33 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 
 type Json = { [key: string]: Json } & { $ref?: string };
 
-/** Apps must bear fields that are added later. Here every field must be one that the document names. */
+/**
+ * Apps must bear fields that are added later, in any order. Here every field must be one that the document names, in the order in
+ * which it names them, so that a person can read an answer.
+ */
 function close(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
-  if ('properties' in schema) Object.assign(schema, { additionalProperties: false });
+  if ('properties' in schema)
+    Object.assign(schema, {
+      additionalProperties: false,
+      keysInOrder: Object.keys(schema.properties as object),
+    });
   for (const part of Object.values(schema)) close(part);
 }
 
 const document: Json = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
 close(document);
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats });
+ajv.addKeyword({
+  keyword: 'keysInOrder',
+  type: 'object',
+  validate: (keys: string[], value: object) =>
+    keys.filter((key) => key in value).join() ===
+    Object.keys(value)
+      .filter((key) => keys.includes(key))
+      .join(),
+  error: { message: 'must have its keys in the order of the document' },
+});
 ajv.addSchema(document, 'document');
 
 const pointer = (...keys: string[]) =>

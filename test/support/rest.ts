@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { inject } from 'vitest';
 
 type RestAnswer<T = unknown> = { status: number; body: T };
@@ -29,14 +28,4 @@ export async function rest<T = unknown>(
   });
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-}
-
-/** Runs an operation with an API key as the service does. */
-export function asApiKey<T = unknown>(
-  key: string,
-  operation: string,
-  args: object = {},
-): Promise<RestAnswer<T>> {
-  const key_hash = createHash('sha256').update(key).digest('hex');
-  return rest('service', 'POST', 'rpc/as_api_key', { key_hash, operation, arguments: args });
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, expectTypeOf } from 'vitest';
-import { buildEnvironment } from '../../../test/support/image.ts';
+import { buildEnvironment } from '../../../test/delivery/image.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import type { Favorite, Page, Sound, Sounds, User } from '../src/index.ts';
 import { bundleClient } from './bundle.ts';

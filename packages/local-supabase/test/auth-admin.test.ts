@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { newEmail, password, test } from '../../../test/support/embedded-supabase.ts';
 import { signIn } from './sessions.ts';
+import { newEmail, password, test } from './supabase.ts';
 
 const users = '/auth/v1/admin/users';
 

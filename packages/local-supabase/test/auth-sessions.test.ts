@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
 import { forge } from '../../../test/support/forge.ts';
 import { ban, claimsOf, refresh, signIn, signOut } from './sessions.ts';
+import { type Supabase, test } from './supabase.ts';
 
 describe('a refresh token', () => {
   test('is exchanged for a new one in the same session', async ({ supabase }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, inject } from 'vitest';
-import { newEmail, password, testWith } from '../../../test/support/embedded-supabase.ts';
 import { signIn } from './sessions.ts';
+import { newEmail, password, testWith } from './supabase.ts';
 
 // A setting that a stack given by TEST_SUPABASE_URL need not have.
 const withoutEmail = testWith({ emailSignIn: false });

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect } from 'vitest';
-import { newEmail, password, test } from '../../../test/support/embedded-supabase.ts';
 import { atOnce, ban, claimsOf, signIn } from './sessions.ts';
+import { newEmail, password, test } from './supabase.ts';
 
 describe('sign-up', () => {
   test('gives a session of an hour with a user', async ({ supabase }) => {

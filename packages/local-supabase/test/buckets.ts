@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
+import { type Supabase, test } from './supabase.ts';
 
 const suffix = randomUUID().slice(0, 8);
 export const AUDIO = `compat-audio-${suffix}`;

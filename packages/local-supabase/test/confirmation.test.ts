@@ -1,12 +1,7 @@
 import { describe, expect, inject } from 'vitest';
-import {
-  newEmail,
-  password,
-  type Supabase,
-  testWithConfirmations as test,
-} from '../../../test/support/embedded-supabase.ts';
 import { codeSentTo, mailsTo } from '../../../test/support/mail.ts';
 import { recoveryCode, resend, signIn, verify } from './sessions.ts';
+import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
 
 async function signUpUnconfirmed(supabase: Supabase) {
   const email = newEmail();

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { type JWTPayload, SignJWT } from 'jose';
 import { describe, expect, inject } from 'vitest';
 import { parse } from 'yaml';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
 import { cannotForge, forge, type Skip } from '../../../test/support/forge.ts';
 import { PRIVATE_SIGNING_KEY } from '../src/keys.ts';
 import { makeObjects } from './objects.ts';
+import { type Supabase, test } from './supabase.ts';
 
 type Exchange = {
   ask: string;

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { test } from '../../../test/support/embedded-supabase.ts';
 import { makeObjects } from './objects.ts';
+import { test } from './supabase.ts';
 
 makeObjects(
   'callers_',

@@ -1,6 +1,6 @@
 import { describe, expect, inject } from 'vitest';
-import { test } from '../../../test/support/embedded-supabase.ts';
 import { makeObjects } from './objects.ts';
+import { test } from './supabase.ts';
 
 makeObjects(
   'data_',

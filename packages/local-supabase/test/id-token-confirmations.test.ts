@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
-import {
-  newEmail,
-  password,
-  type Supabase,
-  testWithConfirmations as test,
-} from '../../../test/support/embedded-supabase.ts';
-import { exchange, signInWith } from '../../../test/support/identities.ts';
 import { makeIdToken } from '../src/identity-provider.ts';
+import { exchange, signInWith } from './identities.ts';
 import { signIn } from './sessions.ts';
+import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
 
 describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an ID token', () => {
   async function signUpUnconfirmed(supabase: Supabase, email: string): Promise<string> {

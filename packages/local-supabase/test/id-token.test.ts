@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
-import { newEmail, password } from '../../../test/support/embedded-supabase.ts';
-import { signInWith, test } from '../../../test/support/identities.ts';
+import { signInWith, test } from './identities.ts';
 import { signIn } from './sessions.ts';
+import { newEmail, password } from './supabase.ts';
 
 // A real project trusts Google and Apple alone, so nothing here can be asked of one.
 describe.runIf(inject('stack').embedded)('an ID token', () => {

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
-import { test } from '../../../test/support/embedded-supabase.ts';
 import { timeoutMs } from '../../../test/support/timeout.ts';
+import { test } from './supabase.ts';
 
 /**
  * Gives a file the tables and functions that its tests call, and takes them away afterwards. Everybody may run the

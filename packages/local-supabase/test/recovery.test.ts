@@ -1,6 +1,6 @@
 import { describe, expect, inject } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
 import { ban, changePassword, claimsOf, recoveryCode, refresh, signIn, signOut, verify } from './sessions.ts';
+import { type Supabase, test } from './supabase.ts';
 
 const noMail = 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.';
 const expired = { code: 'otp_expired', message: 'Token has expired or is invalid' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
 import { AUDIO, COVERS, TEXT, upload, useBuckets } from './buckets.ts';
+import { type Supabase, test } from './supabase.ts';
 
 useBuckets();
 

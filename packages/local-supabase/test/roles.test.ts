@@ -1,5 +1,5 @@
 import { describe, expect, inject } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
+import { type Supabase, test } from './supabase.ts';
 
 // What migrations and admins may do as `postgres` on a hosted project, and what they may not.
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { password, type Supabase } from '../../../test/support/embedded-supabase.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
+import { password, type Supabase } from './supabase.ts';
 
 export const signIn = (supabase: Supabase, email: string, secret = password) =>
   supabase.call('/auth/v1/token?grant_type=password', { body: { email, password: secret } });

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { type Supabase, test } from '../../../test/support/embedded-supabase.ts';
 import { forge } from '../../../test/support/forge.ts';
 import { AUDIO, audio, TEXT, useBuckets } from './buckets.ts';
+import { type Supabase, test } from './supabase.ts';
 
 useBuckets();
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
-import { test } from '../../../test/support/embedded-supabase.ts';
 import { AUDIO, audio, COVERS, TEXT, upload, useBuckets } from './buckets.ts';
+import { test } from './supabase.ts';
 
 useBuckets();
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { createClient } from '@supabase/supabase-js';
 import { expect, test as plain } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
-import { catalogueOf, rowsOf } from '../../../test/support/catalogue-of.ts';
-import { type EmptyProject, startEmptyProject } from '../../../test/support/empty-project.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { latch } from '../../../test/support/latch.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
+import { catalogueOf, rowsOf } from './catalogue-of.ts';
+import { type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
 const test = plain.extend<{ $file: { source: EmptyProject } }>({

@@ -1,10 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { startApi } from 'local-supabase/api';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import { startPostgres } from 'local-supabase/postgres';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
-import { test as withoutMigrations } from '../../../test/support/embedded-supabase.ts';
 import { freePort } from '../../../test/support/ports.ts';
+import { preparedFolder } from '../../../test/support/prepared.ts';
 import { test } from '../../../test/support/test.ts';
 import { importFolder, makeFolder, startImport, type Target } from './folder.ts';
 import { startFaultyProxy } from './proxy.ts';
@@ -72,14 +76,17 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     expect(wrong.output.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
   });
 
-  withoutMigrations.runIf(inject('stack').embedded)(
-    'where the migrations are missing',
-    async ({ supabase }) => {
-      expect(await importError({ apiUrl: supabase.url, secretKey: supabase.secretKey })).toBe(
-        'The database lacks tables that the import needs. Apply the migrations: npx supabase db push\n',
-      );
-    },
-  );
+  test.runIf(inject('stack').embedded)('where the migrations are missing', async () => {
+    const folder = await preparedFolder('bare');
+    const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
+    onTestFinished(server.stop);
+    const { databaseUrl } = server;
+    const api = await startApi({ databaseUrl, storageDir: join(folder, 'storage'), port: 0 });
+    onTestFinished(api.stop);
+    expect(await importError({ apiUrl: api.url, secretKey: LOCAL_KEYS.secretKey })).toBe(
+      'The database lacks tables that the import needs. Apply the migrations: npx supabase db push\n',
+    );
+  });
 
   test.runIf(inject('stack').embedded)(
     'where Storage sends large files elsewhere, by the address that does not answer',

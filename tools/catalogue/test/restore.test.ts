@@ -9,10 +9,10 @@ import { SUPERUSER } from 'local-supabase/postgres';
 import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
 import { tone } from '../../../test/support/audio.ts';
-import { catalogueOf } from '../../../test/support/catalogue-of.ts';
-import { startEmptyProject } from '../../../test/support/empty-project.ts';
 import { newEmail, password, signUp, test } from '../../../test/support/test.ts';
 import { put } from '../storage.ts';
+import { catalogueOf } from './catalogue-of.ts';
+import { startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
 // As docs/deploy.md says: the database by pg_dump, the files by npm run export.

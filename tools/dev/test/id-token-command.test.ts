@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
-import { newEmail } from '../../../test/support/embedded-supabase.ts';
-import { exchange, test } from '../../../test/support/identities.ts';
+import { bearer } from '../../../test/support/api.ts';
 import { run } from '../../../test/support/processes.ts';
+import { newEmail, test } from '../../../test/support/test.ts';
 
 describe.runIf(inject('stack').embedded)('npm run id-token', () => {
   async function print(...args: string[]) {
@@ -11,15 +11,20 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
     return { code, ...command.output };
   }
 
-  test('prints a token that is taken, and nothing else', async ({ supabase }) => {
+  test('prints a token that is taken, and nothing else', async ({ api }) => {
     const email = newEmail();
     const { code, stdout, stderr } = await print('--email', email, '--name', 'Ada', '--nonce', 'raw');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    const { status, body } = await exchange(supabase, stdout.trim(), { nonce: 'raw' });
-    expect([status, body.user.email, body.user.user_metadata.full_name]).toEqual([200, email, 'Ada']);
+    const signIn = async (id_token: string, nonce?: string) => {
+      const { body } = await api.post('/auth/oauth/google').send({ id_token, nonce }).expect(200);
+      return body.data;
+    };
+    const { access_token, user } = await signIn(stdout.trim(), 'raw');
+    const me = await api.get('/me').auth(access_token, bearer).expect(200);
+    expect(me.body.data).toMatchObject({ email, full_name: 'Ada' });
     const again = await print('--email', email);
-    expect((await exchange(supabase, again.stdout.trim())).body.user.id).toBe(body.user.id);
+    expect((await signIn(again.stdout.trim())).user.id).toBe(user.id);
   });
 
   test('prints what it is asked for', async () => {

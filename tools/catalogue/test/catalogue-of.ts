@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Api, bearer } from './api.ts';
+import { type Api, bearer } from '../../../test/support/api.ts';
+import { signUp } from '../../../test/support/test.ts';
 import type { EmptyProject } from './empty-project.ts';
-import { signUp } from './test.ts';
 
 async function checksumAt(url: string | null): Promise<string | null> {
   if (url === null) return null;

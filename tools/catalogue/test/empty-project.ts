@@ -5,9 +5,9 @@ import { startApi } from 'local-supabase/api';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import type { Release } from 'local-supabase/postgres-files';
 import postgres from 'postgres';
-import { apiAt } from './api.ts';
-import { startGateway } from './gateway.ts';
-import { startDatabase } from './prepared.ts';
+import { apiAt } from '../../../test/support/api.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
+import { startDatabase } from '../../../test/support/prepared.ts';
 
 /** A project of its own with the migrations and nothing else, and a gateway in front of it. */
 export async function startEmptyProject(release: Release = 17) {

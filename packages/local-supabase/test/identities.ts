@@ -1,8 +1,8 @@
 import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
-import { test as base, clientOf, type Supabase } from './embedded-supabase.ts';
-import { fixture } from './fixture.ts';
+import { fixture } from '../../../test/support/fixture.ts';
+import { test as base, clientOf, type Supabase } from './supabase.ts';
 
 /** On the stack that has our migrations, where addresses need no confirmation. */
 export const test = base.extend<{ $file: { supabase: Supabase } }>({

@@ -1,20 +1,6 @@
 import { describe, expect, inject } from 'vitest';
-import { bearer } from '../support/api.ts';
 import { rest } from '../support/rest.ts';
-import { type Session, type Sql, signUp, test } from '../support/test.ts';
-
-async function issueKey(sql: Sql, { user }: Session): Promise<string> {
-  const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
-  return row?.['api_key'];
-}
-
-/** What the dashboard shows about the keys of a customer. */
-async function statesOf(sql: Sql, { user }: Session): Promise<string[]> {
-  const rows = await sql`
-    select view.state from admin.api_keys as view join private.api_keys as key using (key_prefix)
-    where key.owner_id = ${user.id}`;
-  return rows.map((row) => row['state']);
-}
+import { type Session, signUp, test } from '../support/test.ts';
 
 /** Deletes an account in the dashboard's way that keeps its id. */
 async function softDelete({ user }: Session): Promise<number> {
@@ -26,43 +12,6 @@ async function softDelete({ user }: Session): Promise<number> {
   });
   return status;
 }
-
-describe('an API key', () => {
-  test('is rejected from the next request on when its owner is banned at Auth, until the ban is over', async ({
-    api,
-    sql,
-  }) => {
-    const owner = await signUp(api);
-    const token = await issueKey(sql, owner);
-    const status = async () => (await api.get('/me').auth(token, bearer)).status;
-    const ban = (until: string | null) =>
-      sql`update auth.users set banned_until = ${until}::timestamptz where id = ${owner.user.id}`;
-    expect(await status()).toBe(200);
-    await ban('2999-01-01');
-    expect(await status()).toBe(401);
-    expect(await statesOf(sql, owner)).toEqual(['owner banned']);
-    await ban('2020-01-01');
-    expect(await status()).toBe(200);
-    await ban('2999-01-01');
-    await ban(null);
-    expect(await status()).toBe(200);
-    expect(await statesOf(sql, owner)).toEqual(['live']);
-  });
-
-  test('is rejected from the next request on when its owner was soft-deleted, even if reactivated by hand', async ({
-    api,
-    sql,
-  }) => {
-    const owner = await signUp(api);
-    const token = await issueKey(sql, owner);
-    await api.get('/me').auth(token, bearer).expect(200);
-    expect(await softDelete(owner)).toBe(200);
-    await api.get('/me').auth(token, bearer).expect(401);
-    await sql`update public.customers set is_active = true where id = ${owner.user.id}`;
-    await api.get('/me').auth(token, bearer).expect(401);
-    expect(await statesOf(sql, owner)).toEqual(['owner deleted']);
-  });
-});
 
 describe('a soft delete', () => {
   test('leaves nothing in the customer record that tells who it was', async ({ api, sql }) => {

@@ -6,9 +6,9 @@ import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
 import { removeFolder } from 'local-supabase/postgres-files';
 import { makeStandby } from 'local-supabase/standby';
 import postgres from 'postgres';
-import { startApiProcess } from './fragile-stack.ts';
-import { freePort } from './ports.ts';
-import { preparedFolder } from './prepared.ts';
+import { startApiProcess } from '../support/fragile-stack.ts';
+import { freePort } from '../support/ports.ts';
+import { preparedFolder } from '../support/prepared.ts';
 
 /** A Supabase with one read replica: a hot standby that follows the primary, with a data API of its own. */
 export async function startReplicatedStack() {

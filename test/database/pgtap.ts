@@ -4,7 +4,26 @@ import { promisify } from 'node:util';
 import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
-import { parseTap, type Tap } from './tap.ts';
+
+/** One assertion of a test that speaks TAP, the Test Anything Protocol. */
+type TapTest = { ok: boolean; name: string; diagnosis: string };
+
+/** What a test printed: how many assertions it announced, and those that it made. */
+type Tap = { planned: number | undefined; tests: TapTest[] };
+
+/** Reads TAP as pgTAP writes it; comment lines that follow an assertion say why it failed. */
+function parseTap(output: string): Tap {
+  const tap: Tap = { planned: undefined, tests: [] };
+  for (const line of output.split('\n')) {
+    const [, not, name] = /^(not )?ok \d+(?: - (.*))?$/.exec(line) ?? [];
+    const [, planned] = /^1\.\.(\d+)$/.exec(line) ?? [];
+    const last = tap.tests.at(-1);
+    if (name !== undefined) tap.tests.push({ ok: not === undefined, name, diagnosis: '' });
+    else if (planned !== undefined) tap.planned = Number(planned);
+    else if (line.startsWith('# ') && last) last.diagnosis += `${line.slice(2)}\n`;
+  }
+  return tap;
+}
 
 /**
  * Adds pgTAP to the schema `extensions`, where `supabase test db` has it. Our server has no such extension, so the

@@ -6,8 +6,8 @@ import { LOCAL_KEYS } from 'local-supabase/keys';
 import { startPostgres } from 'local-supabase/postgres';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
-import { fixture } from './fixture.ts';
-import { preparedFolder } from './prepared.ts';
+import { fixture } from '../../../test/support/fixture.ts';
+import { preparedFolder } from '../../../test/support/prepared.ts';
 
 // These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
 // must hold on the one that TEST_SUPABASE_URL names.

@@ -1,12 +1,12 @@
 import { makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { inject } from 'vitest';
-import { type Api, apiAt, bearer } from './api.ts';
-import { addSound } from './catalogue.ts';
-import { forgeWith } from './forge.ts';
-import { startGateway } from './gateway.ts';
-import { codeSentTo } from './mail.ts';
-import { newEmail, password, type Session, signUp } from './test.ts';
+import { type Api, apiAt, bearer } from '../support/api.ts';
+import { addSound } from '../support/catalogue.ts';
+import { forgeWith } from '../support/forge.ts';
+import { startGateway } from '../support/gateway.ts';
+import { codeSentTo } from '../support/mail.ts';
+import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
 type Account = { email: string; password: string };
 

@@ -9,8 +9,8 @@ import { loadConfig } from '../../src/config.ts';
 import type { Result } from '../../src/doctor/check.ts';
 import { runChecks } from '../../src/doctor/checks.ts';
 import { createRun } from '../../src/doctor/run.ts';
-import { fixture } from './fixture.ts';
-import { preparedFolder } from './prepared.ts';
+import { fixture } from '../support/fixture.ts';
+import { preparedFolder } from '../support/prepared.ts';
 
 /** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
 export type DoctorStack = {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect } from 'vitest';
-import { freePort } from './ports.ts';
+import { freePort } from '../support/ports.ts';
 
 /** False where Caddy is not installed, which is an error in CI. */
 export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;

@@ -21,21 +21,19 @@ export async function schemaOf(databaseUrl: string): Promise<string> {
   }
 }
 
-/** What is made from the migrations: the types of the public tables and functions as the Supabase CLI writes them, and the schema. */
-export async function generatedFiles(): Promise<Record<string, string>> {
-  const { databaseUrl, stop } = await startScratchDatabase();
-  try {
-    return {
-      'src/supabase/database.types.ts': await supabase(['gen', 'types', `--remote=${databaseUrl}`]),
-      'src/doctor/schema.json': await schemaOf(databaseUrl),
-    };
-  } finally {
-    await stop();
-  }
-}
+/** What is made from a database with the migrations: the types of its tables and functions as the Supabase CLI writes them, and its schema. */
+export const generatedFiles = async (databaseUrl: string): Promise<Record<string, string>> => ({
+  'src/supabase/database.types.ts': await supabase(['gen', 'types', `--remote=${databaseUrl}`]),
+  'src/doctor/schema.json': await schemaOf(databaseUrl),
+});
 
 // `npm run types`
 if (import.meta.main) {
-  for (const [file, text] of Object.entries(await generatedFiles()))
-    await writeFile(new URL(`../../${file}`, import.meta.url), text);
+  const { databaseUrl, stop } = await startScratchDatabase();
+  try {
+    for (const [file, text] of Object.entries(await generatedFiles(databaseUrl)))
+      await writeFile(new URL(`../../${file}`, import.meta.url), text);
+  } finally {
+    await stop();
+  }
 }

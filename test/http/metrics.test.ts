@@ -102,6 +102,7 @@ describe('metrics', () => {
       'address allowed': 3,
       'signUps allowed': 1,
       'failedSignIns allowed': 1,
+      'failedSignInsPerHour allowed': 1,
       'failedSignInsInTotal allowed': 1,
       'mailsToAddress allowed': 1,
     });

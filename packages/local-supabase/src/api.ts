@@ -5,7 +5,6 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { App, setExperimental } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { Hono } from 'hono';
-import postgres from 'postgres';
 import { requireApiKey, resolveKey } from './api/access.ts';
 import { authRoutes, publishedSettings } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
@@ -14,7 +13,7 @@ import { CODE_DIGITS } from './api/auth-confirmation.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { unusedRoutes } from './api/auth-unused.ts';
-import { filesAlone, type Listener, listen } from './api/listen.ts';
+import { filesAlone, listen } from './api/listen.ts';
 import { Mailbox } from './api/mailbox.ts';
 import { ObjectFiles } from './api/objects.ts';
 import { restRequests } from './api/rest.ts';
@@ -62,12 +61,17 @@ const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/l
  * @throws an Error of one sentence when the port is in use
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
+  await using starting = new AsyncDisposableStack();
   const mailbox = new Mailbox(options.log ?? (() => {}));
+  let url = '';
   const auth = authApp(options, mailbox, () => url);
+  starting.defer(() => auth.connection.close());
   const data = await dataApp(options);
-  const closeAll = () => Promise.all([auth.close(), data.connection.close()]);
+  starting.defer(() => data.connection.close());
 
   const running = new Set<Promise<Response>>();
+  // A pool never ends, or breaks, when it is closed under a transaction.
+  starting.defer(async () => void (await Promise.allSettled(running)));
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
     // A mail is there before what it belongs to is committed; whoever looks it up acts on both.
@@ -76,31 +80,19 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       return mailbox.search(c, next);
     })
     .all('*', (c) => {
-      const app = c.req.path.startsWith('/auth/v1') ? auth.app : data;
+      const app = c.req.path.startsWith('/auth/v1') ? auth : data;
       const answer = app.fetch(c.req.raw, { peerAddress: c.env.incoming.socket.remoteAddress ?? null });
       running.add(answer);
       return answer.finally(() => running.delete(answer));
     });
-  const listeners: Listener[] = [];
-  const stop = async () => {
-    await Promise.all(listeners.map((listener) => listener.close()));
-    // A pool never ends, or breaks, when it is closed under a transaction.
-    await Promise.allSettled(running);
-    await closeAll();
-  };
-  let url = '';
-  try {
-    const api = await listen(routes.fetch, options.port, '127.0.0.1');
-    listeners.push(api);
-    url = api.url;
-    if (options.host === undefined) return { url, publicUrl: url, stop };
-    const files = await listen(filesAlone(routes.fetch), api.port, options.host);
-    listeners.push(files);
-    return { url, publicUrl: files.url, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const api = await listen(routes.fetch, options.port, '127.0.0.1');
+  starting.defer(api.close);
+  url = api.url;
+  const { host } = options;
+  const files = host === undefined ? api : await listen(filesAlone(routes.fetch), api.port, host);
+  starting.defer(files.close);
+  const started = starting.move();
+  return { url, publicUrl: files.url, stop: () => started.disposeAsync() };
 }
 
 /** Starts the data API of a read replica: there is no more to one. */
@@ -124,8 +116,8 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions(),
   });
-  const sql = postgres(as('supabase_auth_admin', databaseUrl), { max: 1, onnotice() {} });
-  const app = new App({
+  const sql = connection.driver;
+  return new App({
     connection,
     api: { enabled: false },
     storage: { enabled: false },
@@ -163,10 +155,6 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       },
     },
   });
-  const close = async () => {
-    await Promise.all([connection.close(), sql.end({ timeout: 1 })]);
-  };
-  return { app, close };
 }
 
 /** One of the mails that `supabase start` sends, too. */

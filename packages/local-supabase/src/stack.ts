@@ -1,13 +1,12 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { type ApiOptions, startApi } from './api.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { requireFreePorts } from './free-port.ts';
 import { LOCAL_KEYS } from './keys.ts';
 import { migrationDrift } from './migrations.ts';
-import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
+import { startPostgres, stopLeftover } from './postgres.ts';
 import { removeFolder } from './postgres-files.ts';
 
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
@@ -27,7 +26,7 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export interface StackOptions {
+export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 'signing' | 'host'> {
   /** Database and storage objects; made when missing, and ours alone while the stack runs. */
   dataDir: string;
   /** 0 picks a free one. */
@@ -39,16 +38,10 @@ export interface StackOptions {
   fresh?: boolean;
   /** False trades safety against power loss for speed, for stacks that are thrown away. */
   durable?: boolean;
-  /** Whether new users must confirm their address before they can sign in. */
-  emailConfirmations?: boolean;
-  /** What access tokens are signed with: ES256 unless said otherwise. */
-  signing?: SigningAlgorithm;
   /** Told what is being done, and later what is mailed, one line each. */
   log?: (line: string) => void;
   /** Told what is odd, but keeps nothing from starting. */
   warn?: (line: string) => void;
-  /** Another address of this machine, at which the files' public and signed addresses, and nothing else, are served too. */
-  host?: string | undefined;
 }
 
 /**
@@ -56,83 +49,46 @@ export interface StackOptions {
  * @throws an Error of one sentence when a port or the folder is in use; what had started is ended again
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
+  const { apiPort, databasePort, durable = true, log = () => {}, warn = () => {} } = options;
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   // The account that runs Postgres for root has to pass through.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
-  const unlock = lockFolder(dataDir);
-  try {
-    return await startLocked({ ...options, dataDir }, unlock);
-  } catch (error) {
-    unlock();
-    throw error;
-  }
-}
-
-async function startLocked(options: StackOptions, unlock: () => void): Promise<Stack> {
-  const { log = () => {} } = options;
-  const database = join(options.dataDir, 'postgres');
-  const storageDir = join(options.dataDir, 'storage');
+  await using starting = new AsyncDisposableStack();
+  starting.defer(lockFolder(dataDir));
+  const database = join(dataDir, 'postgres');
+  const storageDir = join(dataDir, 'storage');
   await stopLeftover(database);
   // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
-  await requireFreePorts({
-    ...options.otherPorts,
-    SUPABASE_PORT: options.apiPort,
-    SUPABASE_DB_PORT: options.databasePort,
-  });
+  await requireFreePorts({ ...options.otherPorts, SUPABASE_PORT: apiPort, SUPABASE_DB_PORT: databasePort });
   if (options.fresh) {
     removeFolder(database);
     rmSync(storageDir, { recursive: true, force: true });
   }
   log('Starting PostgreSQL');
-  const { databasePort: port, durable = true } = options;
-  const postgres = await startPostgres({ dataDir: database, port, durable });
-  if (!postgres.folder.startsWith(database)) {
+  const postgres = await startPostgres({ dataDir: database, port: databasePort, durable });
+  starting.defer(postgres.stop);
+  const { databaseUrl, exited, folder } = postgres;
+  if (!folder.startsWith(database))
     log(
-      `The database is in ${postgres.folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
+      `The database is in ${folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
     );
-  }
-  const { apiPort, warn = () => {} } = options;
-  return startServices(postgres, { ...options, storageDir, port: apiPort, log, warn }, unlock).catch(
-    async (error: unknown) => {
-      await postgres.stop();
-      throw error;
-    },
-  );
-}
-
-async function startServices(
-  postgres: Postgres,
-  options: Omit<ApiOptions, 'databaseUrl'> & Required<Pick<StackOptions, 'log' | 'warn'>>,
-  unlock: () => void,
-): Promise<Stack> {
-  const { databaseUrl, exited } = postgres;
-  const { log } = options;
   await prepareDatabase(databaseUrl);
-  await applyMigrations(databaseUrl, options);
+  await applyMigrations(databaseUrl, log, warn);
   log('Starting Auth, the data API and Storage');
-  const api = await startApi({ ...options, databaseUrl });
-  return {
-    apiUrl: api.url,
-    publicUrl: api.publicUrl,
-    databaseUrl,
-    ...LOCAL_KEYS,
-    exited,
-    async stop() {
-      await api.stop();
-      await postgres.stop();
-      unlock();
-    },
-  };
+  const api = await startApi({ ...options, databaseUrl, storageDir, port: apiPort });
+  starting.defer(api.stop);
+  const started = starting.move();
+  const { url: apiUrl, publicUrl } = api;
+  return { apiUrl, publicUrl, databaseUrl, ...LOCAL_KEYS, exited, stop: () => started.disposeAsync() };
 }
 
 const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
 const NEW_MIGRATION = 'npm run migration -- name_of_the_change';
 
-async function applyMigrations(
-  databaseUrl: string,
-  { log, warn }: Required<Pick<StackOptions, 'log' | 'warn'>>,
-): Promise<void> {
+type Tell = (line: string) => void;
+
+async function applyMigrations(databaseUrl: string, log: Tell, warn: Tell): Promise<void> {
   const { changed, missing, pending, late } = await migrationDrift(databaseUrl);
   // The CLI would advise to change the history, which leaves what they did in the database.
   if (missing.length > 0)

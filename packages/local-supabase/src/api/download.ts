@@ -5,7 +5,7 @@ import { invalidRange, objectNotFound } from './storage-errors.ts';
 
 /**
  * Serves an object as Storage does: whole, one byte range of it, or only its headers.
- * @param caching the headers that say how long the answer may be kept
+ * @param caching the headers that say how long the answer may be kept; those of the object unless given
  * @throws StorageError when its file is missing, and for a range that it has not
  */
 export async function download(
@@ -13,7 +13,7 @@ export async function download(
   bucket: string,
   row: ObjectRow,
   request: Request,
-  caching: Record<string, string>,
+  caching: Record<string, string> = { 'Cache-Control': row.metadata?.cacheControl ?? 'no-cache' },
 ): Promise<Response> {
   const size = await files.size(bucket, row.name);
   if (size === undefined) throw objectNotFound();
@@ -24,9 +24,8 @@ export async function download(
     ETag: eTag,
     'Last-Modified': lastModified.toUTCString(),
     'Accept-Ranges': 'bytes',
+    'Content-Type': row.metadata?.mimetype ?? 'application/octet-stream',
   });
-
-  headers.set('Content-Type', row.metadata?.mimetype ?? 'application/octet-stream');
   const wanted = request.headers.get('range');
   const range = wanted === null ? undefined : onlyRange(size, wanted);
   headers.set('Content-Length', String(range ? range.end - range.start + 1 : size));

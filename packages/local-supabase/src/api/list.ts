@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { type Storage, storageCaller } from './storage-caller.ts';
+import { asCaller, type Storage, storageCaller } from './storage-caller.ts';
 import { requestBody } from './storage-errors.ts';
 
 const List = z.object({
@@ -11,17 +11,13 @@ const List = z.object({
 });
 
 /** What lies directly in one folder of a bucket, by name, without that of the folder; folders below it have no id. */
-export async function list({ connection }: Storage, c: Context, bucket: string): Promise<Response> {
+export async function list(storage: Storage, c: Context, bucket: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
   const { prefix, limit, offset } = requestBody(List, await c.req.json().catch(() => undefined));
   const folder = prefix.replace(/^\/+|\/+$/g, '');
   const within = folder === '' ? '' : `${folder}/`;
   const depth = within.split('/').length;
-  const vars = {
-    auth: { role: caller.role, jwt: caller.jwt },
-    storage: { operation: 'storage.object.list' },
-  };
-  const { rows } = await connection.withContext(vars, (db) =>
+  const { rows } = await asCaller(storage, caller, 'storage.object.list', (db) =>
     sql`
       with found as (
         select path_tokens[${depth}::int] as part, array_length(path_tokens, 1) > ${depth}::int as below,

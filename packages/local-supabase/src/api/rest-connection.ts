@@ -79,18 +79,16 @@ export class RestConnection extends PostgresConnection {
       await apply(settings, transaction);
       return run(transaction);
     }
-    const undo = new Undo<T>();
     try {
       if (request) this.#loseConnection();
       return await this.#requests.kysely.transaction().execute(async (db) => {
         await apply(settings, db);
         if (rpc?.readOnly) await sql`set local transaction_read_only = on`.execute(db);
-        undo.result = await run(request ? writingJson(db) : db);
-        if (forceRollback) throw undo;
-        return undo.result;
+        const result = await run(request ? writingJson(db) : db);
+        if (forceRollback) await sql`rollback and chain`.execute(db);
+        return result;
       });
     } catch (error) {
-      if (error === undo) return undo.result as T;
       const { role, 'request.path': path } = settings;
       const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
       if (rejected instanceof HTTPException) return rejected.getResponse() as T;
@@ -127,10 +125,6 @@ export class RestConnection extends PostgresConnection {
   override async close(): Promise<void> {
     await Promise.all([super.close(), this.#requests.close()]);
   }
-}
-
-class Undo<T> extends Error {
-  result: T | undefined;
 }
 
 /** Storage, too, runs as its caller. */

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
-import type { RestConnection } from './rest-connection.ts';
-import { accessDenied, noAuthorization } from './storage-errors.ts';
+import type { Database, RestConnection } from './rest-connection.ts';
+import { accessDenied, noAuthorization, objectNotFound } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
 /** Where objects are: their rows in the database, their bytes in files. */
@@ -39,34 +40,37 @@ export async function storageCaller(headers: Headers): Promise<StorageCaller> {
   return { role: String(known.claims['role']), sub: null, jwt: known.claims };
 }
 
+/** Runs statements in one transaction, under the caller's policies, which may ask what for. */
+export const asCaller = <T>(
+  { connection }: Storage,
+  { role, jwt }: StorageCaller,
+  operation: string,
+  run: (db: Database) => Promise<T>,
+  options?: { forceRollback: boolean },
+): Promise<T> => connection.withContext({ auth: { role, jwt }, storage: { operation } }, run, options);
+
 /** One row of `storage.objects`, as far as it is served. */
 export interface ObjectRow {
   name: string;
   metadata: { mimetype?: string; cacheControl?: string; eTag?: string; lastModified?: string } | null;
 }
 
-/** Those of the named objects that the caller may see, under the caller's policies; all of them without a caller. */
-export async function findObjects(
-  connection: RestConnection,
+/**
+ * Finds an object that the caller may see; any, without a caller.
+ * @throws StorageError where there is none
+ */
+export async function findObject(
+  storage: Storage,
   bucket: string,
-  names: string[],
+  name: string,
   caller?: StorageCaller,
-  operation?: string,
-): Promise<ObjectRow[]> {
-  if (!caller) {
-    const sql = connection.driver;
-    return await sql<ObjectRow[]>`
-      select name, metadata from storage.objects where bucket_id = ${bucket} and name in ${sql(names)}`;
-  }
-  const vars = { auth: { role: caller.role, jwt: caller.jwt }, storage: { operation } };
-  return connection.withContext(vars, (db) =>
-    db
-      .withSchema('storage')
-      .withTables<{ objects: ObjectRow & { bucket_id: string } }>()
-      .selectFrom('objects')
-      .select(['name', 'metadata'])
-      .where('bucket_id', '=', bucket)
-      .where('name', 'in', names)
-      .execute(),
-  );
+  operation = '',
+): Promise<ObjectRow> {
+  const query = sql<ObjectRow>`
+    select name, metadata from storage.objects where bucket_id = ${bucket} and name = ${name}`;
+  const { rows } = caller
+    ? await asCaller(storage, caller, operation, (db) => query.execute(db))
+    : await query.execute(storage.connection.kysely);
+  if (!rows[0]) throw objectNotFound();
+  return rows[0];
 }

@@ -35,13 +35,13 @@ export const accessDenied = (message: string) =>
   new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
-/** What a rejected or failed statement on the storage tables means to the caller. */
-export function fromDatabase(error: unknown): unknown {
+/** @throws what a rejected or failed statement on the storage tables means to the caller */
+export function rejectUpload(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === '42501') return accessDenied('new row violates row-level security policy');
+  if (code === '42501') throw accessDenied('new row violates row-level security policy');
   if (code === '23505')
-    return new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
-  return error;
+    throw new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
+  throw error;
 }
 
 /**

@@ -7,12 +7,11 @@ import { isStudio } from './access.ts';
 import { download } from './download.ts';
 import { list } from './list.ts';
 import { RESUMABLE, resumableUploads } from './resumable.ts';
-import { findObjects, type Storage, storageCaller } from './storage-caller.ts';
+import { findObject, type Storage, storageCaller } from './storage-caller.ts';
 import {
   bucketNotFound,
   invalidRequest,
   invalidUrlToken,
-  objectNotFound,
   requestBody,
   StorageError,
 } from './storage-errors.ts';
@@ -32,7 +31,7 @@ const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
   [['GET', 'HEAD'], /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
   [['GET', 'HEAD'], /^\/object\/authenticated\/([^/]+)\/(.+)$/, downloadAsCaller],
   [['GET', 'HEAD'], /^\/object\/(?!info\/|list\/|upload\/)([^/]+)\/(.+)$/, downloadAsCaller],
-  [['POST', 'PUT'], /^\/object\/(?!list\/|upload\/|info\/)([^/]+)\/(.+)$/, uploadAsCaller],
+  [['POST', 'PUT'], /^\/object\/(?!list\/|upload\/|info\/)([^/]+)\/(.+)$/, upload],
 ];
 
 /** Signs, serves and receives objects as Supabase Storage does. */
@@ -74,11 +73,10 @@ function decode(part: string): string {
 
 const Sign = z.object({ expiresIn: z.int().min(1) });
 
-async function signOne({ connection }: Storage, c: Context, bucket: string, name: string): Promise<Response> {
+async function signOne(storage: Storage, c: Context, bucket: string, name: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn } = requestBody(Sign, await c.req.json().catch(() => undefined));
-  const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.sign');
-  if (!row) throw objectNotFound();
+  await findObject(storage, bucket, name, caller, 'storage.object.sign');
   return c.json({ signedURL: await signedUrl(bucket, name, expiresIn) });
 }
 
@@ -91,7 +89,7 @@ async function signedUrl(bucket: string, name: string, seconds: number): Promise
   return `/object/sign/${bucket}/${name}?token=${token}`;
 }
 
-async function downloadSigned({ connection, files }: Storage, c: Context, bucket: string, name: string) {
+async function downloadSigned(storage: Storage, c: Context, bucket: string, name: string) {
   const token = c.req.query('token') ?? '';
   const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch((error: Error) => {
     throw invalidUrlToken(error.message);
@@ -99,32 +97,20 @@ async function downloadSigned({ connection, files }: Storage, c: Context, bucket
   if (payload['scope'] !== 'download' || payload['url'] !== `${bucket}/${name}`) {
     throw new StorageError(400, 'InvalidSignature', 'The signature is not valid for this object');
   }
-  const [row] = await findObjects(connection, bucket, [name]);
-  if (!row) throw objectNotFound();
   // No Cache-Control: how long the answer is good for is how long the address is.
   const expires = new Date((payload.exp ?? 0) * 1000).toUTCString();
-  return download(files, bucket, row, c.req.raw, { Expires: expires });
+  const row = await findObject(storage, bucket, name);
+  return download(storage.files, bucket, row, c.req.raw, { Expires: expires });
 }
 
-async function downloadPublic({ connection, files }: Storage, c: Context, bucket: string, name: string) {
-  const [found] = await connection.driver`select public from storage.buckets where id = ${bucket}`;
+async function downloadPublic(storage: Storage, c: Context, bucket: string, name: string) {
+  const [found] = await storage.connection.driver`select public from storage.buckets where id = ${bucket}`;
   if (!found?.['public']) throw bucketNotFound();
-  const [row] = await findObjects(connection, bucket, [name]);
-  if (!row) throw objectNotFound();
-  return download(files, bucket, row, c.req.raw, {
-    'Cache-Control': row.metadata?.cacheControl ?? 'no-cache',
-  });
+  return download(storage.files, bucket, await findObject(storage, bucket, name), c.req.raw);
 }
 
-async function downloadAsCaller({ connection, files }: Storage, c: Context, bucket: string, name: string) {
+async function downloadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {
   const caller = await storageCaller(c.req.raw.headers);
-  const [row] = await findObjects(connection, bucket, [name], caller, 'storage.object.get_authenticated');
-  if (!row) throw objectNotFound();
-  return download(files, bucket, row, c.req.raw, {
-    'Cache-Control': row.metadata?.cacheControl ?? 'no-cache',
-  });
-}
-
-async function uploadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {
-  return upload(storage, c, await storageCaller(c.req.raw.headers), bucket, name);
+  const row = await findObject(storage, bucket, name, caller, 'storage.object.get_authenticated');
+  return download(storage.files, bucket, row, c.req.raw);
 }

@@ -3,8 +3,8 @@ import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { describe } from './objects.ts';
 import type { Database } from './rest-connection.ts';
-import type { Storage, StorageCaller } from './storage-caller.ts';
-import { bucketNotFound, fromDatabase, invalidRequest, StorageError } from './storage-errors.ts';
+import { asCaller, type Storage, type StorageCaller, storageCaller } from './storage-caller.ts';
+import { bucketNotFound, invalidRequest, rejectUpload, StorageError } from './storage-errors.ts';
 
 // The characters that Storage accepts in an object's name.
 const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
@@ -23,13 +23,8 @@ export interface NewObject {
  * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
  * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies reject
  */
-export async function upload(
-  storage: Storage,
-  c: Context,
-  caller: StorageCaller,
-  bucket: string,
-  name: string,
-): Promise<Response> {
+export async function upload(storage: Storage, c: Context, bucket: string, name: string): Promise<Response> {
+  const caller = await storageCaller(c.req.raw.headers);
   const bytes = await c.req.arrayBuffer().catch(() => {
     throw invalidRequest('The body could not be read to its end');
   });
@@ -73,15 +68,12 @@ export async function checkLimits(
  * @throws StorageError for a name already taken, and rows that the policies reject
  */
 export async function checkPermission(
-  { connection }: Storage,
+  storage: Storage,
   caller: StorageCaller,
   object: NewObject,
 ): Promise<void> {
-  await connection
-    .withContext(contextOf(caller), (db) => insertRow(db, caller, object, 0), { forceRollback: true })
-    .catch((error: unknown) => {
-      throw fromDatabase(error);
-    });
+  const insert = (db: Database) => insertRow(db, caller, object, 0);
+  await asCaller(storage, caller, UPLOAD, insert, { forceRollback: true }).catch(rejectUpload);
 }
 
 /**
@@ -89,27 +81,21 @@ export async function checkPermission(
  * @throws StorageError for a name already taken, and rows that the policies reject
  */
 export async function store(
-  { connection, files }: Storage,
+  storage: Storage,
   caller: StorageCaller,
   object: NewObject,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
-  return await connection
-    .withContext(contextOf(caller), async (db) => {
-      const id = await insertRow(db, caller, object, bytes.length);
-      // Inside the transaction: without its file the row must not stay.
-      await files.write(object.bucket, object.name, bytes);
-      return id;
-    })
-    .catch((error: unknown) => {
-      throw fromDatabase(error);
-    });
+  const insert = async (db: Database) => {
+    const id = await insertRow(db, caller, object, bytes.length);
+    // Inside the transaction: without its file the row must not stay.
+    await storage.files.write(object.bucket, object.name, bytes);
+    return id;
+  };
+  return await asCaller(storage, caller, UPLOAD, insert).catch(rejectUpload);
 }
 
-const contextOf = ({ role, jwt }: StorageCaller) => ({
-  auth: { role, jwt },
-  storage: { operation: 'storage.object.upload' },
-});
+const UPLOAD = 'storage.object.upload';
 
 async function insertRow(
   db: Database,

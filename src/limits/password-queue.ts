@@ -78,8 +78,9 @@ function createPermits(permits: number, redis: SharedRedis) {
 }
 
 /**
- * The queue of calls that hash a password at Auth, which serves few at a time and gives up after 10 s. No account and no client
- * has more than a quarter of the permits, no network more than half, so that nobody keeps others waiting.
+ * The queue of calls that hash a password at Auth, which serves few at a time and gives up after 10 s. No account, client or
+ * network has more than a quarter of the permits, so that nobody keeps others waiting: whoever has its share in flight does not
+ * stand in the line of all, but in its own.
  * @param permits how many calls may be in flight in this process, and with Redis in all processes together
  */
 export function createPasswordQueue(
@@ -90,7 +91,7 @@ export function createPasswordQueue(
   const quarter = Math.ceil(permits / 4);
   const ofAccount = createQueues(quarter);
   const ofClient = createQueues(quarter);
-  const ofNetwork = createQueues(Math.ceil(permits / 2));
+  const ofNetwork = createQueues(quarter);
   const ofAll = createQueue(permits);
   const withPermit = redis && createPermits(permits, redis);
 

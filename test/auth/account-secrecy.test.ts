@@ -87,7 +87,7 @@ describe('whether an address has an account', () => {
       names.map((call) => [call, { unknown: [], unconfirmed: [], confirmed: [], banned: [] }]),
     ) as Map<string, Record<Kind, number[]>>;
     const seen = new Map(names.map((call) => [call, new Set<string>()]));
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 40; round++) {
       // Each call has an address of its own: two for one address may wait for each other.
       const asking = names.flatMap((call) => inTurn(kinds, round).map((kind) => ({ call, kind })));
       const made = await Promise.all(

@@ -110,11 +110,14 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     const sql = postgres(`postgresql://supabase_admin@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`, {
       max: 1,
     });
-    for (let round = 0; round < 60 && !ended; round++)
-      await sql`
+    for (let round = 0; round < 60 && !ended; round++) {
+      const terminated = sql`
         select pg_terminate_backend(pid) from pg_stat_activity
-        where backend_type = 'client backend' and pid <> pg_backend_pid()`.catch(() => {});
-    await sql.end();
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      // With its server the query may go unanswered.
+      await Promise.race([terminated.catch(() => {}), dev.exited]);
+    }
+    await sql.end({ timeout: 1 });
     stopped = true;
     await Promise.all(clients);
     // Whole: it serves, and can be ended.

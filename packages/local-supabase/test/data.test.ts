@@ -1,4 +1,4 @@
-import { describe, expect, inject } from 'vitest';
+import { describe, expect } from 'vitest';
 import { makeObjects } from './objects.ts';
 import { test } from './supabase.ts';
 
@@ -27,18 +27,6 @@ describe('a request', () => {
     const ask = (length: number) => supabase.call(`/rest/v1/rpc/data_me?name=${'a'.repeat(length)}`);
     expect((await ask(40_000)).body.code).toBe('PGRST202');
     await expect(ask(60_000)).rejects.toThrow('fetch failed');
-  });
-
-  test('meets each connection that the database has closed once, with 503', async ({ supabase, skip }) => {
-    if (!inject('stack').embedded) skip('It would fail requests of other tests.');
-    expect((await supabase.rpc('data_me')).status).toBe(200);
-    const closed = await supabase.sql`
-      select pg_terminate_backend(pid, 10_000) from pg_stat_activity where usename = 'authenticator'`;
-    for (const _ of closed) {
-      const { status, headers, body } = await supabase.rpc('data_me');
-      expect([status, headers.get('retry-after'), body.code]).toEqual([503, '0', '57P01']);
-    }
-    expect((await supabase.rpc('data_me')).status).toBe(200);
   });
 });
 

@@ -28,7 +28,7 @@ test('requests meet each connection that the database has closed once, with 503'
   expect(closed.length).toBeGreaterThan(0);
   for (const _ of closed) {
     const answer = await ask();
-    const { code } = await answer.json();
+    const { code } = (await answer.json()) as { code: string };
     expect([answer.status, answer.headers.get('retry-after'), code]).toEqual([503, '0', '57P01']);
   }
   expect((await ask()).status).toBe(200);

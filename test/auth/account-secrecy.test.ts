@@ -78,10 +78,10 @@ function expectSameTime(what: string, times: readonly number[][]) {
 }
 
 describe('whether an address has an account', () => {
-  test('shows neither in statuses, bodies and headers nor in the median time of any answer', async ({
-    project: { api, url },
-    sql,
-  }) => {
+  // Tried twice: a busy machine moves the medians of one run, a difference that is there those of both.
+  test('shows neither in statuses, bodies and headers nor in the median time of any answer', {
+    retry: 1,
+  }, async ({ project: { api, url }, sql }) => {
     const names = Object.keys(calls) as (keyof typeof calls)[];
     const took = new Map(
       names.map((call) => [call, { unknown: [], unconfirmed: [], confirmed: [], banned: [] }]),

@@ -78,8 +78,7 @@ test('the player has at most 900 lines, styles included, and no file more than 2
   expect(lines.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(900);
 });
 
-// Tried twice: the gateway of npm run dev starts anew whenever a test beside this one touches its source.
-describe.runIf(inject('stack').embedded)('the player of npm run dev', { retry: 1 }, () => {
+describe.runIf(inject('stack').embedded)('the player of npm run dev', () => {
   let env: Awaited<ReturnType<typeof devEnvironment>> & Record<string, string>;
   let dev: ReturnType<typeof run>;
   let url: string;

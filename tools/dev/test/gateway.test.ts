@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect, inject } from 'vitest';
 import { fixture } from '../../../test/support/fixture.ts';
 import { freePort } from '../../../test/support/ports.ts';
-import { occupy } from '../../../test/support/processes.ts';
+import { childrenOf, occupy } from '../../../test/support/processes.ts';
 import type { Gateway } from '../gateway.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -77,7 +77,7 @@ describe('the gateway of npm run dev', () => {
     expect(logged).toEqual(Array(3).fill('health.ts changed: restarting the gateway'));
   });
 
-  test('waits for the next change when a file is saved with a mistake', async ({ checkout }) => {
+  test('waits for the next change when it ends, by a mistake in a file or by a signal', async ({ checkout }) => {
     const { gateway, logged, url } = await checkout.start();
     await gateway.ready();
     const file = join(checkout.folder, 'src/routes/home.ts');
@@ -85,6 +85,14 @@ describe('the gateway of npm run dev', () => {
     await replace(file, `${source}\n}`);
     await expect.poll(() => logged.at(-1)).toMatch(/It restarts when/);
     expect(await statusAt(url)).toBeUndefined();
+    await replace(file, source);
+    await expect.poll(() => statusAt(url)).toBe(200);
+
+    const server = childrenOf(process.pid)
+      .flatMap(({ pid }) => childrenOf(pid))
+      .find(({ command }) => command.endsWith('tools/dev/server.ts'));
+    process.kill(server?.pid ?? 0, 'SIGKILL');
+    await expect.poll(() => logged.filter((line) => line.includes('It restarts when'))).toHaveLength(2);
     await replace(file, source);
     await expect.poll(() => statusAt(url)).toBe(200);
   });

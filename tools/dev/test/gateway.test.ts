@@ -77,7 +77,9 @@ describe('the gateway of npm run dev', () => {
     expect(logged).toEqual(Array(3).fill('health.ts changed: restarting the gateway'));
   });
 
-  test('waits for the next change when it ends, by a mistake in a file or by a signal', async ({ checkout }) => {
+  test('waits for the next change when it ends, by a mistake in a file or by a signal', async ({
+    checkout,
+  }) => {
     const { gateway, logged, url } = await checkout.start();
     await gateway.ready();
     const file = join(checkout.folder, 'src/routes/home.ts');

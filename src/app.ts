@@ -21,6 +21,7 @@ import { limitsOfAttempts } from './limits/table.ts';
 import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
+import { catalogueEndpoints } from './routes/catalogue.ts';
 import { categoryEndpoints } from './routes/categories.ts';
 import { configEndpoints } from './routes/config.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
@@ -43,6 +44,7 @@ export const endpoints = [
   ...meEndpoints,
   ...homeEndpoints,
   ...categoryEndpoints,
+  ...catalogueEndpoints,
 ];
 
 const withoutToken = endpoints.filter(({ guard }) => guard === 'none');

@@ -34,7 +34,7 @@ const latest = Date.UTC(10_000, 0) - 1;
 
 /**
  * The cursor of GET /sounds: an ISO 8601 date-time of the years 1970 to 9999, without an offset in UTC. One that was cut to the
- * second finds its sound in the database: `private.sounds_in_list_order`.
+ * second finds its sound in the database: `private.list_position`.
  * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
 export const cursor = z
@@ -48,12 +48,58 @@ export const cursor = z
   // What a JSON Schema can say of it.
   .meta({ override: { pattern: '^[\\dWw-]+[Tt ]\\d' } });
 
+/** The orders of GET /sounds besides its own. */
+export const soundOrder = z.enum(
+  ['newest', 'title', 'popular'],
+  'must be newest, title or popular, given once',
+);
+
+/** A position in such an order: its name, key and moment of a sound, and when a popular order was made. */
+const soundPosition = z
+  .tuple([
+    soundOrder,
+    exactText(1000),
+    z.iso.datetime({ offset: true }),
+    z.iso.datetime({ offset: true }).nullable(),
+  ])
+  .refine(([order, key]) => order !== 'popular' || /^\d{1,16}$/.test(key));
+
+const jsonOf = (value: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(value, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+};
+
+/** The cursor of GET /sounds in any order: a date-time, or the position that `soundCursorAt` has written. */
+export const soundCursor = z
+  .string({ error: 'must be given once' })
+  .max(4000, wrong)
+  .transform((value, check) => {
+    const position = soundPosition.safeParse(jsonOf(value)).data;
+    if (position !== undefined) return position;
+    const { data, error } = cursor.safeParse(value);
+    if (data !== undefined) return data;
+    check.addIssue(error?.issues[0]?.message ?? wrong);
+    return z.NEVER;
+  })
+  .meta({ override: { minLength: 1, maxLength: 4000 } });
+
+/** @returns what `soundCursor` reads */
+export const soundCursorAt = (position: string | null | z.infer<typeof soundPosition>) =>
+  Array.isArray(position) ? Buffer.from(JSON.stringify(position)).toString('base64url') : position;
+
+/** @returns whether the cursor is of this order; undefined is the list's own */
+export const isOfOrder = (cursor: z.output<typeof soundCursor>, order?: z.infer<typeof soundOrder>) =>
+  (Array.isArray(cursor) ? cursor[0] : undefined) === order;
+
 /** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
 export const nextCursor = z.string().meta({
   description:
-    'Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time: keep it as text, it is a position and ' +
-    'not a time to calculate with.',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+    'Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time, with `sort` any text: keep it as it is, it ' +
+    'is a position and not a time to calculate with.',
+  pattern: '^[A-Za-z0-9_:.-]+$',
   examples: ['2026-06-23T09:30:00.000Z'],
 });
 

@@ -80,3 +80,48 @@ export const uuid = z
   .guid('must be a UUID')
   .transform((value) => value.toLowerCase())
   .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });
+
+/** A query parameter of seconds, up to a day. */
+export const querySeconds = z
+  .string({ error: 'must be given once' })
+  .regex(/^\d{1,5}(\.\d{1,6})?$/, 'must be a number of seconds from 0 to 86400')
+  .transform(Number)
+  .refine((value) => value <= 86_400, 'must be a number of seconds from 0 to 86400')
+  .meta({
+    override: ({ jsonSchema }) => {
+      Object.assign(jsonSchema, { type: 'number', minimum: 0, maximum: 86_400 });
+      delete jsonSchema.pattern;
+    },
+  });
+
+/** A list of ids without repetitions, in their order. */
+export const uuids = (max: number) =>
+  z
+    .array(uuid, 'must be a list of ids')
+    .min(1, 'must have at least one id')
+    .max(max, `must have at most ${max} ids`)
+    .transform((ids) => [...new Set(ids)]);
+
+/** A query parameter with ids that are separated by commas. */
+export const queryUuids = (max: number) =>
+  z
+    .string({ error: 'must be given once' })
+    .transform((value) => value.split(','))
+    .pipe(uuids(max))
+    .meta({
+      param: { style: 'form', explode: false },
+      override: { type: 'array', items: { type: 'string', format: 'uuid' }, minItems: 1, maxItems: max },
+    });
+
+/** A query parameter that may be repeated. */
+export const repeatable = (max: number) =>
+  z
+    .union([z.string().transform((value) => [value]), z.array(z.string())])
+    .pipe(z.array(text(100)).max(max, `must be given at most ${max} times`))
+    .meta({
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.anyOf;
+        const items = { type: 'string', minLength: 1, maxLength: 100 };
+        Object.assign(jsonSchema, { type: 'array', items, maxItems: max });
+      },
+    });

@@ -87,3 +87,38 @@ export const SoundDetail = Sound.extend({
     examples: [signedUrlLifetimeSeconds],
   }),
 }).meta({ id: 'SoundDetail' });
+
+const SoundFile = z
+  .object({
+    url: z.string().meta({
+      description: 'Signed URL; range requests work. Begin the download before it expires.',
+      examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
+    }),
+    expires_at: z
+      .int()
+      .meta({ description: 'Unix timestamp at which the URL expires.', examples: [1782207300] }),
+    content_type: z
+      .string()
+      .nullable()
+      .meta({ examples: ['audio/mp4'] }),
+    bytes: z
+      .int()
+      .nullable()
+      .meta({ examples: [1048576] }),
+    version: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Another one when the content has changed.',
+        examples: ['d41d8cd98f00b204e9800998ecf8427e'],
+      }),
+  })
+  .meta({ id: 'SoundFile' });
+
+export const SoundFiles = z
+  .object({
+    id: soundId,
+    audio: SoundFile.nullable().meta({ description: 'Null when there is no file.' }),
+    cover: SoundFile.nullable(),
+  })
+  .meta({ id: 'SoundFiles' });

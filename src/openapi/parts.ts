@@ -8,6 +8,7 @@ import type {
 import { apiBase } from '../endpoint.ts';
 import { reasonsOfCode } from '../error-reasons.ts';
 import { type ErrorCode, envelope, statusOfCode } from '../errors.ts';
+import { soundOrder } from '../model/cursor.ts';
 
 // What every endpoint has in common: the parts of the document that no single declaration can say.
 
@@ -46,6 +47,7 @@ export const tags = [
   { name: 'me', 'x-displayName': 'Caller', description: 'Who the caller is: profile and customer record.' },
   { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
   { name: 'categories', 'x-displayName': 'Categories', description: 'The tree of intentions.' },
+  { name: 'catalogue', 'x-displayName': 'Catalogue', description: 'For apps that keep a copy of all of it.' },
 ];
 
 const headers: Record<string, ZodOpenApiHeaderObject> = {
@@ -171,7 +173,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-/** Of headers, whose schemas are not made from declarations. */
+/** Of headers and parameters, whose schemas get no name from a declaration. */
 const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
 
 /** @param fields what X-Error-Field may name */
@@ -180,6 +182,7 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
     UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
     RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
+    SoundOrder: enumSchema(soundOrder.options),
     // Open: an enumeration would make every new field break the clients that were generated before.
     ErrorField: { type: 'string', examples: [...fields] },
   },

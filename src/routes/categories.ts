@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 
-const SubCategory = z
+export const SubCategory = z
   .object({
     id: z.string().meta({ examples: ['b1c7a1f4-2f0a-4c55-8a0e-0f8f6f3f5d11'] }),
     name: z.string().meta({ examples: ['Singing bowls'] }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { SoundPreview } from '../model/sound.ts';
 
-const HomeSection = z
+export const HomeSection = z
   .object({
     id: z.guid().meta({ examples: ['9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60'] }),
     slug: z.string().meta({ examples: ['new-this-week'] }),

@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
-import { cursor, nextCursor } from '../model/cursor.ts';
-import { optionalQueryText, pageSize, queryBoolean, uuid } from '../model/fields.ts';
-import { Sound, SoundDetail, signedUrlLifetimeSeconds } from '../model/sound.ts';
+import { isOfOrder, nextCursor, soundCursor, soundCursorAt, soundOrder } from '../model/cursor.ts';
+import {
+  body,
+  optionalQueryText,
+  pageSize,
+  queryBoolean,
+  querySeconds,
+  queryUuids,
+  repeatable,
+  uuid,
+  uuids,
+} from '../model/fields.ts';
+import { Sound, SoundDetail, SoundFiles, signedUrlLifetimeSeconds } from '../model/sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
@@ -14,7 +24,69 @@ const SoundPage = z
   })
   .meta({ id: 'SoundListResponse' });
 
-type SoundPage = z.infer<typeof SoundPage>;
+/** What public.list_sounds returns. */
+type StoredPage = {
+  data: z.infer<typeof Sound>[];
+  next_cursor: Parameters<typeof soundCursorAt>[0];
+};
+
+/** What public.list_sound_files returns. */
+type StoredFile = { path: string; version: string | null; content_type: string | null; bytes: number | null };
+type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null }[];
+
+const SoundQuery = z
+  .object({
+    category: optionalQueryText(100).meta({
+      description: 'Only sounds of the category with this slug, a parent intention or a sub-intention.',
+    }),
+    include_children: queryBoolean.optional().meta({
+      description: 'With a parent intention as `category`: also sounds of its sub-intentions.',
+    }),
+    featured: queryBoolean.optional().meta({
+      description: 'true: only featured sounds. false: only sounds that are not.',
+    }),
+    search: optionalQueryText(100).meta({
+      description:
+        'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
+    }),
+    tag: repeatable(10)
+      .optional()
+      .meta({ description: 'Only sounds with this tag; repeated: with all of them.', examples: [['calm']] }),
+    min_duration: querySeconds.optional().meta({ description: 'Only sounds of at least so many seconds.' }),
+    max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most so many seconds.' }),
+    q: optionalQueryText(100).meta({
+      description:
+        'Words to find in title, tags, category and description, in any order, the best results first and on one page. A word may be ' +
+        'the beginning of one, and may have a typo. A blank value is ignored.',
+    }),
+    ids: queryUuids(100).optional().meta({
+      description: 'These sounds in this order, separated by commas; unknown and inactive ones are left out.',
+    }),
+    sort: soundOrder.optional().meta({
+      description: 'Another order; `popular` is by plays as they were at most an hour before the first page.',
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.type;
+        delete jsonSchema.enum;
+        jsonSchema.$ref = '#/components/schemas/SoundOrder';
+      },
+    }),
+    limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
+    cursor: soundCursor.optional().meta({
+      description:
+        'The `next_cursor` of the previous page with the same `sort`. Without `sort` an ISO 8601 date-time of the years 1970 to ' +
+        '9999 in any spelling.',
+      examples: ['2026-06-23T09:30:00.000Z'],
+    }),
+  })
+  .superRefine(({ ids, q, sort, cursor, ...others }, check) => {
+    const wrong = (field: string, message: string) =>
+      check.addIssue({ code: 'custom', path: [field], message });
+    if (ids && Object.values({ q, sort, cursor, ...others }).some((value) => value !== undefined))
+      wrong('ids', 'cannot be combined with other parameters');
+    if (q && (sort || cursor)) wrong('q', 'cannot be combined with sort or cursor');
+    if (cursor && !isOfOrder(cursor, sort))
+      wrong('cursor', 'must be the next_cursor of a page with the same sort');
+  });
 
 /** What public.get_sound returns: the Sound and the names of its files. */
 type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
@@ -31,35 +103,16 @@ export const soundEndpoints = [
       'appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. ' +
       '`data` is empty if nothing matches.',
     guard: 'bearer',
-    query: z.object({
-      category: optionalQueryText(100).meta({
-        description: 'Only sounds of the category with this slug, a parent intention or a sub-intention.',
-      }),
-      include_children: queryBoolean.optional().meta({
-        description: 'With a parent intention as `category`: also sounds of its sub-intentions.',
-      }),
-      featured: queryBoolean.optional().meta({
-        description: 'true: only featured sounds. false: only sounds that are not.',
-      }),
-      search: optionalQueryText(100).meta({
-        description:
-          'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
-      }),
-      limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
-      cursor: cursor.optional().meta({
-        description:
-          'The `next_cursor` of the previous page: an ISO 8601 date-time of the years 1970 to 9999 in any spelling.',
-        examples: ['2026-06-23T09:30:00.000Z'],
-      }),
-    }),
+    query: SoundQuery,
     response: SoundPage,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, query }) =>
-      (await context.data.service.call(caller, 'list_sounds', {
-        filters: JSON.stringify(query),
-      })) as SoundPage,
+    handle: async ({ context, caller, query }) => {
+      const filters = JSON.stringify(query);
+      const page = (await context.data.service.call(caller, 'list_sounds', { filters })) as StoredPage;
+      return { data: page.data, next_cursor: soundCursorAt(page.next_cursor) };
+    },
   }),
 
   endpoint({
@@ -99,6 +152,55 @@ export const soundEndpoints = [
           audio_url: audioUrl,
           audio_url_expires_in: signedUrlLifetimeSeconds,
         },
+      };
+    },
+  }),
+
+  endpoint({
+    method: 'post',
+    path: '/sounds/files',
+    operation: 'signSoundFiles',
+    summary: 'Signed URLs of many sounds',
+    description:
+      'For downloads: the files of up to 50 sounds, in the order asked for; unknown and inactive sounds are left out. The URLs are ' +
+      'valid for 5 minutes.',
+    guard: 'bearer',
+    body: body({ ids: uuids(50).meta({ examples: [['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42']] }) }).meta({
+      id: 'SoundFilesRequest',
+    }),
+    response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),
+    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
+    cache: 'no-store',
+    handle: async ({ context, caller, body: { ids } }) => {
+      const wanted = JSON.stringify({ ids });
+      const stored = (await context.data.service.call(caller, 'list_sound_files', { wanted })) as StoredFiles;
+      const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
+      const sign = async (bucket: string, files: (StoredFile | null)[]) => {
+        const paths = files.flatMap((file) => file?.path ?? []);
+        const urls = await context.files.signUrls(bucket, paths, signedUrlLifetimeSeconds);
+        return files.map((file) => {
+          const url = file && urls.get(file.path);
+          if (!url) return null;
+          const { path: _, ...rest } = file;
+          return { url, expires_at, ...rest };
+        });
+      };
+      const [audio, covers] = await Promise.all([
+        sign(
+          'audio',
+          stored.map((sound) => sound.audio),
+        ),
+        sign(
+          'covers',
+          stored.map((sound) => sound.cover),
+        ),
+      ]);
+      return {
+        data: stored.map(({ id }, index) => ({
+          id,
+          audio: audio[index] ?? null,
+          cover: covers[index] ?? null,
+        })),
       };
     },
   }),

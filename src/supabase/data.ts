@@ -25,8 +25,10 @@ type Arguments<Name extends FunctionName> =
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',
+  'list_catalogue_changes',
   'list_categories',
   'list_home_sections',
+  'list_sound_files',
   'list_sounds',
 ]);
 

@@ -163,14 +163,14 @@ isOneToOne: true
                   ]
                 },"sounds": {
                   Row: {
-                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"search_title": string,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
                   }
                   Update: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -223,6 +223,9 @@ isOneToOne: false
 "get_sound":
 { Args: { "wanted_sound": string }; Returns: Json
                            },
+"list_catalogue_changes":
+{ Args: { "filters"?: Json }; Returns: Json
+                           },
 "list_categories":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -234,6 +237,9 @@ isOneToOne: false
                            },
 "list_home_sections":
 { Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_sound_files":
+{ Args: { "wanted": Json }; Returns: Json
                            },
 "list_sounds":
 { Args: { "filters"?: Json }; Returns: Json

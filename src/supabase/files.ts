@@ -5,6 +5,10 @@ import type { Clients } from './clients.ts';
 
 /** Files of the project. They are signed with the secret key, after the row that names them came back as the caller's. */
 export function createFiles({ supabase: { url, publicUrl } }: Config, { service }: Clients) {
+  /** storage-js makes an address also of an answer that has none. */
+  const publicAddress = (signedUrl: string | null) =>
+    signedUrl?.includes('/object/sign/') ? signedUrl.replace(url, publicUrl) : null;
+
   return {
     /**
      * A signed address of a stored file, good for anyone who holds it.
@@ -16,10 +20,23 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
       const { data, error } = await service.storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
       // Storage names a missing file in the body of a 400.
       if (error instanceof StorageApiError && error.statusCode === '404') return null;
-      // storage-js makes an address also of an answer that has none.
-      if (error || !data.signedUrl.includes('/object/sign/'))
+      const signed = publicAddress(data?.signedUrl ?? null);
+      if (signed === null)
         throw serverError(new Error(`Storage did not sign ${bucket}/${path}`, { cause: error }));
-      return data.signedUrl.replace(url, publicUrl);
+      return signed;
+    },
+
+    /**
+     * Signed addresses of files of one bucket, by one call.
+     * @returns the address of each path; those that have none are missing in Storage
+     * @throws ApiError server_error when Storage fails or does not answer in time
+     */
+    async signUrls(bucket: string, paths: string[], lifetimeSeconds: number): Promise<Map<string, string>> {
+      if (paths.length === 0) return new Map();
+      const { data, error } = await service.storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);
+      if (error) throw serverError(new Error(`Storage did not sign files of ${bucket}`, { cause: error }));
+      const signed = data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]);
+      return new Map(signed.filter((entry): entry is [string, string] => !entry.includes(null)));
     },
   };
 }

@@ -18,6 +18,7 @@ create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
+create extension if not exists fuzzystrmatch with schema extensions;
 
 -- Postgres lets PUBLIC execute every new function. Only the form without "in schema" revokes that: defaults of a schema are added
 -- to the global ones.
@@ -59,3 +60,13 @@ $$;
 comment on function private.require_account is
   'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
 grant execute on function private.require_account to authenticated;
+
+-- Writers of the catalogue come one after the other: what they number is committed in the order of its numbers. Taken by statement,
+-- before any row is locked, so that two of them cannot wait for each other.
+create function private.lock_catalogue() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+  return null;
+end
+$$;

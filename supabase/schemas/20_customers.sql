@@ -166,6 +166,7 @@ begin
       insert into private.visitors_by_day as counter values (today, 1)
         on conflict (day) do update set visitors = counter.visitors + 1;
     end if;
+    perform private.hourly_upkeep();
     return true;
   end if;
   return false;

@@ -21,6 +21,7 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
+create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
 comment on table public.categories is
   'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
 comment on column public.categories.slug is
@@ -31,6 +32,8 @@ comment on column public.categories.sort_order is 'Smaller numbers are shown fir
 comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
 
+create trigger categories_serialize_writers
+  before insert or update or delete on public.categories for each statement execute function private.lock_catalogue();
 create trigger categories_set_updated_at
   before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();

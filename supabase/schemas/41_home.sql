@@ -46,6 +46,8 @@ create policy "Users read active home sections" on public.home_sections
 grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
+create trigger home_sections_serialize_writers
+  before insert or update or delete on public.home_sections for each statement execute function private.lock_catalogue();
 create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
@@ -107,7 +109,10 @@ create policy "Users read picks of sections and sounds they see" on public.home_
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
--- As private.sounds_in_list_order, with static statements, which a connection plans once: a page has many sections.
+create trigger home_section_sounds_serialize_writers
+  before insert or update or delete on public.home_section_sounds for each statement execute function private.lock_catalogue();
+
+-- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
 begin

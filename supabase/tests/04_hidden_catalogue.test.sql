@@ -1,6 +1,6 @@
 -- Attacks on what admins have hidden: inactive sounds, categories and home sections, and all that would give them away.
 begin;
-select plan(40);
+select plan(47);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.categories (id, slug, name, parent_id, is_active) values
@@ -28,7 +28,7 @@ from unnest(array['categories', 'sounds', 'play_counts', 'home_sections', 'home_
 select throws_ok('select ' || call, '42501', null, 'a guest cannot call ' || call)
 from unnest(array[
   'public.list_sounds()', 'public.list_home_sections()', 'public.get_sound(gen_random_uuid())',
-  'private.list_sounds(null, false, null, null, 50, null)', 'private.list_home_sections()',
+  'private.list_sounds(null)', 'private.list_home_sections()',
   $$private.category_family('tests-hidden', true)$$
 ]) as call;
 select unalike(public.list_categories()::text, '%tests-hidden%', 'a guest finds no hidden category in the tree');
@@ -56,7 +56,12 @@ from (values
   ('list_sounds of featured', public.list_sounds('{"featured": true}')),
   ('list_sounds with a search', public.list_sounds('{"search": "tests"}')),
   ('list_sounds after a hidden sound', public.list_sounds('{"cursor": "2999-01-02"}')),
-  ('the function behind them', private.list_sounds('tests-shown', true, null, 'tests', 100, null)),
+  ('list_sounds by name', public.list_sounds('{"sort": "title", "category": "tests-shown"}')),
+  ('list_sounds of a tag', public.list_sounds('{"tag": ["tests"]}')),
+  ('list_sounds of words', public.list_sounds('{"q": "tests"}')),
+  ('list_sounds of ids', public.list_sounds('{"ids": ["7e575000-0000-4000-8000-000000000001"]}')),
+  ('list_sound_files', public.list_sound_files('{"ids": ["7e575000-0000-4000-8000-000000000001"]}')),
+  ('list_catalogue_changes', public.list_catalogue_changes()),
   ('list_home_sections()', public.list_home_sections())
 ) as asked (call, answer);
 select is(
@@ -67,7 +72,9 @@ select is(public.get_sound('7e575000-0000-4000-8000-000000000001')::jsonb, null,
 select isnt(public.get_sound('7e575000-0000-4000-8000-000000000002')::jsonb, null, 'while the active one has');
 select throws_ok('select ' || call, '42501', null, 'a user cannot call ' || call)
 from unnest(array[
-  $$private.sounds_in_list_order(null, null, null, null, 10)$$,
+  $$private.sounds_in_order(null)$$,
+  $$private.search_sounds(null)$$,
+  $$private.stored_file('audio', 'a.mp3')$$,
   $$private.sounds_of_section(null)$$,
   $$private.category_family('tests-hidden', true)$$
 ]) as call;

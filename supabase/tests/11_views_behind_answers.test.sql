@@ -1,7 +1,7 @@
 -- Attacks on the views that shape the answers. The API does not expose their schema; whoever came there all the same finds what
 -- the tables give them, and no more.
 begin;
-select plan(34);
+select plan(40);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -22,7 +22,7 @@ grant select on pg_temp.views to anon, authenticated, service_role;
 select bag_eq(
   'select name from views',
   $$ values
-    ('category'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
+    ('category'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
     ('sub_category') $$,
   'the views are exactly the listed ones'
 );

@@ -24,6 +24,9 @@ const withBody = (body: object): Request => ({ body });
 /** A cursor of the history, with this in it. */
 const encoded = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`;
 
+/** A cursor of an order of sounds, with this in it. */
+const cursorOf = (...position: unknown[]) => encoded(JSON.stringify(position));
+
 const playOf = (sound_id: string) => ({ id: randomUUID(), sound_id, played_at: new Date().toISOString() });
 
 export const table: Row[] = [
@@ -160,6 +163,23 @@ export const table: Row[] = [
       include_children: ['include_children=1'].map(withQuery),
       category: ['category=a&category=b'].map(withQuery),
       search: [`search=${'x'.repeat(101)}`, 'search=%00'].map(withQuery),
+      q: [`q=${'x'.repeat(101)}`, 'q=a&q=b', 'q=a&sort=title', 'q=a&cursor=2024-01-01T00:00:00Z'].map(
+        withQuery,
+      ),
+      tag: ['tag=', `tag=${'x'.repeat(101)}`, 'tag=a&'.repeat(11), 'tag=%00'].map(withQuery),
+      min_duration: ['-1', '86401', 'a', '', '1e3', '1&min_duration=2'].map((value) =>
+        withQuery(`min_duration=${value}`),
+      ),
+      max_duration: ['max_duration=Infinity'].map(withQuery),
+      sort: ['plays', 'title&sort=title', ''].map((value) => withQuery(`sort=${value}`)),
+      ids: [
+        '',
+        'a',
+        `${randomUUID()},`,
+        Array.from({ length: 101 }, () => randomUUID()).join(),
+        `${randomUUID()}&limit=5`,
+        `${randomUUID()}&q=rain`,
+      ].map((value) => withQuery(`ids=${value}`)),
       cursor: [
         'cursor=yesterday',
         'cursor=',
@@ -176,7 +196,44 @@ export const table: Row[] = [
         'cursor=2026-06-23T10:00%2B25:00',
         'cursor=2026-06-23T10:00-02:75',
         'cursor=2026-06-23T10:00%2B0260',
+        'sort=title&cursor=2024-01-01T00:00:00Z',
+        cursorOf('title', 'a', '2024-01-01T00:00:00Z', null),
+        `sort=popular&${cursorOf('popular', '1; drop', '2024-01-01T00:00:00Z', null)}`,
+        `sort=title&${cursorOf('title', 'a\0', '2024-01-01T00:00:00Z', null)}`,
+        `sort=newest&${cursorOf('newest', 'a', 'yesterday', null)}`,
+        `sort=newest&${cursorOf('newest')}`,
       ].map(withQuery),
+    },
+  },
+  {
+    method: 'post',
+    path: '/sounds/files',
+    guard: 'bearer',
+    status: 200,
+    valid: (target) => ({ body: { ids: [target.soundId] } }),
+    invalid: {
+      ids: [undefined, null, 'a', [], ['a'], [5], Array.from({ length: 51 }, () => randomUUID())].map((ids) =>
+        withBody({ ids }),
+      ),
+    },
+  },
+  {
+    method: 'get',
+    path: '/catalogue/changes',
+    guard: 'bearer',
+    status: 200,
+    valid: () => ({}),
+    invalid: {
+      since: [
+        '',
+        'a',
+        '12345678',
+        '12345678.',
+        '12345678.-1',
+        '12345678.1.2.3',
+        'g2345678.1',
+        '12345678.1&since=12345678.1',
+      ].map((value) => withQuery(`since=${value}`)),
     },
   },
   { method: 'get', path: '/sounds/{id}', guard: 'bearer', status: 200, valid: () => ({}) },

@@ -29,7 +29,7 @@ describe('users and guests', () => {
           expect(status, `${schema}.${path}`).toBe(406);
         }
       }
-      for (const name of ['create_api_key', 'revoke_api_key', 'owner_of_live_key', 'sounds_in_list_order']) {
+      for (const name of ['create_api_key', 'revoke_api_key', 'owner_of_live_key', 'sounds_in_order']) {
         const { status } = await rest(caller, 'POST', `rpc/${name}`, {}, { 'Content-Profile': 'private' });
         expect(status, `private.${name}`).toBe(406);
       }
@@ -56,7 +56,16 @@ describe('users and guests', () => {
     for (const [name, args, expected] of [
       ['list_sounds', { filters: JSON.stringify({ search: megabytes }) }, 200],
       ['list_sounds', { filters: JSON.stringify({ category: megabytes, include_children: true }) }, 200],
+      ['list_sounds', { filters: JSON.stringify({ q: megabytes }) }, 200],
+      ['list_sounds', { filters: JSON.stringify({ tag: [megabytes] }) }, 200],
+      [
+        'list_sounds',
+        { filters: JSON.stringify({ sort: 'title', cursor: ['title', megabytes, '2026-01-01Z'] }) },
+        200,
+      ],
       ['list_sounds', { filters: megabytes }, 400],
+      ['list_catalogue_changes', { filters: JSON.stringify({ since: megabytes }) }, 200],
+      ['list_sound_files', { wanted: JSON.stringify({ ids: [megabytes] }) }, 400],
       ['update_customer', { changes: { full_name: megabytes } }, 400],
       ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
       ['update_customer', { changes: { phone: `+${'1'.repeat(5_000_000)}` } }, 400],

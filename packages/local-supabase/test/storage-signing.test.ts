@@ -70,6 +70,27 @@ describe('signing one object', () => {
   });
 });
 
+test('signing many names what is missing or hidden in its list, in the order asked for', async ({
+  supabase,
+}) => {
+  const name = await audio(supabase);
+  const signMany = (as: object, body: object) =>
+    supabase.call(`/storage/v1/object/sign/${AUDIO}`, { ...as, body: { expiresIn: 60, ...body } });
+  const error = 'Either the object does not exist or you do not have access to it';
+  const { status, body } = await signMany({ apikey: supabase.secretKey }, { paths: ['no.mp3', name] });
+  expect([status, body]).toEqual([
+    200,
+    [
+      { path: 'no.mp3', signedURL: null, error },
+      { path: name, signedURL: expect.stringContaining(`/object/sign/${AUDIO}/`), error: null },
+    ],
+  ]);
+  expect(await (await fetch(`${supabase.url}/storage/v1${encodeURI(body[1].signedURL)}`)).text()).toBe(TEXT);
+  const hidden = await signMany({ apikey: supabase.publishableKey }, { paths: [name] });
+  expect(hidden.body).toEqual([{ path: name, signedURL: null, error }]);
+  expect((await signMany({ apikey: supabase.secretKey }, { paths: [] })).status).toBe(400);
+});
+
 describe('a signed address', () => {
   test('serves type, size and expiry, and lets nobody cache beyond that', async ({ supabase }) => {
     const url = await signedUrl(supabase, await audio(supabase));

@@ -26,6 +26,7 @@ type Handler = (storage: Storage, c: Context, bucket: string, name: string) => P
 // Tried in this order: the last two would take the others for buckets. What no line names is left to Lite.
 const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
   [['POST'], /^\/object\/list\/([^/]+)$/, list],
+  [['POST'], /^\/object\/sign\/([^/]+)$/, signMany],
   [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
   [['GET', 'HEAD'], /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
   [['GET', 'HEAD'], /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
@@ -78,6 +79,27 @@ async function signOne(storage: Storage, c: Context, bucket: string, name: strin
   const { expiresIn } = requestBody(Sign, await c.req.json().catch(() => undefined));
   await findObject(storage, bucket, name, caller, 'storage.object.sign');
   return c.json({ signedURL: await signedUrl(bucket, name, expiresIn) });
+}
+
+const SignMany = Sign.extend({ paths: z.array(z.string()).min(1).max(1000) });
+
+/** What is missing or hidden is named in the list, which is a success all the same. */
+async function signMany(storage: Storage, c: Context, bucket: string): Promise<Response> {
+  const caller = await storageCaller(c.req.raw.headers);
+  const { expiresIn, paths } = requestBody(SignMany, await c.req.json().catch(() => undefined));
+  const signed = paths.map(async (path) => {
+    const isThere = await findObject(storage, bucket, path, caller, 'storage.object.sign_many').catch(
+      () => null,
+    );
+    if (!isThere)
+      return {
+        path,
+        signedURL: null,
+        error: 'Either the object does not exist or you do not have access to it',
+      };
+    return { path, signedURL: await signedUrl(bucket, path, expiresIn), error: null };
+  });
+  return c.json(await Promise.all(signed));
 }
 
 async function signedUrl(bucket: string, name: string, seconds: number): Promise<string> {

@@ -30,7 +30,12 @@ const call = (
   msMax,
 });
 
-type Query = Partial<Record<'search' | 'category' | 'include_children' | 'featured' | 'cursor', string>>;
+type Query = Partial<
+  Record<
+    'search' | 'category' | 'include_children' | 'featured' | 'cursor' | 'sort' | 'q' | 'min_duration',
+    string
+  >
+> & { tag?: string[] };
 
 function page(query: Query, index: RegExp): Statement {
   const shown = Object.entries(query).map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`);
@@ -40,12 +45,15 @@ function page(query: Query, index: RegExp): Statement {
 }
 
 /** No index knows where one or two letters stand: when few titles have them, all titles of the list are read. */
-function msMaxOf({ search = '', category }: Query): number | null {
+function msMaxOf({ search = '', category, sort, tag, q, min_duration }: Query): number | null {
+  if (q !== undefined) return 20;
+  if (sort ?? tag ?? min_duration) return 6;
   if (search === '') return 2;
   return search.length < 3 && category === undefined ? null : 12;
 }
 
 const search = (term: string) => page({ search: term }, /^sounds_list$|^sounds_title$/);
+const words = (q: string) => page({ q }, /^sounds_(words|list|by_title)$/);
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
@@ -75,6 +83,28 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   page({ search: 'zz', featured: 'false' }, /^sounds_(featured|title)$/),
   page({ search: 'rain', category }, /^sounds_category$|^sounds_title$/),
   page({ search: 'zz', category }, /^sounds_category$|^sounds_title$/),
+  page({ sort: 'newest' }, /^sounds_newest$/),
+  page({ sort: 'title' }, /^sounds_by_title$/),
+  page({ sort: 'popular' }, /^popularity_order$/),
+  page({ sort: 'popular', ...withChildren }, /^popularity_order$|^sounds_category$/),
+  page({ tag: ['rain'] }, /^sounds_(list|tags)$/),
+  page({ tag: ['rain', 'loop'], sort: 'title' }, /^sounds_(by_title|tags)$/),
+  page({ tag: ['nothing'] }, /^sounds_tags$/),
+  page({ min_duration: '3590' }, /^sounds_(list|duration)$/),
+  ...[
+    'rain',
+    'deep rain by the lake',
+    'raim',
+    'xylophone',
+    'zz',
+    'r',
+    'recorded cuts',
+    'take thunder zen',
+    'category 12',
+  ].map(words),
+  call('GET /sounds?ids=…', service, `list_sounds('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
+  call('POST /sounds/files', service, `list_sound_files('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
+  call('GET /catalogue/changes', service, 'list_catalogue_changes()', /^catalogue_changes_number_key$/, 25),
   call('GET /sounds/{id}', user, `get_sound('${sound}')`, /^sounds_pkey$/),
   call(
     'POST /sounds/{id}/play',
@@ -103,10 +133,16 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
 ];
 
 /** Tables that a request may read as a whole: they are small, or it needs all of it. */
-export const SMALL_TABLES = ['categories', 'home_sections'];
+export const SMALL_TABLES = [
+  'categories',
+  'home_sections',
+  'catalogue_feed',
+  'known_words',
+  'popular_orders',
+];
 
-/** A search reads titles until its page is full; of another request, only so many rows are read as it needs. */
-export const isSearch = ({ name }: Statement) => name.includes('search=');
+/** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. */
+export const isSearch = ({ name }: Statement) => /[?&](search|q|tag|min_duration)=|popular&category/.test(name);
 
 /** Reads all titles in list order, compares none, and finds nothing. */
 const allTitles = `

@@ -142,7 +142,8 @@ export const SMALL_TABLES = [
 ];
 
 /** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. */
-export const isSearch = ({ name }: Statement) => /[?&](search|q|tag|min_duration)=|popular&category/.test(name);
+export const isSearch = ({ name }: Statement) =>
+  /[?&](search|q|tag|min_duration)=|popular&category/.test(name);
 
 /** Reads all titles in list order, compares none, and finds nothing. */
 const allTitles = `

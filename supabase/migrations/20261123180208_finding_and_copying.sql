@@ -420,24 +420,29 @@ end
 $$;
 
 create or replace function private.search_vector(title text, category text, tags text[], description text) returns tsvector
-language sql immutable parallel safe set search_path = '' as $$
-  select array_to_tsvector(
-    of_title || of_tags || array(select '=' || word from unnest(of_title) as word)
-      || array(select '#' || word from unnest(of_title || of_tags) as word) || array_remove(array['/' || category], null)
-      || private.search_words(description)
-  )
-  from private.search_words(title) as of_title, private.search_words(array_to_string(tags, ' ')) as of_tags
+language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  of_title constant text[] := private.search_words(title);
+  labels constant text[] := of_title || private.search_words(array_to_string(tags, ' '));
+begin
+  return array_to_tsvector(
+    labels || array(select '=' || word from unnest(of_title) as word) || array(select '#' || word from unnest(labels) as word)
+      || array_remove(array['/' || category], null) || private.search_words(description)
+  );
+end
 $$;
 
 create or replace function private.search_words(value text) returns text[]
-language sql immutable parallel safe set search_path = '' as $$
-  select array(
-    select distinct left(word, 50)
-    from regexp_split_to_table(
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return array(
+    select left(word, 50)
+    from unnest(regexp_split_to_array(
       private.fold_for_search(value), '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u2000-\u206F\u3000-\u303F]+'
-    ) as word
+    )) as word
     where word <> ''
-  )
+  );
+end
 $$;
 
 create or replace function private.sound_conditions(query private.sound_query) returns text

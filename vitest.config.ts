@@ -4,14 +4,15 @@ import { timeoutMs } from './test/support/timeout.ts';
 
 // At the end of a run, the others would wait for them.
 const LONGEST = [
-  'generated-clients.slow',
-  'dev',
-  'account-secrecy',
   'player',
-  'interrupted',
   'project',
-  'query-plans',
-  'supabase-outage',
+  'generated-clients.slow',
+  'dev.slow',
+  'migration.slow',
+  'interrupted.slow',
+  'account-secrecy.slow',
+  'supabase-outage.slow',
+  'query-plans.slow',
   'two-hundred.slow',
   'token-memory.slow',
   'image.slow',

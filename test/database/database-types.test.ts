@@ -1,10 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { migrate, prepareDatabase } from 'local-supabase/database';
-import { startPostgres } from 'local-supabase/postgres';
-import postgres from 'postgres';
-import { generatedFiles, schemaOf } from 'sounds-dev/types';
+import { readFile } from 'node:fs/promises';
+import { generatedFiles } from 'sounds-dev/types';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
@@ -13,22 +8,4 @@ test('what is made from the migrations is up to date with them; if not, run: npm
   onTestFinished(stop);
   for (const [file, text] of Object.entries(await generatedFiles(databaseUrl)))
     expect(text, file).toBe(await readFile(file, 'utf8'));
-});
-
-test('the migrations make the same schema on PostgreSQL 15, and where older projects grant everything by default', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-older-'));
-  const server = await startPostgres({ dataDir: folder, port: 0, durable: false, release: 15 });
-  onTestFinished(async () => {
-    await server.stop();
-    await rm(folder, { recursive: true });
-  });
-  await prepareDatabase(server.databaseUrl);
-  const sql = postgres(server.databaseUrl, { max: 1 });
-  for (const kind of ['tables', 'sequences', 'functions'])
-    await sql.unsafe(
-      `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
-    );
-  await sql.end();
-  await migrate(server.databaseUrl);
-  expect(await schemaOf(server.databaseUrl)).toBe(await readFile('src/doctor/schema.json', 'utf8'));
 });

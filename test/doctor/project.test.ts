@@ -1,40 +1,12 @@
 import { describe, expect, inject } from 'vitest';
 import { checks } from '../../src/doctor/checks.ts';
-import { type Decide, startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
 import { canRunRedis, startRedis } from '../support/redis.ts';
 import { rest } from '../support/rest.ts';
 import { test as testWithUser } from '../support/test.ts';
-import { type DoctorStack, problemsIn, resultOf, test, testWithSharedSecret } from './stack.ts';
+import { findingsOf, problemsIn, resultOf, test, testWithSharedSecret } from './stack.ts';
 
 const embedded = inject('stack').embedded;
-
-/** What the doctor finds, a line each: "Redis: It cannot be used. Check that …". */
-async function findingsOf(diagnosis: ReturnType<DoctorStack['diagnose']>): Promise<string[]> {
-  return (await diagnosis)
-    .filter(({ remedy }) => remedy !== undefined)
-    .map(
-      ({ status, check, detail, remedy }) =>
-        `${status === 'warning' ? 'warning in ' : ''}${check}: ${detail} ${remedy}`,
-    );
-}
-
-/** What answers in place of the project where the address of a request contains this. */
-const instead =
-  (part: string, body: object, status = 200, headers = {}): Decide =>
-  ({ path }) =>
-    path.includes(part) ? { status, headers, body: JSON.stringify(body) } : undefined;
-
-/** How requests that name a schema are answered, or those that name none. */
-const forSchemas =
-  (areNamed: boolean, status: number): Decide =>
-  ({ path, headers }) =>
-    path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
-
-const settings = (external: object) => {
-  const others = { disable_signup: false, mailer_autoconfirm: true };
-  return instead('/auth/v1/settings', { external: { email: true, ...external }, ...others });
-};
 
 describe.runIf(embedded)('npm run doctor', () => {
   test('finds nothing to fix in a correct deployment', async ({ ownStack }) => {
@@ -80,124 +52,6 @@ describe.runIf(embedded)('npm run doctor', () => {
     ])('a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
       const SUPABASE_URL = addressOf(ownStack.apiUrl, await freePort());
       expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
-    });
-  });
-
-  describe('names what is set wrongly in the dashboard, and where', () => {
-    const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
-    test.for<[string, Decide, RegExp]>([
-      [
-        'another server',
-        instead('/auth/v1/health', {}, 404),
-        /^SUPABASE_URL: .* 404, which no Supabase project/,
-      ],
-      ['anonymity', settings({ anonymous_users: true }), /Allow anonymous sign-ins/],
-      ['phones', settings({ phone: true }), /^Sign-in settings: .*Switch off Phone/],
-      [
-        'second factors',
-        instead('/v1/factors', { id: 'x' }),
-        /^Multi-factor sign-in: .*Authentication, Multi-/,
-      ],
-      ['private exposed', forSchemas(true, 200), /^Exposed schemas: .*Take private out/],
-      ['public not exposed', forSchemas(false, 406), /^SUPABASE_SECRET_KEY: .*Add public to/],
-      ['a clock ahead', instead('/auth/v1/health', {}, 200, ahead), /^Clock: .* is \d+ s behind /],
-      [
-        'a read that fails',
-        instead('/rpc/list_home_sections', {}, 500),
-        /^Reads: GET \/home answers 500 .*Logs/,
-      ],
-    ])('%s', async ([, decide, finding], { ownStack }) => {
-      const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
-      expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
-    });
-  });
-
-  describe('names what is wrong in the project, and its remedy', () => {
-    const history = 'supabase_migrations.schema_migrations';
-    test.for<[damage: string, finding: RegExp, mending?: string]>([
-      [
-        `update ${history} set version = '2' || version`,
-        /^Migrations: These .*supabase link .*supabase db push/,
-        `update ${history} set version = substr(version, 2)`,
-      ],
-      [
-        `alter table ${history} rename to hidden`,
-        /^Migrations: .* no migration history.* repair --remote --status applied \d{14}/,
-        'alter table supabase_migrations.hidden rename to schema_migrations',
-      ],
-      [
-        "alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')",
-        /^Accounts: .*Logs, Postgres/,
-        'alter table public.customers drop constraint nobody',
-      ],
-      ["update storage.buckets set public = true where id = 'audio'", /^Buckets: .* audio is public/],
-      ["update storage.buckets set public = false where id = 'covers'", /^Buckets: .* covers is private/],
-      [
-        'create policy "Sign" on storage.objects for select to authenticated using (true)',
-        /^Storage policies: .*delete the policies on storage\.objects/,
-        'drop policy "Sign" on storage.objects',
-      ],
-    ])('%s', async ([damage, finding, mending], { ownStack }) => {
-      await ownStack.superuser.unsafe(damage);
-      const findings = await findingsOf(ownStack.diagnose());
-      const [, sql = ''] = / Run in the SQL editor: (.*)/.exec(findings.join()) ?? [];
-      await ownStack.superuser.unsafe(mending ?? sql);
-      expect(findings).toEqual([expect.stringMatching(finding)]);
-      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
-    });
-
-    test('the function of the report is missing', async ({ ownStack }) => {
-      await ownStack.sql`alter function public.doctor_report rename to hidden`;
-      const status = async () => resultOf(await ownStack.diagnose(), 'Migrations')?.status;
-      await expect.poll(status).toBe('problem');
-      await ownStack.sql`alter function public.hidden rename to doctor_report`;
-      await expect.poll(status).toBe('ok');
-    });
-
-    test('a trigger of somebody else fails, which the role postgres can drop by its function', async ({
-      ownStack,
-    }) => {
-      await ownStack.sql.unsafe(`
-        create function public.sync_to_crm() returns trigger language plpgsql as 'begin raise exception ''no CRM''; end';
-        create trigger sync_to_crm after insert on auth.users for each row execute function public.sync_to_crm()`);
-      await expect(ownStack.sql.unsafe('drop trigger sync_to_crm on auth.users')).rejects.toThrow(
-        /must be owner/,
-      );
-      const [finding = ''] = await findingsOf(ownStack.diagnose());
-      expect(finding).toMatch(/^Accounts: .* To remove the trigger sync_to_crm, which does not belong/);
-      await ownStack.sql.unsafe(/drop function .*/.exec(finding)?.[0] ?? '');
-      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
-    });
-
-    test('Auth of a hosted project ignores the client address that the gateway forwards, and has second factors switched on', async ({
-      ownStack,
-    }) => {
-      await ownStack.superuser.unsafe(`
-        create function extensions.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
-        create trigger forget_address before update on auth.sessions for each row execute function extensions.forget_address()`);
-      // Any address that is not known to be this machine's.
-      const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
-      const there = await findingsOf(ownStack.diagnose({ SUPABASE_URL: hosted }));
-      const here = await ownStack.diagnose();
-      await ownStack.superuser.unsafe('drop function extensions.forget_address cascade');
-      const finding = /^IP address forwarding: .*Authentication, Rate Limits, .*sb_secret_/;
-      expect(there).toEqual([
-        expect.stringMatching(/^warning in Multi-factor sign-in: .*Authentication, Multi-Factor/),
-        expect.stringMatching(finding),
-      ]);
-      expect(resultOf(here, 'IP address forwarding')?.status).toBe('not checked');
-    });
-
-    test.for([
-      ['auth.users', /^Clean-up: .*the account \S+@doctor\.invalid/],
-      ['storage.objects', /^Clean-up: .*the file doctor-\S+ in the bucket (audio|covers)/],
-    ] as const)('what the doctor made in %s cannot be removed', async ([table, finding], { ownStack }) => {
-      await ownStack.superuser.unsafe(`
-        create function extensions.keep() returns trigger language plpgsql as 'begin return null; end';
-        create trigger keep before delete on ${table} for each row execute function extensions.keep()`);
-      const findings = await findingsOf(ownStack.diagnose());
-      await ownStack.superuser.unsafe(`drop function extensions.keep cascade; delete from ${table}`);
-      expect(findings[0]).toMatch(finding);
     });
   });
 });

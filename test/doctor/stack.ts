@@ -42,6 +42,16 @@ export const problemsIn = (results: readonly Result[]) => [
 export const resultOf = (results: readonly Result[], name: string) =>
   results.find(({ check }) => check === name);
 
+/** What the doctor finds, a line each: "Redis: It cannot be used. Check that …". */
+export async function findingsOf(diagnosis: ReturnType<DoctorStack['diagnose']>): Promise<string[]> {
+  return (await diagnosis)
+    .filter(({ remedy }) => remedy !== undefined)
+    .map(
+      ({ status, check, detail, remedy }) =>
+        `${status === 'warning' ? 'warning in ' : ''}${check}: ${detail} ${remedy}`,
+    );
+}
+
 async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorStack) => Promise<void>) {
   const folder = await preparedFolder();
   const stack = await startStack({ dataDir: folder, apiPort: 0, databasePort: 0, durable: false, signing });

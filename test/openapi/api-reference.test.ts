@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 import { apiAt } from '../support/api.ts';
-import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
+import { canRunBrowser, inBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
@@ -84,94 +84,27 @@ describe('GET /docs', () => {
     expect(policy.get('frame-ancestors')).toBe("'none'");
   });
 
-  const views: Record<string, View> = {
-    'in the light': { width: 1280, colorScheme: 'light' },
-    'in the dark': { width: 1280, colorScheme: 'dark' },
-    'on a phone': { width: 390, colorScheme: 'light' },
-  };
-  test.for(Object.entries(views))(
-    'lists every endpoint and tries one out %s, without a complaint or a request elsewhere',
-    async ([, view], { gateway, skip }) => {
-      skip(!canRunBrowser, 'Install chromium to open the reference.');
-      await inBrowser(`${gateway.url}/docs`, view, async (page, { complaints, requests }) => {
-        if (view.width < 1000) await page.getByRole('button', { name: 'Open Menu' }).click();
-        for (const { summary } of endpoints) {
-          await page.getByRole('link', { name: `${summary} HTTP Method` }).waitFor();
-        }
-        await page.getByRole('link', { name: 'Category tree HTTP Method' }).click();
-        const section = page.getByRole('region', { name: 'Category tree', exact: true });
-        await section.getByRole('button', { name: 'Test Request' }).click();
-        const client = page.getByRole('dialog');
-        await client.getByRole('button', { name: 'Send get request' }).click();
-        await client.getByRole('link', { name: '200 OK' }).waitFor();
-
-        expect(await page.locator('body').getAttribute('class')).toBe(`${view.colorScheme}-mode`);
-        expect(requests.map(({ href }) => href)).toContain(`${gateway.url}/categories`);
-        expect(complaints).toEqual([]);
-        expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
-      });
-    },
-  );
-
-  const phone: View = { width: 390, colorScheme: 'light' };
-
-  test('on a phone, shows the tabs of all answers apart from what stands beside them, and keeps no frame around where a key led', async ({
+  test('shows the fields of an answer in the order of the document, without a complaint of the browser', async ({
     gateway,
     skip,
   }) => {
-    skip(!canRunBrowser, 'Install chromium to open the reference.');
-    await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
-      await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
-      await page.getByRole('link', { name: 'List sounds HTTP Method' }).press('Enter');
-      const section = page.getByRole('region', { name: 'List sounds', exact: true });
-      const tabs = section.getByRole('tablist').filter({ hasText: '500' });
-      const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
-      const last = await tabs.getByRole('tab', { name: '500' }).boundingBox();
-      if (copy === null || last === null) throw new Error('They are not shown.');
-      expect(last.x + last.width).toBeLessThan(phone.width);
-      expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
-
-      await page.locator('section:focus-visible').waitFor();
-      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
-    });
-  });
-
-  test('has the languages of apps first among the examples, and leads to the guide', async ({
-    gateway,
-    skip,
-  }) => {
-    skip(!canRunBrowser, 'Install chromium to open the reference.');
-    await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints }) => {
-      await page.getByRole('button', { name: 'Open Menu' }).click();
-      await page.getByRole('link', { name: 'List sounds HTTP Method' }).click();
-      const section = page.getByRole('region', { name: 'List sounds', exact: true });
-      await section.getByRole('button', { name: /Shell Curl/ }).click();
-      const options = page.getByRole('option');
-      await options.first().waitFor();
-      expect((await options.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
-
-      await page.goto(`${gateway.url}/docs`);
-      await page.getByRole('link', { name: 'guide for app developers' }).first().click();
-      await page.getByRole('heading', { name: 'Building an app on the Sounds Service' }).waitFor();
-      await page.goto(`${gateway.url}/docs/guide#confirm-an-address`);
-      expect(await page.locator(':target').textContent()).toBe('Confirm an address');
-      expect(complaints).toEqual([]);
-    });
-  });
-
-  test('shows the fields of an answer in the order of the document', async ({ gateway, skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
     const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
     const fields = Object.keys((customer as { properties: object }).properties);
-    await inBrowser(`${gateway.url}/docs`, { width: 1280, colorScheme: 'light' }, async (page) => {
-      await page.getByRole('link', { name: 'Caller customer record HTTP Method' }).click();
-      const section = page.getByRole('region', { name: 'Caller customer record', exact: true });
-      await section.getByRole('button', { name: /^200/ }).first().click();
-      await section.getByText('id, email, full_name').click();
-      const names = section.locator('.property-name');
-      await names.getByText('updated_at').waitFor();
-      const shown = await names.allInnerTexts();
-      expect(shown.filter((name) => fields.includes(name))).toEqual(fields);
-    });
+    await inBrowser(
+      `${gateway.url}/docs`,
+      { width: 1280, colorScheme: 'light' },
+      async (page, { complaints }) => {
+        await page.getByRole('link', { name: 'Caller customer record HTTP Method' }).click();
+        const section = page.getByRole('region', { name: 'Caller customer record', exact: true });
+        await section.getByRole('button', { name: /^200/ }).first().click();
+        await section.getByText('id, email, full_name').click();
+        const names = section.locator('.property-name');
+        await names.getByText('updated_at').waitFor();
+        const shown = await names.allInnerTexts();
+        expect(shown.filter((name) => fields.includes(name))).toEqual(fields);
+        expect(complaints).toEqual([]);
+      },
+    );
   });
 });

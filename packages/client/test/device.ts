@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, onTestFinished, vi } from 'vitest';
-import { canRunBrowser, launchBrowser } from '../../../test/support/browser.ts';
+import { onTestFinished, vi } from 'vitest';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
-import { newEmail, password, test } from '../../../test/support/test.ts';
+import { newEmail, password } from '../../../test/support/test.ts';
 import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
 import { bundleClient } from './bundle.ts';
 import { openPage, openProfile } from './page.ts';
@@ -38,30 +37,6 @@ export const errorAnswer = (status: number, code: string, headers: Record<string
 /** How a request is written in the guide: `GET /sounds`. */
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
   `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
-
-/** Where the client can run, and the module that a page there is given. */
-const runtimes = {
-  Node: null,
-  Chromium: 'packages/client/src/index.ts',
-  'Chromium with what React Native has': 'packages/client/test/react-native.js',
-};
-
-/** The same tests for the client in Node, and in a browser. @param define gets what starts a device there */
-export const inEveryRuntime = (name: string, define: (start: typeof startDevice) => void) =>
-  describe.for(Object.entries(runtimes))(`${name}, in %s`, ([, module]) => {
-    const canRun = module === null || canRunBrowser;
-    let browser: Browser | undefined;
-    beforeAll(async () => {
-      if (module !== null && canRun) browser = await launchBrowser();
-    });
-    afterAll(() => browser?.close());
-    test.beforeEach(({ skip }) => skip(!canRun, 'Install chromium to run the client in a browser.'));
-    define((gatewayUrl, setting) =>
-      startDevice(gatewayUrl, {
-        ...setting,
-        ...(browser && module !== null && { at: { browser, module } }),
-      }));
-  });
 
 const realNow = Date.now;
 
@@ -150,6 +125,9 @@ export async function startDevice(
     },
   };
 }
+
+/** What starts a device in one runtime or another. */
+export type Start = typeof startDevice;
 
 /** Breaks the first requests of a name with these faults, one after the other; all others pass. */
 export function faultsOf(name: string, ...faults: Fault[]): Decide {

@@ -1,54 +1,11 @@
 import { describe, expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import { errorAnswer, inEveryRuntime, nameOf, startDevice, withoutRepeats } from './device.ts';
+import { errorAnswer, nameOf, startDevice, withoutRepeats } from './device.ts';
 
-type Device = Awaited<ReturnType<typeof startDevice>>;
+import { changes, favoriteTests, idsOf, known, waiting } from './everywhere/favorites.ts';
 
-const idsOf = async ({ sounds }: Device) => (await sounds.favorites.list()).map(({ sound_id }) => sound_id);
-
-/** What the service itself has. */
-async function known(gatewayUrl: string, { email }: { email: string }) {
-  const other = await startDevice(gatewayUrl);
-  await other.sounds.auth.signIn({ email, password });
-  return idsOf(other);
-}
-
-const waiting = ({ store }: Device) =>
-  [...store.items]
-    .filter(([key]) => key.startsWith('sounds.favorites.'))
-    .map(([, value]) => JSON.parse(value));
-
-const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
-
-inEveryRuntime('favorites', (startDevice) => {
-  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
-    gateway,
-    sql,
-  }) => {
-    const device = await startDevice(gateway.url);
-    const account = await device.signUp();
-    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
-    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
-    await device.sounds.favorites.flush();
-    device.network.before = (request) =>
-      changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
-    const { favorites } = await device.again(withoutRepeats); // the app was started again
-    await favorites.remove(removed);
-    await favorites.add(added);
-    await favorites.add(removed);
-    await favorites.remove(removed);
-    await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
-    expect(waiting(device)).toEqual([{ [removed]: false, [added]: true }]);
-    expect(await idsOf(device)).toEqual([added, kept]);
-    expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
-
-    device.network.before = () => undefined;
-    await device.sounds.favorites.flush();
-    expect(waiting(device)).toEqual([]);
-    expect(await known(gateway.url, account)).toEqual([added, kept]);
-  });
-});
+describe('favorites, in Node', () => favoriteTests(startDevice));
 
 describe('favorites', () => {
   test('are sent at once, and listed with their sounds', async ({ gateway, sql }) => {

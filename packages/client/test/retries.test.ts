@@ -3,68 +3,11 @@ import { addSound } from '../../../test/support/catalogue.ts';
 import type { Fault } from '../../../test/support/network.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import { SoundsError, type Wait } from '../src/index.ts';
-import { errorAnswer, faultsOf, inEveryRuntime, nameOf, startDevice } from './device.ts';
+import { errorAnswer, faultsOf, startDevice } from './device.ts';
 
-type Device = Awaited<ReturnType<typeof startDevice>>;
+import { departures, retryTests } from './everywhere/retries.ts';
 
-/** When each request of a name left, in seconds after the first. */
-function departures({ network, sent }: Device, name: string): () => number[] {
-  const times: number[] = [];
-  const { before } = network;
-  network.before = (request) => {
-    if (nameOf(request) === name) times.push(performance.now() / 1000);
-    return before(request);
-  };
-  sent.length = 0;
-  return () => times.map((time) => time - (times[0] ?? 0));
-}
-
-inEveryRuntime('a request that fails', (startDevice) => {
-  test('by a broken connection and the 502 of a proxy is repeated after 1 s and 2 s more', async ({
-    gateway,
-  }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
-    device.network.before = faultsOf('GET /me', 'cut', 502);
-    const left = departures(device, 'GET /me');
-    await device.sounds.me();
-    const [, second = 0, third = 0] = left();
-    expect(left()).toHaveLength(3);
-    expect(second).toBeGreaterThan(1);
-    expect(third - second).toBeGreaterThan(2);
-  });
-
-  test('is not repeated where it might be done twice', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { email } = await device.signUp();
-    const failed = { name: 'SoundsError' };
-    for (const fault of ['cut', 502, errorAnswer(500, 'server_error')] satisfies Fault[]) {
-      device.network.before = () => fault;
-      device.sent.length = 0;
-      await expect(device.sounds.auth.signUp({ email: newEmail(), password })).rejects.toMatchObject(failed);
-      const code = { type: 'recovery' as const, email, code: '123456' };
-      await expect(device.sounds.auth.verify(code)).rejects.toMatchObject(failed);
-      expect(device.sent).toEqual(['POST /auth/signup', 'POST /auth/verify']);
-    }
-  });
-
-  test('in the middle of its answer is repeated as well', async ({ gateway, sql }) => {
-    await addSound(sql);
-    const device = await startDevice(gateway.url);
-    await device.signUp();
-    const broken: Fault = {
-      status: 200,
-      headers: {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Length': '1000',
-        Connection: 'close',
-      },
-      body: '{"data": [',
-    };
-    device.network.before = faultsOf('GET /sounds', broken);
-    expect((await device.sounds.sounds.page({ limit: 1 })).data).toHaveLength(1);
-  });
-});
+describe('a request that fails, in Node', () => retryTests(startDevice));
 
 describe('a request that fails', () => {
   test('by a 500 is repeated', async ({ gateway }) => {

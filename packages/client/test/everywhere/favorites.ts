@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import { addSound } from '../../../../test/support/catalogue.ts';
+import { password, test } from '../../../../test/support/test.ts';
+import { nameOf, type Start, startDevice, withoutRepeats } from '../device.ts';
+
+type Device = Awaited<ReturnType<typeof startDevice>>;
+
+export const idsOf = async ({ sounds }: Device) =>
+  (await sounds.favorites.list()).map(({ sound_id }) => sound_id);
+
+/** What the service itself has. */
+export async function known(gatewayUrl: string, { email }: { email: string }) {
+  const other = await startDevice(gatewayUrl);
+  await other.sounds.auth.signIn({ email, password });
+  return idsOf(other);
+}
+
+export const waiting = ({ store }: Device) =>
+  [...store.items]
+    .filter(([key]) => key.startsWith('sounds.favorites.'))
+    .map(([, value]) => JSON.parse(value));
+
+export const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
+
+export function favoriteTests(startDevice: Start) {
+  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    const account = await device.signUp();
+    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
+    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
+    await device.sounds.favorites.flush();
+    device.network.before = (request) =>
+      changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
+    const { favorites } = await device.again(withoutRepeats); // the app was started again
+    await favorites.remove(removed);
+    await favorites.add(added);
+    await favorites.add(removed);
+    await favorites.remove(removed);
+    await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+    expect(waiting(device)).toEqual([{ [removed]: false, [added]: true }]);
+    expect(await idsOf(device)).toEqual([added, kept]);
+    expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
+
+    device.network.before = () => undefined;
+    await device.sounds.favorites.flush();
+    expect(waiting(device)).toEqual([]);
+    expect(await known(gateway.url, account)).toEqual([added, kept]);
+  });
+}

@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+import { addSound } from '../../../../test/support/catalogue.ts';
+import { test } from '../../../../test/support/test.ts';
+import { faultsOf, type Start, type startDevice, withoutRepeats } from '../device.ts';
+
+export const countOf = async ({ sounds }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
+  (await sounds.sounds.get(id)).play_count;
+
+export function playTests(startDevice: Start) {
+  test('without a network outlive the program, and are counted once although the answer was lost', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const id = await addSound(sql);
+    device.network.before = () => 'cut';
+    const offline = await device.again(withoutRepeats);
+    await offline.plays.record(id, new Date(Date.now() - 86_400_000));
+    await offline.plays.record(id);
+    await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
+    device.network.before = () => undefined;
+    device.network.after = faultsOf('POST /plays', 'cut');
+    const restarted = await device.again();
+    await restarted.plays.flush();
+    expect(await countOf(device, id)).toBe(2);
+    expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
+  });
+
+  test('are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
+    const device = await startDevice(gateway.url);
+    await device.setClock(2 * 3_600_000);
+    await device.signUp();
+    const id = await addSound(sql);
+    await device.sounds.plays.record(id, new Date(device.now()));
+    await device.sounds.plays.flush();
+    expect(await countOf(device, id)).toBe(1);
+  });
+}

@@ -1,0 +1,175 @@
+import { expect } from 'vitest';
+import { latch } from '../../../../test/support/latch.ts';
+import { newEmail, password, test } from '../../../../test/support/test.ts';
+import { errorAnswer, faultsOf, nameOf, phoneStore, type Start, withoutRepeats } from '../device.ts';
+
+export const refresh = 'POST /auth/refresh';
+export const expired = { access_token: 'a token that the service does not take' };
+
+export function sessionTests(startDevice: Start) {
+  test('is stored, outlives the program, and is gone after signing out', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const account = { email: newEmail(), password };
+    const { needsEmailConfirmation, user } = await device.sounds.auth.signUp({ ...account, fullName: 'Ada' });
+    expect([needsEmailConfirmation, user.email]).toEqual([false, account.email]);
+    const restarted = await device.again();
+    expect(await restarted.auth.user()).toEqual(user);
+    expect(await restarted.me()).toMatchObject({ id: user.id, full_name: 'Ada' });
+    await restarted.auth.signOut();
+    expect(await device.sounds.auth.user()).toBeNull();
+    expect(await device.sounds.auth.signIn(account)).toEqual(user);
+    await expect
+      .poll(() => device.events)
+      .toEqual([
+        { type: 'signedIn', user },
+        { type: 'signedOut', user, reason: 'asked' },
+        { type: 'signedIn', user },
+      ]);
+  });
+
+  test('is refreshed once for all calls whose token was rejected', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.change(expired);
+    await Promise.all(Array.from({ length: 5 }, () => device.sounds.me()));
+    expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
+    await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
+  });
+
+  test('is stored before it is used, however slow the store is', async ({ gateway }) => {
+    const device = await startDevice(gateway.url, { store: phoneStore(50) });
+    await device.signUp();
+    device.change(expired);
+    const used: (string | undefined)[] = [];
+    device.network.before = ({ headers: { authorization } }) => {
+      if (authorization)
+        used.push(authorization === `Bearer ${device.stored().access_token}` ? 'stored' : 'unknown');
+      return undefined;
+    };
+    await device.sounds.me();
+    expect(used).toEqual(['stored', 'stored']);
+  });
+
+  test('is refreshed before its token expires, whatever the clock of the device says', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    for (const hours of [2, -2]) {
+      const aheadMs = hours * 3_600_000;
+      await device.setClock(aheadMs);
+      await device.signUp();
+      await device.sounds.me();
+      await device.setClock(aheadMs + 3_500_000);
+      await device.sounds.me();
+      expect(device.sent).toEqual(['GET /me', 'GET /me']);
+      await device.setClock(aheadMs + 3_580_000);
+      await device.sounds.me();
+      expect(device.sent.slice(2)).toEqual([refresh, 'GET /me']);
+    }
+  });
+
+  test('survives a refresh whose answer was lost: it is repeated with the same token', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    device.change(expired);
+    const { refresh_token } = device.stored();
+    const tokens: string[] = [];
+    device.network.before = (request) => {
+      if (nameOf(request) === refresh) tokens.push(JSON.parse(request.body.toString()).refresh_token);
+      return undefined;
+    };
+    device.network.after = faultsOf(refresh, 'cut');
+    await device.sounds.me();
+    expect(tokens).toEqual([refresh_token, refresh_token]);
+    expect(device.stored().refresh_token).not.toBe(refresh_token);
+  });
+
+  test('survives a program that ends before the answer to a refresh', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.change(expired);
+    device.network.after = faultsOf(refresh, 'cut');
+    const sounds = await device.again(withoutRepeats);
+    await expect(sounds.me()).rejects.toMatchObject({ code: 'no_answer' });
+    const restarted = await device.again();
+    expect(await restarted.me()).toMatchObject({ id: user.id });
+  });
+
+  test('is ended by nothing but a 401 of the service to a refresh', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    const { user } = await device.signUp();
+    device.change(expired);
+    const before = device.stored();
+    const faults = {
+      429: errorAnswer(429, 'rate_limited', { 'Retry-After': '60' }),
+      500: errorAnswer(500, 'server_error'),
+      'no network': 'cut' as const,
+      'a proxy that wants a password': { status: 401, body: '<h1>Sign in to the network</h1>' },
+      'a page in the place of an answer': { status: 200, headers: { 'Content-Type': 'text/html' } },
+    };
+    const sounds = await device.again(withoutRepeats);
+    for (const [name, fault] of Object.entries(faults)) {
+      device.network.before = faultsOf(refresh, fault);
+      await expect(sounds.me(), name).rejects.toThrow();
+      expect(device.stored(), name).toEqual(before);
+    }
+    await expect.poll(() => device.events).toEqual([]);
+    device.change({ refresh_token: 'none of the service' });
+    device.network.before = () => undefined;
+    await expect(device.sounds.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+    expect([...device.store.items.keys()]).toEqual(['sounds.config']);
+    await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
+  });
+
+  test('does not come back when the answer to a refresh arrives after signing out', async ({ gateway }) => {
+    const device = await startDevice(gateway.url, { store: phoneStore(20) });
+    await device.signUp();
+    device.change(expired);
+    const [asked, answered] = [latch(), latch()];
+    device.network.after = async (request) => {
+      if (nameOf(request) === refresh) {
+        asked.open();
+        await answered.opened;
+      }
+      return undefined;
+    };
+    const call = expect(device.sounds.me()).rejects.toMatchObject({ code: 'unauthorized' });
+    await asked.opened;
+    const signedOut = device.sounds.auth.signOut();
+    await expect.poll(() => device.stored()).toBeNull();
+    answered.open();
+    await Promise.all([call, signedOut]);
+    expect([...device.store.items.keys()]).toEqual(['sounds.config']);
+    await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['signedOut']);
+  });
+
+  test('is signed out at once without a network, and of the service when it can be told', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const { refresh_token } = device.stored();
+    device.change(expired); // signing out refreshes, too: the session is to end there
+    device.network.before = faultsOf('POST /auth/signout', 'cut', undefined, 'cut');
+    const told = device.sounds.auth.signOut();
+    await expect.poll(() => device.events.length).toBe(1);
+    expect(await device.sounds.auth.user()).toBeNull();
+    await told;
+    const again = await fetch(`${gateway.url}/auth/refresh`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ refresh_token }),
+    });
+    expect(again.status).toBe(401);
+  });
+
+  test('is nobody’s when the store holds something else', async ({ gateway }) => {
+    const device = await startDevice(gateway.url);
+    device.store.items.set('sounds.session', 'no JSON');
+    expect(await device.sounds.auth.user()).toBeNull();
+    await expect(device.sounds.me()).rejects.toMatchObject({ status: 401 });
+    expect(await device.sounds.categories()).toBeInstanceOf(Array);
+  });
+}

@@ -1,0 +1,46 @@
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import type { Release } from 'local-supabase/postgres-files';
+import postgres from 'postgres';
+import { compareSchemas } from 'sounds-migration/changes';
+import { startSchemaDatabases } from 'sounds-migration/databases';
+import { expect, onTestFinished } from 'vitest';
+
+// supabase/schemas is what a person reads, supabase/migrations what deployments run.
+
+/** Who owns what; pg-delta compares only what an owner grants. */
+async function ownersIn(databaseUrl: string) {
+  const sql = postgres(databaseUrl, { max: 1 });
+  const owners = await sql`
+    select pg_describe_object(classid, objid, objsubid) as object, refobjid::regrole::text as owner from pg_shdepend
+    where deptype = 'o' and dbid = (select oid from pg_database where datname = current_database())
+    order by object`;
+  await sql.end();
+  return owners.filter(({ object }) => !object.includes('supabase_migrations'));
+}
+
+/** Fails where the migrations do not make what the schema files declare, and where it would not show that one of them forgot something. */
+export async function expectDeclared(release: Release) {
+  const databases = await startSchemaDatabases(release);
+  onTestFinished(databases.stop);
+  expect((await compareSchemas(databases)).statements).toEqual([]);
+  expect(await ownersIn(databases.migrated)).toEqual(await ownersIn(databases.declared));
+
+  const sql = postgres(as(SUPERUSER, databases.migrated), { max: 1, onnotice() {} });
+  await sql.unsafe(`
+      comment on function public.get_sound is null;
+      revoke execute on function public.get_sound from authenticated;
+      alter function public.list_favorites reset enable_seqscan;
+      alter table public.favorites disable trigger favorites_limit;
+      drop trigger sounds_service_limit_metadata on auth.users`);
+  await sql.end();
+  const { statements } = await compareSchemas(databases);
+  for (const missing of [
+    /^comment on function "public"."get_sound"/,
+    /^grant execute on function "public"."get_sound"\(uuid\) to "authenticated"/,
+    /^create or replace function public.list_favorites\(\) [\s\S]* set enable_seqscan = off/,
+    /^alter table "public"."favorites"\s+enable trigger "favorites_limit"/,
+    /^create trigger sounds_service_limit_metadata/,
+  ])
+    expect(statements).toContainEqual(expect.stringMatching(missing));
+}

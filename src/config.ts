@@ -138,6 +138,7 @@ function settings(read: Read) {
     port: read('PORT', wholeNumber(0, 65_535).default(3000)),
     logLevel: read('LOG_LEVEL', logLevel.default('info')),
     requireHttps: read('REQUIRE_HTTPS', trueOrFalse.default(true)),
+    imageTransformations: read('IMAGE_TRANSFORMATIONS', trueOrFalse.default(false)),
     /** What Express takes as "trust proxy": a number of hops or a list of addresses; false trusts nobody. */
     trustProxy: read('TRUST_PROXY', proxies.optional()) || (false as const),
     /** Where metrics are served; null collects none. */

@@ -9,7 +9,7 @@ import { address, clock, publishableKey, secretKey, signInSettings } from './pro
 import { redis } from './redis.ts';
 import { readReplica } from './replica.ts';
 import type { Run } from './run.ts';
-import { buckets, signedUrls, storagePolicies } from './storage.ts';
+import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
 
 /** Every check, in the order in which one builds on the other. */
 export const checks: readonly Check[] = [
@@ -24,6 +24,7 @@ export const checks: readonly Check[] = [
   exposedSchemas,
   buckets,
   signedUrls,
+  imageTransformations,
   account,
   accessToken,
   sharedSecret,

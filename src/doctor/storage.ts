@@ -96,6 +96,24 @@ export const signedUrls: Check = {
   },
 };
 
+export const imageTransformations: Check = {
+  name: 'Image transformations',
+  needs: [buckets],
+  async execute({ config }) {
+    if (!config.imageTransformations)
+      return 'Not used: apps are told of the small covers that npm run import makes.';
+    // Where they are on, the file is what is missing: a 400. Where they are off, the path or the feature.
+    const { status } = await ask(
+      `${config.supabase.publicUrl}/storage/v1/render/image/public/covers/none.png?width=1`,
+    );
+    if (status === 400) return 'Storage makes covers of any size.';
+    throw new Problem(
+      `Storage makes no covers of other sizes (${status}), though IMAGE_TRANSFORMATIONS is true.`,
+      'Switch image transformations on in the dashboard under Storage, Settings, or leave IMAGE_TRANSFORMATIONS out.',
+    );
+  },
+};
+
 /** What users get from Storage by themselves: nothing, since there is no policy on its objects. */
 export const storagePolicies: Check = {
   name: 'Storage policies',

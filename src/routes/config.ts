@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Config } from '../config.ts';
 import { endpoint } from '../endpoint.ts';
 
 const AppConfig = z
@@ -7,6 +8,16 @@ const AppConfig = z
       description: 'What the path of a cover is appended to.',
       examples: ['https://example.supabase.co/storage/v1/object/public/'],
     }),
+    cover_sizes: z
+      .object({
+        template: z.string().meta({
+          description:
+            'Where a square cover of a size is: put the path of the cover for `{path}`, and one of the sizes for `{size}`.',
+          examples: ['https://example.supabase.co/storage/v1/object/public/{path}.{size}.webp'],
+        }),
+        sizes: z.array(z.int()).meta({ description: 'In pixels.', examples: [[256]] }),
+      })
+      .meta({ id: 'CoverSizes', description: 'Where there is none of a size, show the cover itself.' }),
     id_token_providers: z
       .array(z.enum(['google', 'apple']).meta({ id: 'IdTokenProvider' }))
       .meta({ description: 'Whose ID tokens are accepted.', examples: [['google', 'apple']] }),
@@ -20,6 +31,17 @@ const AppConfig = z
     }),
   })
   .meta({ id: 'AppConfig' });
+
+/** With Storage's image transformations any size is made when it is asked for; without, the import has made one. */
+function coverSizes({ supabase: { publicUrl }, imageTransformations }: Config) {
+  const storage = `${publicUrl}/storage/v1`;
+  return imageTransformations
+    ? {
+        template: `${storage}/render/image/public/{path}?width={size}&height={size}&resize=cover`,
+        sizes: [128, 256, 512, 1024],
+      }
+    : { template: `${storage}/object/public/{path}.{size}.webp`, sizes: [256] };
+}
 
 export const configEndpoints = [
   endpoint({
@@ -39,6 +61,7 @@ export const configEndpoints = [
       return {
         data: {
           storage_url: `${config.supabase.publicUrl}/storage/v1/object/public/`,
+          cover_sizes: coverSizes(config),
           id_token_providers: config.idTokenProviders.filter((provider) => external[provider] !== false),
           sign_up: external.email && !disable_signup,
           email_confirmation: !mailer_autoconfirm,

@@ -40,12 +40,13 @@ create view admin.unused_files with (security_invoker = true) as
       where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
       union all
       select * from storage.objects
-      where bucket_id = 'covers' and not exists (select from public.sounds where cover_image_path = objects.name)
+      where bucket_id = 'covers'
+        and not exists (select from public.sounds where cover_image_path = regexp_replace(objects.name, '\.256\.webp$', ''))
     ) as unused
   where name !~ '(^|/)\.emptyFolderPlaceholder$'
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files in the buckets audio and covers that no sound names, not even a hidden one. Delete them in Storage, or with the command of '
+  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in Storage, or with the command of '
   'docs/admin.md.';
 
 create view admin.catalogue_problems with (security_invoker = true) as

@@ -17,11 +17,26 @@ describe('GET /config', () => {
     expect(body).toEqual({
       data: {
         storage_url: 'https://files.example.com/storage/v1/object/public/',
+        cover_sizes: {
+          template: 'https://files.example.com/storage/v1/object/public/{path}.{size}.webp',
+          sizes: [256],
+        },
         id_token_providers: expect.any(Array),
         sign_up: true,
         email_confirmation: false,
       },
     });
+    await gateway.close();
+  });
+
+  test("points to Storage's image transformations where the operator says that the project has them", async () => {
+    const gateway = await startGateway({ IMAGE_TRANSFORMATIONS: 'true' });
+    const { body } = await apiAt(gateway.url).get('/config').expect(200);
+    const { template, sizes } = body.data.cover_sizes;
+    expect(template).toMatch(
+      /\/storage\/v1\/render\/image\/public\/\{path\}\?width=\{size\}&height=\{size\}&resize=cover$/,
+    );
+    expect(sizes).toEqual([128, 256, 512, 1024]);
     await gateway.close();
   });
 

@@ -21,6 +21,7 @@ test('only the address and the keys of the project are required', () => {
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
     passwordCallsAtOnce: 16,
     idTokenProviders: ['google', 'apple'],
+    imageTransformations: false,
     corsOrigins: [],
     supabase: {
       url: 'https://project.supabase.co',

@@ -178,6 +178,8 @@ function changes(
   };
 }
 
+import { thumbnailOf } from './thumbnail.ts';
+
 /** Whether the title changes, from one that says something to another; one made of the file's name does not. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
@@ -188,7 +190,7 @@ function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
 function missingFiles({ audio, picture }: Sound, row: Fields, stored: Map<string, unknown>): LocalFile[] {
   const named = [
     ...(audio && row.audio_path === audio.path ? [audio] : []),
-    ...(picture && row.cover_image_path === picture.path ? [picture] : []),
+    ...(picture && row.cover_image_path === picture.path ? [picture, thumbnailOf(picture)] : []),
   ];
   return named.filter(({ bucket, path }) => !stored.has(`${bucket}/${path}`));
 }

@@ -85,7 +85,7 @@ describe('the next import', () => {
     const { code, stdout } = await importFolder(folder);
     expect(code).toBe(0);
     // The plan and the outcome count alike.
-    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 2 left alone, 0 rejected; 1 file to upload');
+    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 2 left alone, 0 rejected; 2 files to upload');
     expect(stdout).toContain('0 made, 1 updated, 1 unchanged, 2 left alone, 0 rejected.');
     expect(stdout).toMatch(new RegExp(`updated +${category}/a.wav +picture\n`));
     expect(stdout).toMatch(new RegExp(`left alone +${category}/a.wav +title: changed in the dashboard`));

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect } from 'vitest';
+import { createClient } from '@supabase/supabase-js';
+import sharp from 'sharp';
+import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
@@ -22,6 +24,38 @@ function mp3WithPicture(type: string, content: Buffer): Buffer {
 }
 
 describe('pictures', () => {
+  test('get a form of 256 pixels beside them, also those of an earlier import, which is no unused file', async ({
+    sql,
+  }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({
+      [`${category}/a.wav`]: tone(),
+      [`${category}/a.png`]: await picture('png'),
+    });
+    await importFolder(folder);
+    const [sound] = await soundsIn(sql, category);
+    const name = `${sound?.['cover_image_path']}.256.webp`;
+    const { apiUrl, secretKey } = inject('stack');
+    const covers = createClient(apiUrl, secretKey).storage.from('covers');
+    const read = async () => (await fetch(covers.getPublicUrl(name).data.publicUrl)).arrayBuffer();
+    const { format, width, height } = await sharp(await read()).metadata();
+    expect({ format, width, height }).toEqual({ format: 'webp', width: 256, height: 256 });
+    expect(await sql`select from admin.unused_files where name = ${name}`).toEqual([]);
+    await covers.remove([name]);
+    expect((await importFolder(folder)).stdout).toContain('0 new, 1 to update');
+    expect((await sharp(await read()).metadata()).width).toBe(256);
+    expect((await importFolder(folder)).stdout).toContain('1 unchanged');
+  });
+
+  test('that cannot be read are named with what to do', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const broken = (await picture('png')).subarray(0, 60);
+    const folder = await makeFolder({ [`${category}/a.wav`]: tone(), [`${category}/a.png`]: broken });
+    const { code, stdout } = await importFolder(folder);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/a\.wav +Its picture cannot be made smaller: .+ Save it anew as a JPEG\./);
+  });
+
   test('that the bucket does not take: the sound goes without, and that is said', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({

@@ -1,6 +1,10 @@
--- Adds 158, changes 3, drops 2. Made from supabase/schemas by npm run migration.
+-- Adds 160, changes 7, drops 2. Made from supabase/schemas by npm run migration.
 
 set local check_function_bodies = off;
+
+drop view "admin"."catalogue_problems";
+
+drop view "admin"."unused_files";
 
 drop function "private"."list_sounds"(text, boolean, boolean, text, integer, timestamp with time zone);
 
@@ -608,6 +612,100 @@ alter table "private"."popularity"
   add constraint "popularity_ordered_at_fkey" foreign key (ordered_at) references private.popular_orders(ordered_at)
     on delete cascade;
 
+create view admin.unused_files with (security_invoker = true) as
+  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
+  from (
+      select * from storage.objects
+      where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
+      union all
+      select * from storage.objects
+      where bucket_id = 'covers'
+        and not exists (select from public.sounds where cover_image_path = regexp_replace(objects.name, '\.256\.webp$', ''))
+    ) as unused
+  where name !~ '(^|/)\.emptyFolderPlaceholder$'
+  order by bucket, name;
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  with files as (
+    select
+      sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
+    from public.sounds as sound
+      cross join lateral (values
+        ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+        ('cover', 'cover_image_path', sound.cover_image_path, 'covers', '\.(avif|jpe?g|png|webp)$')
+      ) as wanted (what, column_name, path, bucket, extensions)
+      left join storage.objects as object on object.bucket_id = wanted.bucket and object.name = wanted.path
+    where sound.is_active and wanted.path is not null
+  ),
+  active_sounds as (
+    select id as section_id, cardinality(private.sounds_of_section(section)) as count
+    from public.home_sections as section
+    where is_active
+  )
+  select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
+  from public.sounds where is_active and audio_path is null
+  union all
+  select what || '_file_missing', format('sound "%s"', title), id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
+  from files where not is_there
+  union all
+  select what || '_file_has_wrong_type', format('sound "%s"', title), id,
+    format(
+      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its '
+      'name in %s.',
+      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end,
+      column_name
+    )
+  from files
+  where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
+    or path !~* extensions)
+  union all
+  select 'sound_without_duration', format('sound "%s"', title), id,
+    'Enter the length of its audio in seconds in duration_sec.'
+  from public.sounds where is_active and duration_sec is null
+  union all
+  select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
+  union all
+  select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
+  from admin.unused_files where private.is_file_path(name)
+  union all
+  select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+  union all
+  select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories as category
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true))
+  )
+  union all
+  select 'section_without_picks', format('home section "%s"', slug), id,
+    'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
+  union all
+  select 'rule_finds_nothing', format('home section "%s"', slug), id,
+    case rule_type
+      when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.'
+  from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
+  union all
+  select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
+    'rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+  order by 1, 2, 3;
+
 create view private.copied_category with (security_invoker = true) as
   select
     category.*,
@@ -747,6 +845,10 @@ comment on table "private"."popular_orders" is 'When sounds were put in order by
 
 comment on table "private"."popularity" is 'How often each sound, named by its created_at, had been played by then.';
 
+comment on view "admin"."catalogue_problems" is 'What listeners would notice, and files that only take up space: one row for each problem, with what to do about it. Problems of hidden sounds are left out.';
+
+comment on view "admin"."unused_files" is 'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in Storage, or with the command of docs/admin.md.';
+
 comment on view "private"."copied_category" is 'The Category of a copy of the catalogue: it names its parent.';
 
 comment on view "private"."copied_home_section" is 'The Home section of a copy of the catalogue: it names its sounds.';
@@ -878,6 +980,14 @@ grant delete, insert, references, select, trigger, truncate, update
   to "postgres";
 
 grant usage on type "private"."sound_query" to "postgres";
+
+grant delete, insert, references, select, trigger, truncate, update
+  on table "admin"."catalogue_problems"
+  to "postgres";
+
+grant delete, insert, references, select, trigger, truncate, update
+  on table "admin"."unused_files"
+  to "postgres";
 
 grant delete, insert, references, select, trigger, truncate, update
   on table "private"."copied_category"

@@ -4,11 +4,39 @@ type Browser = {
     locks?: { request: <T>(name: string, task: () => Promise<T>) => Promise<T> };
     onLine?: boolean;
   };
+  indexedDB?: IndexedDb;
   /** Absent outside of pages: React Native has no origin. */
   location?: { origin?: string };
   addEventListener?: (type: 'online' | 'storage', listener: (event: StorageChange) => void) => void;
   removeEventListener?: (type: 'online', listener: () => void) => void;
 };
+
+export interface DatabaseRequest<T> {
+  result: T;
+  error: unknown;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+}
+
+/** The part of IndexedDB that is used. */
+export interface IndexedDb {
+  open: (name: string) => DatabaseRequest<Database> & { onupgradeneeded: (() => void) | null };
+}
+
+interface Database {
+  createObjectStore: (name: string) => unknown;
+  transaction: (
+    store: string,
+    mode: string,
+  ) => { objectStore: (name: string) => Items; oncomplete: (() => void) | null };
+  close: () => void;
+}
+
+interface Items {
+  get: (key: string) => DatabaseRequest<string | undefined>;
+  put: (value: string, key: string) => DatabaseRequest<unknown>;
+  delete: (key: string) => DatabaseRequest<unknown>;
+}
 
 /** The part of StorageEvent that is used. */
 export type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };

@@ -3,6 +3,7 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import type { components, paths } from './document.types.ts';
 
 export type Sound = components['schemas']['Sound'];
+export type SoundFiles = components['schemas']['SoundFiles'];
 export type SoundDetail = components['schemas']['SoundDetail'];
 
 /** Those of GET /sounds. */
@@ -56,6 +57,11 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
         yield* data;
         cursor = next_cursor;
       } while (cursor);
+    },
+
+    /** The signed addresses of the files of up to 50 sounds, for downloads: one request. They are valid for five minutes. */
+    async files(ids: string[], options?: CallOptions): Promise<SoundFiles[]> {
+      return (await answer(api.POST('/sounds/files', { body: { ids }, ...signalOf(options) }))).data;
     },
 
     /** One sound, with `audio_url` and `cover_image_url` signed for five minutes. */

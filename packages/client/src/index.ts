@@ -8,22 +8,24 @@ import { createCurrentUser } from './current-user.ts';
 import type { components, paths } from './document.types.ts';
 import { createFavorites } from './favorites.ts';
 import { createHistory } from './history.ts';
+import { createOffline } from './offline.ts';
 import { createPlays } from './plays.ts';
 import type { Wait } from './send.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
-import type { Store } from './store.ts';
+import { indexedDbStore, type Store } from './store.ts';
 
 export { type AudioElement, attachAudio } from './attach-audio.ts';
 export type { MailedCode } from './auth.ts';
 export type { CallOptions } from './call.ts';
-export type { Audio, Filters, Page, Sound, SoundDetail } from './catalogue.ts';
+export type { Audio, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { AppConfig } from './config.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
 export type { Favorite } from './favorites.ts';
 export type { HistoryEntry } from './history.ts';
+export type { CopiedSound, OfflineFilters } from './offline.ts';
 export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
-export { memoryStore, type Store } from './store.ts';
+export { indexedDbStore, memoryStore, type Store } from './store.ts';
 
 export type AccountExport = components['schemas']['AccountExport'];
 export type Category = components['schemas']['Category'];
@@ -38,6 +40,8 @@ export interface Options {
   url: string;
   /** Keeps the tokens and what waits for a network: localStorage, AsyncStorage, SecureStore … */
   store: Store;
+  /** Keeps the copy of the catalogue, which may be megabytes: IndexedDB unless said, and `store` where there is none. */
+  offlineStore?: Store;
   /** Told whenever the session of this device begins, gets new tokens, or ends. */
   onSession?: (event: SessionEvent) => void;
   /** What a request may take with all its repetitions, in milliseconds. */
@@ -47,7 +51,7 @@ export interface Options {
 }
 
 /** The client of a Sounds Service for one user at a time: make one for the whole app. */
-export function createSounds({ url, store, onSession, timeLimitMs = 60_000, onWait }: Options) {
+export function createSounds({ url, store, offlineStore, onSession, timeLimitMs = 60_000, onWait }: Options) {
   const waiting = { timeLimitMs, onWait };
   const tell = (event: SessionEvent) => {
     follow(event);
@@ -81,6 +85,7 @@ export function createSounds({ url, store, onSession, timeLimitMs = 60_000, onWa
     favorites,
     history: createHistory(api, covers),
     plays,
+    offline: createOffline(api, offlineStore ?? (browser.indexedDB ? indexedDbStore() : store)),
 
     customer: {
       async get(options?: CallOptions): Promise<Customer> {

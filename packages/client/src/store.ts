@@ -1,3 +1,5 @@
+import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
+
 /** Where tokens and what waits for a network are kept: localStorage, AsyncStorage, SecureStore, or anything of this shape. */
 export interface Store {
   getItem: (key: string) => string | null | Promise<string | null>;
@@ -12,6 +14,28 @@ export function memoryStore(): Store {
     getItem: (key) => items.get(key) ?? null,
     setItem: (key, value) => items.set(key, value),
     removeItem: (key) => items.delete(key),
+  };
+}
+
+/** Keeps items in IndexedDB, which holds more than localStorage does. In browsers. */
+export function indexedDbStore(name = 'sounds'): Store {
+  const done = <T>(request: DatabaseRequest<T>) =>
+    new Promise<T>((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  async function open(mode: 'readonly' | 'readwrite') {
+    const opening = (browser.indexedDB as IndexedDb).open(name);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('items');
+    const database = await done(opening);
+    const transaction = database.transaction('items', mode);
+    transaction.oncomplete = () => database.close();
+    return transaction.objectStore('items');
+  }
+  return {
+    getItem: async (key) => (await done((await open('readonly')).get(key))) ?? null,
+    setItem: async (key, value) => done((await open('readwrite')).put(value, key)),
+    removeItem: async (key) => done((await open('readwrite')).delete(key)),
   };
 }
 

@@ -1,30 +1,11 @@
-import { createServer } from 'node:http';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
-import { startGateway } from '../../../test/support/gateway.ts';
-import { freePort } from '../../../test/support/ports.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import { bundleClient } from './bundle.ts';
-
-/** Serves an empty page, and the client as a module, at an origin of its own. */
-async function servePage(): Promise<string> {
-  const module = await bundleClient();
-  const server = createServer((request, response) => {
-    const isModule = request.url === '/client.js';
-    response.setHeader('Content-Type', isModule ? 'text/javascript' : 'text/html');
-    response.end(isModule ? module : '<!doctype html><title>An app</title><link rel="icon" href="data:,">');
-  });
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${port}`;
-}
+import { serveClient } from './serve-client.ts';
 
 test('two tabs of a browser share one session, one refresh, and the end of it', async ({ skip }) => {
   skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
-  const origin = await servePage();
-  const gateway = await startGateway({ CORS_ORIGINS: origin });
-  onTestFinished(gateway.close);
+  const { origin, gateway } = await serveClient();
   const start = `(async () => {
     const { createSounds } = await import('/client.js');
     globalThis.events = [];

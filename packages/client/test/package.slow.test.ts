@@ -65,7 +65,7 @@ describe('the package of the client', () => {
     expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
     const names = "console.log(Object.keys(require('sounds-client')).sort().join())";
     expect((await run(process.execPath, ['--input-type=commonjs', '--eval', names])).trim()).toBe(
-      'SoundsError,attachAudio,createSounds,memoryStore',
+      'SoundsError,attachAudio,createSounds,indexedDbStore,memoryStore',
     );
     // Bundlers, Node of both kinds, and what knows no "exports".
     const { problems } = JSON.parse(

@@ -1,0 +1,165 @@
+import type { Client } from 'openapi-fetch';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { components, paths } from './document.types.ts';
+import type { Category, HomeSection } from './index.ts';
+import { readItem, type Store } from './store.ts';
+
+type Schemas = components['schemas'];
+type SubCategory = Schemas['SubCategory'];
+
+/** A Sound of the copy: its place in the list, and versions that change with its files. */
+export type CopiedSound = Schemas['CopiedSound'];
+
+/** What the copy can be asked for, as GET /sounds. */
+export interface OfflineFilters {
+  category?: string;
+  /** With a parent intention as `category`: also sounds of its sub-intentions. */
+  include_children?: boolean;
+  featured?: boolean;
+  /** Only sounds with all of these. */
+  tags?: string[];
+}
+
+interface Copy {
+  /** What to ask with the next time. */
+  next: string | null;
+  /** When the copy was last equal to the catalogue, in milliseconds by the clock of this device. */
+  syncedAt: number | null;
+  sound: Record<string, CopiedSound>;
+  category: Record<string, Schemas['CopiedCategory']>;
+  home_section: Record<string, Schemas['CopiedHomeSection']>;
+}
+
+const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category: {}, home_section: {} });
+
+const key = 'sounds.catalogue';
+
+/** Storing all of a large copy after each page would take longer than to get it. */
+const pagesBetweenStores = 10;
+
+/** Without case and accents. */
+const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+const wordsOf = (text: string) => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+
+const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
+
+/** A copy of the catalogue on the device. Everything but `sync` works without a network. */
+export function createOffline(api: Client<paths>, store: Store) {
+  let loading: Promise<Copy> | undefined;
+  let syncing: Promise<void> | undefined;
+
+  const load = () => {
+    loading ??= readItem<Copy>(store, key).then((found) => found ?? emptyCopy());
+    return loading;
+  };
+
+  /** @returns whether there is more */
+  async function readPage(copy: Copy, options?: CallOptions): Promise<boolean> {
+    const query = copy.next === null ? {} : { since: copy.next };
+    const asked = api.GET('/catalogue/changes', { params: { query }, ...signalOf(options) });
+    const { data, next, has_more, reset } = await answer(asked);
+    if (reset) Object.assign(copy, emptyCopy());
+    for (const change of data) {
+      const things: Record<string, unknown> = copy[change.kind];
+      const thing = change[change.kind];
+      if (thing === null) delete things[change.id];
+      else things[change.id] = thing;
+    }
+    copy.next = next;
+    return has_more;
+  }
+
+  async function sync(options?: CallOptions): Promise<void> {
+    // Changed aside: until it is stored, the copy stays as it was.
+    const copy: Copy = JSON.parse(JSON.stringify(await load()));
+    const keep = async () => {
+      const text = JSON.stringify(copy);
+      await store.setItem(key, text);
+      loading = Promise.resolve(JSON.parse(text));
+    };
+    for (let pages = 1; await readPage(copy, options); pages++)
+      if (pages % pagesBetweenStores === 0) await keep();
+    copy.syncedAt = Date.now();
+    await keep();
+  }
+
+  /** With the newest first among those of one place. */
+  const inListOrder = (copy: Copy) =>
+    Object.values(copy.sound).sort((a, b) => byOrder(a, b) || (a.created_at < b.created_at ? 1 : -1));
+
+  const categoriesIn = (copy: Copy) =>
+    Object.values(copy.category).sort((a, b) => byOrder(a, b) || a.name.localeCompare(b.name));
+
+  return {
+    /** Brings the copy up to date; one that was interrupted goes on where it was. Call it when the app comes to the foreground. */
+    sync(options?: CallOptions): Promise<void> {
+      syncing ??= sync(options).finally(() => {
+        syncing = undefined;
+      });
+      return syncing;
+    },
+
+    /** When the copy was last up to date, by the clock of this device; null where that was never. */
+    async syncedAt(): Promise<Date | null> {
+      const { syncedAt } = await load();
+      return syncedAt === null ? null : new Date(syncedAt);
+    },
+
+    /** Null where the copy has none with this id. */
+    get: async (id: string): Promise<CopiedSound | null> => (await load()).sound[id] ?? null,
+
+    /** In the order of GET /sounds, all of them. */
+    async list({
+      category,
+      include_children,
+      featured,
+      tags = [],
+    }: OfflineFilters = {}): Promise<CopiedSound[]> {
+      const copy = await load();
+      const all = categoriesIn(copy);
+      const parent = all.find(({ slug }) => slug === category)?.id;
+      const slugs = new Set([category]);
+      for (const child of all) if (include_children && child.parent_id === parent) slugs.add(child.slug);
+      return inListOrder(copy).filter(
+        (sound) =>
+          (category === undefined || slugs.has(sound.category ?? '')) &&
+          (featured === undefined || sound.is_featured === featured) &&
+          tags.every((tag) => sound.tags?.includes(tag)),
+      );
+    },
+
+    /** Words in any order, as beginnings, in title, tags and the name of the category; sounds with all of them in the title first. */
+    async search(text: string): Promise<CopiedSound[]> {
+      const copy = await load();
+      const wanted = wordsOf(text);
+      const names = new Map(Object.values(copy.category).map(({ slug, name }) => [slug, name]));
+      const has = (words: string[]) => wanted.every((one) => words.some((word) => word.startsWith(one)));
+      const inTitle = (sound: CopiedSound) => has(wordsOf(sound.title));
+      const anywhere = ({ title, tags, category }: CopiedSound) =>
+        has(wordsOf([title, ...(tags ?? []), names.get(category ?? '')].join(' ')));
+      const found = wanted.length === 0 ? [] : inListOrder(copy).filter(anywhere);
+      return [...found.filter(inTitle), ...found.filter((sound) => !inTitle(sound))];
+    },
+
+    /** The tree, as `categories` of the client. */
+    async categories(): Promise<Category[]> {
+      const all = categoriesIn(await load());
+      const under = (parent: string | null): SubCategory[] =>
+        all.filter(({ parent_id }) => parent_id === parent);
+      return under(null).map((category) => ({ ...category, children: under(category.id) }));
+    },
+
+    /** The sections, as `home` of the client. */
+    async home(): Promise<HomeSection[]> {
+      const { sound, home_section } = await load();
+      const sections = Object.values(home_section).sort(
+        (a, b) => byOrder(a, b) || (a.created_at < b.created_at ? -1 : 1),
+      );
+      return sections.map(({ sound_ids, ...section }) => ({
+        ...section,
+        sounds: sound_ids.flatMap((id) => sound[id] ?? []),
+      }));
+    },
+  };
+}

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { median } from 'simple-statistics';
 
-/** A request as an app sends it; `endpoint` is its method and path. */
+/** A request as an app sends it; `endpoint` is its method and path, and its JSON if it has any. */
 export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
 
 /** As long as a token of Supabase Auth: its length is part of the work. */
@@ -26,13 +26,14 @@ const tokens = await Promise.all(Array.from({ length: 64 }, (_, index) => create
 
 /** A request as autocannon and fetch take it. */
 export function requestOf({ endpoint, gzip }: Request, token = tokens[0]) {
-  const [method, path] = endpoint.split(' ') as ['GET' | 'POST', string];
+  const [method, path, body] = endpoint.split(' ') as ['GET' | 'POST', string, string | undefined];
   const headers = {
     Authorization: `Bearer ${token}`,
     'Accept-Encoding': gzip ? 'gzip' : 'identity',
     'User-Agent': 'Sounds/3.1 (iPhone; iOS 19.4)',
+    ...(body && { 'Content-Type': 'application/json' }),
   };
-  return { method, path: `/api/v1${path}`, headers };
+  return { method, path: `/api/v1${path}`, headers, ...(body && { body }) };
 }
 
 /**

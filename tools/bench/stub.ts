@@ -22,10 +22,35 @@ function exampleOf({ $ref, properties, items, examples, enum: values }: Schema):
 
 const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };
 const page = { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' };
+const file = (path: string) => ({
+  path,
+  version: 'd41d8cd98f00b204',
+  content_type: 'audio/mp4',
+  bytes: 1_048_576,
+});
+const signedMany = (kind: string) =>
+  Array.from({ length: 12 }, (_, n) => ({
+    path: `${n}.${kind}`,
+    signedURL: `/object/sign/${n}.${kind}?token=${'t'.repeat(220)}`,
+    error: null,
+  }));
 const answers = {
   '/rest/v1/rpc/list_home_sections': list(4, 'HomeSection'),
   '/rest/v1/rpc/list_sounds': page,
   '/rest/v1/rpc/list_categories': list(3, 'Category'),
+  '/rest/v1/rpc/list_catalogue_changes': {
+    data: list(100, 'CatalogueChange'),
+    next: '9f86d081.1289',
+    has_more: false,
+    reset: false,
+  },
+  '/rest/v1/rpc/list_sound_files': Array.from({ length: 12 }, (_, n) => ({
+    id: randomUUID(),
+    audio: file(`${n}.m4a`),
+    cover: file(`${n}.jpg`),
+  })),
+  '/storage/v1/object/sign/audio': signedMany('m4a'),
+  '/storage/v1/object/sign/covers': signedMany('jpg'),
   '/rest/v1/rpc/get_customer': example('Customer'),
   '/rest/v1/rpc/list_favorites': list(12, 'Favorite'),
   '/rest/v1/rpc/get_sound': { ...Object(example('Sound')), audio_path: 'c4.m4a', cover_image_path: 'c4.jpg' },

@@ -37,14 +37,45 @@ async function call(client: SupabaseClient, name: string, args: object = {}) {
   return data;
 }
 
+type FoundFile = { path: string };
+type FoundFiles = { id: string; audio: FoundFile; cover: FoundFile };
+
 const ListQuery = z.object({
   category: z.string().max(100).optional(),
   search: z.string().max(100).optional(),
   limit: z.coerce.number().int().min(1).max(100).optional(),
+  sort: z.enum(['newest', 'title', 'popular']).optional(),
+  q: z.string().max(100).optional(),
+  ids: z.preprocess((ids) => String(ids).split(','), z.array(z.uuid())).optional(),
 });
 app.get('/api/v1/sounds', async (req, res) => {
-  const { category, search, limit } = ListQuery.parse(req.query);
-  res.json(await call(res.locals['supabase'], 'list_sounds', { filters: { category, search, limit } }));
+  res.json(await call(res.locals['supabase'], 'list_sounds', { filters: ListQuery.parse(req.query) }));
+});
+app.get('/api/v1/catalogue/changes', async (_req, res) => {
+  res.json(await call(res.locals['supabase'], 'list_catalogue_changes', { filters: {} }));
+});
+app.post('/api/v1/sounds/files', async (req, res) => {
+  const { ids } = z.object({ ids: z.array(z.uuid()).max(50) }).parse(req.body);
+  const found: FoundFiles[] = await call(res.locals['supabase'], 'list_sound_files', { wanted: { ids } });
+  const sign = async (bucket: string, files: FoundFile[]) => {
+    const { data } = await admin.storage.from(bucket).createSignedUrls(
+      files.map(({ path }) => path),
+      300,
+    );
+    const expires_at = Math.floor(Date.now() / 1000) + 300;
+    return files.map(({ path, ...rest }, index) => ({ url: data?.[index]?.signedUrl, expires_at, ...rest }));
+  };
+  const [audio, covers] = await Promise.all([
+    sign(
+      'audio',
+      found.map((one) => one.audio),
+    ),
+    sign(
+      'covers',
+      found.map((one) => one.cover),
+    ),
+  ]);
+  res.json({ data: found.map(({ id }, index) => ({ id, audio: audio[index], cover: covers[index] })) });
 });
 app.get('/api/v1/home', async (_req, res) => {
   res.json({ sections: await call(res.locals['supabase'], 'list_home_sections') });

@@ -1,6 +1,15 @@
 import { describe, expect } from 'vitest';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../support/project.ts';
-import { calls, expectSameTime, inTurn, type Kind, kinds, makeAddress, see } from './secret-accounts.ts';
+import {
+  calls,
+  expectSameTime,
+  inTurn,
+  type Kind,
+  kinds,
+  makeAddress,
+  rounds,
+  see,
+} from './secret-accounts.ts';
 
 const test = testWithConfirmations({ TRUST_PROXY: '1', SIGN_UP_LIMIT_PER_HOUR: '1000' });
 test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
@@ -15,8 +24,7 @@ describe('whether an address has an account', () => {
     for (const call of names) {
       const took: Record<Kind, number[]> = { unknown: [], unconfirmed: [], confirmed: [], banned: [] };
       const seen = new Set<string>();
-      // All to one side by chance: once in 2,000 times for the 16 comparisons, where the machine is busy.
-      for (let round = 0; round < 16; round++) {
+      for (let round = 0; round < rounds; round++) {
         const made = await Promise.all(
           inTurn(kinds, round).map(async (kind) => ({ kind, email: await makeAddress(url, sql, kind) })),
         );

@@ -289,7 +289,7 @@ describe('whether there is an account', () => {
     );
   });
 
-  test('is no reason to hide that Auth is away, or takes no more requests from this address', async () => {
+  test('does not show, but that Auth is away, or takes no more requests from this address, does', async () => {
     const behaviours: [RequestListener, number][] = [
       [(req) => req.socket.destroy(), 500],
       [(_req, res) => res.writeHead(502).end('<h1>Bad gateway</h1>'), 500],

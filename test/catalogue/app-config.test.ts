@@ -122,7 +122,7 @@ describe('the settings that GET /config tells', () => {
     });
   });
 
-  test('are missed where Auth has never given them: 500', async () => {
+  test('are a 500 where Auth has never given them', async () => {
     await withSupabase(
       (_req, res) => res.writeHead(503).end(),
       async (api) => void (await api.get('/config').expect(500)),

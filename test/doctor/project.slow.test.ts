@@ -22,7 +22,7 @@ const settings = (external: object) => {
 };
 
 describe.runIf(embedded)('npm run doctor', () => {
-  describe('names what is set wrongly in the dashboard, and where', () => {
+  describe('names what is set wrongly in the dashboard, and where:', () => {
     const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
     test.for<[string, Decide, RegExp]>([
       [
@@ -51,7 +51,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     });
   });
 
-  describe('names what is wrong in the project, and its remedy', () => {
+  describe('names what is wrong in the project, and its remedy:', () => {
     const history = 'supabase_migrations.schema_migrations';
     test.for<[damage: string, finding: RegExp, mending?: string]>([
       [

@@ -32,7 +32,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     expect(resultOf(results, 'Redis')?.status).toBe('ok');
   });
 
-  describe('names what is wrong in the environment, and its remedy', () => {
+  describe('names what is wrong in the environment, and its remedy:', () => {
     test.for<[Record<string, string>, RegExp]>([
       [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, /^SUPABASE_PUBLISHABLE_KEY: .*API Keys/],
       [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/],

@@ -3,11 +3,11 @@ import postgres from 'postgres';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
-import { startFragileStack } from '../support/fragile-stack.ts';
 import { watchLag } from '../support/lag.ts';
 import { environment, residentMb, startListening } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
 import { timeoutMs } from '../support/timeout.ts';
+import { startFragileStack } from './fragile-stack.ts';
 
 /** A gateway process of its own in front of a stack that can be broken. */
 async function startService({ onTestFinished }: TestContext) {

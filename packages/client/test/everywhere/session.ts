@@ -165,7 +165,7 @@ export function sessionTests(startDevice: Start) {
     expect(again.status).toBe(401);
   });
 
-  test('is nobody’s when the store holds something else', async ({ gateway }) => {
+  test('is none when the store holds something else', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     device.store.items.set('sounds.session', 'no JSON');
     expect(await device.sounds.auth.user()).toBeNull();

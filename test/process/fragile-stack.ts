@@ -1,46 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { startPostgres } from 'local-supabase/postgres';
 import { removeFolder } from 'local-supabase/postgres-files';
-import { freePort } from './ports.ts';
-import { preparedFolder } from './prepared.ts';
-
-// The driver throws outside of any call when a connection goes under its write; the real services live on.
-const script = (start: string) => `
-  process.on('uncaughtException', (error) => console.error(error.message));
-  import { ${start} } from 'local-supabase/api';
-  const { url } = await ${start}(JSON.parse(process.argv[1]));
-  console.log(url);`;
-
-/** The Supabase API, or the data API of a replica alone, as a process of its own, which can be frozen and killed. */
-export async function startApiProcess(
-  options: { databaseUrl: string; storageDir: string; port: number },
-  start: 'startApi' | 'startReplicaApi' = 'startApi',
-) {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module-typescript', '--eval', script(start), JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  // Shows with the test that fails.
-  createInterface({ input: child.stderr }).on('line', (line) => console.error(line));
-  const exited = once(child, 'exit');
-  for await (const url of createInterface({ input: child.stdout })) {
-    return {
-      url,
-      signal: (name: NodeJS.Signals) => child.kill(name),
-      kill: async () => {
-        child.kill('SIGKILL');
-        await exited;
-      },
-    };
-  }
-  throw new Error('The Supabase API did not start.');
-}
+import { startApiProcess } from '../support/api-process.ts';
+import { freePort } from '../support/ports.ts';
+import { preparedFolder } from '../support/prepared.ts';
 
 /** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
 export async function startFragileStack() {

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+// The driver throws outside of any call when a connection goes under its write; the real services live on.
+const script = (start: string) => `
+  process.on('uncaughtException', (error) => console.error(error.message));
+  import { ${start} } from 'local-supabase/api';
+  const { url } = await ${start}(JSON.parse(process.argv[1]));
+  console.log(url);`;
+
+/** The Supabase API, or the data API of a replica alone, as a process of its own, which can be frozen and killed. */
+export async function startApiProcess(
+  options: { databaseUrl: string; storageDir: string; port: number },
+  start: 'startApi' | 'startReplicaApi' = 'startApi',
+) {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', script(start), JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  // Shows with the test that fails.
+  createInterface({ input: child.stderr }).on('line', (line) => console.error(line));
+  const exited = once(child, 'exit');
+  for await (const url of createInterface({ input: child.stdout })) {
+    return {
+      url,
+      signal: (name: NodeJS.Signals) => child.kill(name),
+      kill: async () => {
+        child.kill('SIGKILL');
+        await exited;
+      },
+    };
+  }
+  throw new Error('The Supabase API did not start.');
+}

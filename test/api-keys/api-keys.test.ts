@@ -93,6 +93,23 @@ describe('an API key', () => {
     await gateway.close();
   });
 
+  test('that was revoked is like any made-up one to its address soon, though it was good before', async ({
+    api,
+    sql,
+  }) => {
+    const gateway = await startGateway({
+      ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4',
+      API_KEY_RATE_LIMIT_PER_MINUTE: '1000',
+    });
+    const limited = apiAt(gateway.url);
+    const token = await issueKey(sql, await signUp(api));
+    await limited.get('/me').auth(token, bearer).expect(200);
+    await revoke(sql, token.slice(0, 16));
+    const chargedTo = async () => (await limited.get('/me').auth(token, bearer)).headers['x-ratelimit-limit'];
+    await expect.poll(chargedTo).toBe('4');
+    await gateway.close();
+  });
+
   test('that is good never counts as rejected, however many requests are in flight and whatever their clients do', async ({
     api,
     sql,

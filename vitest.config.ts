@@ -4,7 +4,7 @@ import { timeoutMs } from './test/support/timeout.ts';
 
 // At the end of a run, the others would wait for them.
 const LONGEST = [
-  'player',
+  'playing',
   'project',
   'generated-clients.slow',
   'dev.slow',

@@ -1,5 +1,5 @@
 import { SoundsError } from 'sounds-client';
-import { button, el, type Field, find, form, notify } from './dom.ts';
+import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
 import { sounds } from './sounds.ts';
 
@@ -7,19 +7,18 @@ const demo = { email: 'demo@example.com', password: 'demo-password' };
 
 const email: Field = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' };
 const code: Field = { name: 'code', label: 'Code', inputMode: 'numeric', autocomplete: 'one-time-code' };
-const password: Field = {
-  name: 'password',
-  label: 'Password',
-  type: 'password',
-  autocomplete: 'current-password',
-};
-const newPassword: Field = { ...password, label: 'New password', autocomplete: 'new-password', minLength: 6 };
+const secret = { name: 'password', type: 'password' };
+const password: Field = { ...secret, label: 'Password', autocomplete: 'current-password' };
+const newPassword: Field = { ...secret, label: 'New password', autocomplete: 'new-password', minLength: 6 };
 
-const heading = (text: string) => el('h1', {}, text);
 const link = (href: string, text: string) => el('p', {}, el('a', { href }, text));
 
 /** Goes on to the next step of a screen. */
-const next = (...content: Node[]) => find('main > div').replaceChildren(...content);
+function next(title: string, ...content: Node[]) {
+  entitle(title);
+  find('main > div').replaceChildren(...content);
+  find('main input').focus();
+}
 
 export async function signIn() {
   const { sign_up } = await sounds.config();
@@ -28,11 +27,7 @@ export async function signIn() {
     const { data } = await sounds.sounds.page({ limit: 20 });
     if (data[0]) await play(data[0], data);
   };
-  const fields = [
-    { ...email, value: demo.email },
-    { ...password, value: demo.password },
-  ];
-  const enter = form(fields, 'Sign in', async ({ email = '', password = '' }) => {
+  const enter = form([email, password], 'Sign in', async ({ email = '', password = '' }) => {
     try {
       await sounds.auth.signIn({ email, password });
     } catch (error) {
@@ -42,9 +37,8 @@ export async function signIn() {
     }
   });
   return [
-    heading('Bowls, rain, breath, music'),
+    el('p', {}, 'Bowls, rain, breath, music.'),
     button('Listen with the demo account', listen, { className: 'primary' }),
-    el('h2', {}, 'Sign in'),
     enter,
     link('#/forgot', 'Forgot your password?'),
     ...(sign_up ? [link('#/signup', 'Create an account')] : []),
@@ -58,14 +52,14 @@ export function signUp() {
     const { needsEmailConfirmation } = await sounds.auth.signUp(account);
     if (needsEmailConfirmation) confirm(account);
   };
-  return [heading('Create an account'), form([name, email, newPassword], 'Create the account', create)];
+  return [form([name, email, newPassword], 'Create the account', create)];
 }
 
 /** Asks for the code of a sign-up; what was chosen stays in memory until then, and is sent with it. */
 function confirm(account: { email: string; password: string; fullName?: string }) {
   const verify = ({ code = '' }) => sounds.auth.verify({ type: 'signup', code, ...account });
   const again = button('Send again', () => sounds.auth.resend(account));
-  next(heading('Enter the code'), sentTo(account.email), form([code], 'Confirm', verify), again);
+  next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
 }
 
 /** No answer tells whether there is such an account, so this does not claim to know. */
@@ -78,12 +72,11 @@ export function forgot() {
     const verify = async ({ code = '' }) => {
       await sounds.auth.verify({ type: 'recovery', email, code });
       const set = ({ password = '' }) => sounds.auth.setPassword({ password });
-      next(heading('New password'), form([newPassword], 'Set the password', set));
+      next('New password', form([newPassword], 'Set the password', set));
     };
-    const again = button('Send again', send);
-    next(heading('Enter the code'), sentTo(email), form([code], 'Continue', verify), again);
+    next('Enter the code', sentTo(email), form([code], 'Continue', verify), button('Send again', send));
   };
-  return [heading('Forgot your password?'), form([email], 'Send a code', ask)];
+  return [form([email], 'Send a code', ask)];
 }
 
 export async function account() {
@@ -93,24 +86,33 @@ export async function account() {
     await sounds.auth.setPassword({ password, currentPassword });
     notify('The password is changed. Other devices are signed out.');
   };
-  const remove = async ({ password = '' }) => {
-    await sounds.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
-    await sounds.auth.deleteAccount();
-  };
   const download = async () => {
     const file = new Blob([JSON.stringify(await sounds.export(), null, 2)], { type: 'application/json' });
     el('a', { href: URL.createObjectURL(file), download: 'sounds-account.json' }).click();
+    notify('The file is among your downloads.');
   };
   return [
-    heading(full_name ?? 'Account'),
-    el('p', {}, email ?? ''),
+    el('p', {}, [full_name, email].filter(Boolean).join(', ')),
     button('Sign out', () => sounds.auth.signOut()),
     el('h2', {}, 'Your data'),
     button('Download everything that is kept of you', download),
     el('h2', {}, 'Change the password'),
     form([current, newPassword], 'Change the password', change),
-    el('h2', {}, 'Delete the account'),
-    el('p', {}, 'The account, your name, your favorites and your history are deleted for good.'),
-    form([password], 'Delete the account', remove, 'destructive'),
+    el('h2', {}, 'Leave'),
+    button('Delete the account …', () => location.assign('#/account/delete'), { className: 'destructive' }),
+  ];
+}
+
+/** A screen of its own: nobody comes here by pressing Enter in another form. */
+export async function deletion() {
+  const { email } = await sounds.me();
+  const remove = async ({ password = '' }) => {
+    await sounds.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
+    await sounds.auth.deleteAccount();
+  };
+  return [
+    el('p', {}, `The account ${email}, your name, your favorites and your history are deleted for good.`),
+    form([password], 'Delete for good', remove, 'destructive'),
+    link('#/account', 'Keep the account'),
   ];
 }

@@ -1,30 +1,39 @@
 import { button, el, find } from './dom.ts';
-import { clock, cover, heart } from './parts.ts';
-import { element, now, type State, seekTo, setSleepTimer, skip, toggle } from './player.ts';
-import { on } from './sounds.ts';
+import { clock, coverOf, heart, heartOf } from './parts.ts';
+import { element, now, pause, type State, seekTo, skip, toggle } from './player.ts';
+import { on, type Preview } from './sounds.ts';
 
-// What plays: shown at the bottom of every screen, and reached by the keyboard before the lists.
+// What plays: at the bottom of every screen, and reached by the keyboard before the lists. Its parts stay, and so does the focus.
 
 const bar = find('#bar');
-const about = el('div', { className: 'track' });
+const cover = el('img', { alt: '' });
+const title = el('strong');
 const state = el('span', { role: 'status' });
 const time = el('time');
 const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position' });
-const middle = button('Play', toggle, { className: 'play' });
+const favorite = heart({ id: '', title: '' } as Preview);
+const middle = button('Play', toggle);
+middle.style.width = '6.5rem'; // whatever it says
 const previous = button('«', () => skip(-1), { ariaLabel: 'Previous' });
 const next = button('»', () => skip(1), { ariaLabel: 'Next' });
 
-const loop = button('↻', () => {
+const repeat = () => {
   element.loop = !element.loop;
   loop.ariaPressed = String(element.loop);
-});
-Object.assign(loop, { ariaLabel: 'Repeat', ariaPressed: 'false' });
+};
+const loop = button('↻', repeat, { ariaLabel: 'Repeat', ariaPressed: 'false' });
 
-const lengths = [0, 5, 15, 30, 60].map((minutes) =>
-  el('option', { value: String(minutes) }, minutes === 0 ? 'No timer' : `${minutes} min`),
-);
-const sleep = el('select', { ariaLabel: 'Sleep timer' }, ...lengths);
-sleep.onchange = () => setSleepTimer(Number(sleep.value));
+const lengths = [5, 15, 30, 60].map((minutes) => new Option(`${minutes} min`, `${minutes}`));
+const sleep = el('select', { ariaLabel: 'Sleep timer' }, new Option('No timer', '0'), ...lengths);
+let timer = 0;
+sleep.onchange = () => {
+  clearTimeout(timer);
+  const end = () => {
+    sleep.value = '0';
+    pause();
+  };
+  if (sleep.value !== '0') timer = window.setTimeout(end, Number(sleep.value) * 60_000);
+};
 
 const volume = el('input', { type: 'range', max: '1', step: '0.05', value: '1', ariaLabel: 'Volume' });
 volume.oninput = () => {
@@ -34,33 +43,30 @@ element.volume = 0.5; // iOS leaves that to its own buttons
 volume.hidden = element.volume !== 0.5;
 element.volume = 1;
 
+const controls = el('div', { className: 'controls' }, previous, middle, next, loop, sleep, volume);
+const track = el('div', { className: 'track' }, el('span', {}, title, ' ', time), state, seek);
+bar.append(cover, track, favorite, controls);
+
 const words: { [name in State]?: string } = { loading: 'Loading …', stalled: 'Waiting for the network …' };
-const labels: { [name in State]?: string } = {
-  playing: 'Pause',
-  stalled: 'Pause',
-  loading: 'Pause',
-  failed: 'Try again',
-};
-let shown: string | undefined;
+const labels: { [name in State]?: string } = { idle: 'Play', paused: 'Play', failed: 'Try again' };
 
 on('player', () => {
-  const player = now();
-  bar.hidden = player.sound === null;
-  state.textContent = player.state === 'failed' ? player.failure : (words[player.state] ?? '');
-  middle.textContent = labels[player.state] ?? 'Play';
-  previous.disabled = player.previous === undefined;
-  next.disabled = player.next === undefined;
+  const { state: current, sound, failure, ...neighbours } = now();
+  bar.hidden = sound === null;
+  state.textContent = current === 'failed' ? failure : (words[current] ?? '');
+  middle.textContent = labels[current] ?? 'Pause';
+  previous.ariaDisabled = neighbours.previous ? null : 'true';
+  next.ariaDisabled = neighbours.next ? null : 'true';
   for (const item of document.querySelectorAll<HTMLButtonElement>('.listen'))
-    item.ariaCurrent = item.value === player.sound?.id ? 'true' : null;
-  if (player.sound === null || player.sound.id === shown) return;
-  shown = player.sound.id;
-  about.replaceChildren(el('strong', {}, player.sound.title), state, seek);
-  const controls = el('div', { className: 'controls' }, previous, middle, next, loop, sleep, volume, time);
-  bar.replaceChildren(cover(player.sound), about, heart(player.sound), controls);
+    item.ariaCurrent = item.value === sound?.id ? 'true' : null;
+  if (sound === null || favorite.value === sound.id) return;
+  Object.assign(favorite, heartOf(sound));
+  title.textContent = sound.title;
+  cover.src = coverOf(sound);
 });
 
 element.ontimeupdate = element.ondurationchange = () => {
-  const length = Number.isFinite(element.duration) ? element.duration : 0;
+  const length = element.duration || now().sound?.duration_sec || 0; // not a number until the file tells
   seek.max = String(length);
   seek.value = String(element.currentTime);
   time.textContent = `${clock(element.currentTime)} / ${clock(length)}`;

@@ -11,12 +11,21 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An element that index.html has. */
 export const find = (selector: string) => document.querySelector(selector) as HTMLElement;
 
-/** Says something at the top of the screen, where it stays in view; screen readers read it out. */
-export function notify(text: string) {
-  find('#notice').textContent = text;
+/** Gives the screen its title. */
+export function entitle(title: string) {
+  document.title = `${title} – Sounds`;
+  find('main h1').textContent = title;
+}
+
+let timer = 0;
+
+/** Says something at the top of the screen for some seconds, or until there is something else: that there is no network. */
+export function notify(text = '', seconds = 0) {
+  clearTimeout(timer);
+  if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);
+  find('#notice').textContent = text || (navigator.onLine ? '' : 'No network: favorites are sent later.');
 }
 
 /** Does something, during which a control does nothing but keeps the focus, and says so where it fails. */
@@ -40,42 +49,51 @@ export function button(label: string, act: () => unknown, properties: Partial<HT
 
 export type Field = Partial<HTMLInputElement> & { name: string; label: string };
 
-/** @param submit gets what was typed in, by the names of the fields */
-export function form(
-  fields: Field[],
-  label: string,
-  submit: (typed: Record<string, string>) => unknown,
-  className = 'primary',
-) {
-  const send = el('button', { className }, label);
-  const inputs = fields.map(({ label, ...input }) =>
-    el('label', {}, label, el('input', { required: true, ...input })),
-  );
-  const element = el('form', {}, ...inputs, send);
+type Typed = Record<string, string>;
+
+export function form(fields: Field[], label: string, submit: (typed: Typed) => unknown, kind = 'primary') {
+  const send = el('button', { className: kind }, label);
+  const input = ({ label, ...rest }: Field) =>
+    el('label', {}, label, el('input', { required: true, ...rest }));
+  const element = el('form', {}, ...fields.map(input), send);
   element.onsubmit = (event) => {
     event.preventDefault();
-    const typed = Object.fromEntries(new FormData(element)) as Record<string, string>;
-    notify('');
+    const typed = Object.fromEntries(new FormData(element)) as Typed;
+    notify();
     void attempt(() => submit(typed), send);
   };
   return element;
 }
 
-/** What a place shows until its content is there, or instead of it, with a way to try again. */
-export async function fill(place: HTMLElement, load: () => Promise<void>) {
-  place.replaceChildren(el('p', { role: 'status' }, 'Loading …'));
-  try {
-    await load();
-  } catch (error) {
-    if ((error as Error).name === 'AbortError') return;
-    const again = button('Try again', () => fill(place, load));
-    place.replaceChildren(el('p', { role: 'alert' }, textOf(error)), again);
+/** Loads what a place shows. Until that is there, or instead of it, it says so, with a way to try again. */
+export async function fill(place: HTMLElement, load: () => Promise<(Node | string)[]>) {
+  const state = el('p', { role: 'status' });
+  const again = el('button', { type: 'button', onclick: () => void run() }, 'Try again');
+  const offerAgain = () => place.append(again);
+  async function run() {
+    state.textContent = 'Loading …';
+    addEventListener('wait', offerAgain);
+    try {
+      const content = await load();
+      if (!state.isConnected) return; // the user has gone on, or another try was faster
+      if (document.activeElement === again) find('main').focus({ preventScroll: true });
+      place.replaceChildren(...content);
+    } catch (error) {
+      if (!state.isConnected || (error as Error).name === 'AbortError') return;
+      state.textContent = textOf(error);
+      offerAgain();
+    } finally {
+      removeEventListener('wait', offerAgain);
+    }
   }
+  place.replaceChildren(state);
+  await run();
 }
 
-const texts: { [reason in string]?: string } = {
+export const texts: { [reason in string]?: string } = {
   invalid_credentials: 'The e-mail address or the password is wrong.',
   code_invalid: 'The code is wrong, used, or too old.',
+  address_confirmed: 'The address is confirmed. Choose a password with “Forgot your password?”.',
   address_taken: 'This address cannot be used. Do you have an account already?',
   weak_password: 'This password is too easy to guess.',
   same_password: 'That is your password already.',
@@ -87,8 +105,13 @@ const texts: { [reason in string]?: string } = {
 
 /** An error in words for users: the service's own are for developers. */
 export function textOf(error: unknown): string {
-  if (!(error instanceof SoundsError)) throw error;
-  if (error.retryAfter) return `That was too often. Try again in ${error.retryAfter} seconds.`;
+  if (!(error instanceof SoundsError)) {
+    reportError(error);
+    return 'That did not work. Reload the page.';
+  }
+  const { retryAfter: s } = error;
+  if (s)
+    return `That was too often. Try again in ${s > 90 ? `${Math.ceil(s / 60)} minutes` : `${s} seconds`}.`;
   if (error.reason === 'validation') return `Check what you typed in: ${error.field}.`;
   return texts[error.reason ?? error.code] ?? `That did not work. (Request ${error.requestId})`;
 }

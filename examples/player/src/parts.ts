@@ -1,15 +1,12 @@
-import { attempt, button, el, fill } from './dom.ts';
+import { button, el, fill } from './dom.ts';
 import { now, play } from './player.ts';
 import { favorites, on, type Preview, setFavorite, sounds } from './sounds.ts';
 
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
-export const cover = (sound: Preview) =>
-  el('img', {
-    src: sounds.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>',
-    alt: '',
-  });
+export const coverOf = (sound: Preview) =>
+  sounds.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 const look = (id: string) =>
   favorites.has(id) ? { ariaPressed: 'true', textContent: '♥' } : { ariaPressed: 'false', textContent: '♡' };
@@ -19,36 +16,33 @@ on('favorites', () => {
     Object.assign(one, look(one.value));
 });
 
+export const heartOf = ({ id, title }: Preview) => ({
+  value: id,
+  ariaLabel: `Favorite: ${title}`,
+  ...look(id),
+});
+
 /** Tells whether a sound is a favorite, and changes that; all hearts of a sound follow at once. */
-export const heart = ({ id, title }: Preview) =>
-  button('', () => setFavorite(id, !favorites.has(id)), {
-    className: 'heart',
-    value: id,
-    ariaLabel: `Favorite: ${title}`,
-    ...look(id),
-  });
+export function heart(sound: Preview) {
+  const change = () => setFavorite(element.value, !favorites.has(element.value));
+  const element = button('', change, { className: 'heart', ...heartOf(sound) });
+  return element;
+}
 
 /** A sound in a list: a click plays it, and the list goes on after it. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {
   const { id, title, category, duration_sec } = sound;
   const facts = [category?.replaceAll('-', ' '), duration_sec === null ? '' : clock(duration_sec)];
   const text = el('span', {}, el('strong', {}, title), el('small', {}, facts.filter(Boolean).join(' · ')));
-  const listen = el(
-    'button',
-    { type: 'button', className: 'listen', value: id, title: 'Play' },
-    cover(sound),
-    text,
-  );
-  listen.onclick = () => void attempt(() => play(sound, list));
+  const picture = el('img', { src: coverOf(sound), alt: '' });
+  const listen = el('button', { type: 'button', className: 'listen', value: id }, picture, text);
+  // The further clicks of a double one belong to the first.
+  listen.onclick = ({ detail }) => void (detail < 2 && play(sound, list));
   if (now().sound?.id === id) listen.ariaCurrent = 'true';
   return el('li', {}, listen, heart(sound));
 }
 
-/**
- * A list that goes on when its end comes into view.
- * @param open begins to read, after a failure anew
- * @param make an entry of what comes, and of all that came
- */
+/** A list that goes on when its end comes into view. After a failure it is opened anew. */
 export function endlessList<T>(
   open: () => AsyncGenerator<T, void>,
   make: (value: T, index: number, all: T[]) => HTMLElement,
@@ -58,20 +52,24 @@ export function endlessList<T>(
   const list = el('ul', { className: 'rows' });
   const end = el('div');
   let source = open();
+  let read = 0;
   const more = async () => {
     observer.disconnect();
-    if (all.length === 0) list.replaceChildren();
-    for (let count = 0; count < 20; count += 1) {
+    for (let count = 0; count < 20; ) {
       const { done, value } = await source.next().catch((error) => {
         source = open();
-        all.length = 0;
+        read = 0;
         throw error;
       });
-      if (done) return end.replaceChildren(all.length > 0 ? '' : empty);
+      if (done) return all.length > 0 ? [] : [empty];
+      read += 1;
+      if (read <= all.length) continue; // stands there since before the failure
+      count += 1;
       all.push(value);
       list.append(make(value, all.length - 1, all));
     }
     observer.observe(end); // tells at once whether it is still in view
+    return [];
   };
   const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more), {
     rootMargin: '300px',

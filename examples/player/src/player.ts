@@ -1,10 +1,10 @@
 import { attachAudio, SoundsError } from 'sounds-client';
 import { textOf } from './dom.ts';
-import { emit, type Preview, sounds } from './sounds.ts';
+import { emit, on, type Preview, sounds } from './sounds.ts';
 
 /**
- * idle → loading → playing ⇄ paused, playing ⇄ stalled, and failed from anywhere but idle; a click on another sound leads from
- * each of them to loading.
+ * idle → loading → playing ⇄ paused, loading and playing ⇄ stalled, and failed from anywhere but idle. A click on another sound
+ * leads from each of them to loading, the end of the session to idle.
  */
 export type State = 'idle' | 'loading' | 'playing' | 'paused' | 'stalled' | 'failed';
 
@@ -36,12 +36,15 @@ function neighbour(step: 1 | -1): Preview | undefined {
   return index < 0 ? undefined : list[index + step];
 }
 
-/** Plays a sound. The newest click wins; one on the sound that plays pauses it. */
-export async function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
-  if (wanted.id === sound?.id && state !== 'failed') {
-    list = from;
-    return state === 'loading' ? undefined : toggle();
-  }
+/** Plays a sound that was clicked in a list. One that plays is paused, one that is loading goes on. */
+export function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
+  if (wanted.id !== sound?.id) return start(wanted, from);
+  list = from;
+  return state === 'loading' ? undefined : toggle();
+}
+
+/** Plays from the beginning. The newest call wins. */
+async function start(wanted: Preview, from: readonly Preview[]) {
   release();
   [sound, list] = [wanted, from];
   isCounted = false;
@@ -49,23 +52,32 @@ export async function play(wanted: Preview, from: readonly Preview[] = [wanted])
   enter('loading');
   try {
     const audio = await sounds.sounds.audio(wanted.id, { signal });
+    signal.throwIfAborted();
     if (audio.url === null) return fail('There is no audio of this sound.');
     detach = attachAudio(element, audio, () => fail('This sound cannot be played now.'));
     await element.play();
   } catch (error) {
-    if (signal.aborted) return; // by a newer click
-    if (error instanceof SoundsError) fail(textOf(error));
-    else if ((error as Error).name === 'NotAllowedError')
-      enter('paused'); // some browsers want another click
-    else if ((error as Error).name === 'NotSupportedError') fail('This sound cannot be played now.');
+    if (signal.aborted || (error as Error).name === 'AbortError') return; // by a newer click, or paused
+    if ((error as Error).name === 'NotAllowedError') return enter('paused'); // some browsers want another click
+    fail(error instanceof SoundsError ? textOf(error) : 'This sound cannot be played now.');
   }
 }
 
+export function pause() {
+  if (element.src) element.pause();
+  else release(); // its address is still being asked for
+  if (sound && state !== 'failed') enter('paused');
+}
+
+export function resume() {
+  if (state === 'paused' && element.src)
+    element.play().catch(() => {}); // attachAudio tells
+  else if (sound && (state === 'paused' || state === 'failed')) void start(sound, list);
+}
+
 export function toggle() {
-  if (state === 'failed' && sound) void play(sound, list);
-  else if (state === 'loading') stop();
-  else if (state === 'paused') void element.play();
-  else element.pause();
+  if (state === 'paused' || state === 'failed') resume();
+  else pause();
 }
 
 export function seekTo(seconds: number) {
@@ -74,7 +86,7 @@ export function seekTo(seconds: number) {
 
 export function skip(step: 1 | -1) {
   const other = neighbour(step);
-  if (other) void play(other, list);
+  if (other) void start(other, list);
 }
 
 function release() {
@@ -92,8 +104,9 @@ export function stop() {
 
 /** Only one tab plays. */
 const channel = new BroadcastChannel('player');
-channel.onmessage = () => element.pause();
+channel.onmessage = pause;
 
+element.onplay = () => state === 'paused' && enter('loading');
 element.onplaying = () => {
   enter('playing');
   channel.postMessage('playing');
@@ -101,13 +114,6 @@ element.onplaying = () => {
   isCounted = true;
 };
 element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');
-element.onwaiting = () => state === 'playing' && enter('stalled');
+element.onwaiting = element.onerror = () => state === 'playing' && enter('stalled');
 element.onended = () => skip(1);
-
-let timer: number | undefined;
-
-/** Pauses after so many minutes; 0 does not. */
-export function setSleepTimer(minutes: number) {
-  clearTimeout(timer);
-  if (minutes > 0) timer = window.setTimeout(() => element.pause(), minutes * 60_000);
-}
+on('wait', () => state === 'loading' && enter('stalled'));

@@ -7,10 +7,7 @@ export async function home() {
   const show = ({ title, sounds }: (typeof sections)[number]) =>
     el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
   const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
-  return [
-    el('h1', {}, 'Listen'),
-    ...(filled.length > 0 ? filled : [el('p', {}, 'There are no sounds yet.')]),
-  ];
+  return filled.length > 0 ? filled : ['There are no sounds yet.'];
 }
 
 /** What is searched for stands in the address, so that Back finds it again. */
@@ -19,10 +16,10 @@ const searchOf = () => new URLSearchParams(location.hash.split('?')[1]);
 export async function browse() {
   const [categories] = await Promise.all([sounds.categories(), loadFavorites()]);
   const options = categories.flatMap(({ slug, name, children }) => [
-    el('option', { value: slug }, name),
-    ...children.map((child) => el('option', { value: child.slug }, `– ${child.name}`)),
+    new Option(name, slug),
+    ...children.map((child) => new Option(`– ${child.name}`, child.slug)),
   ]);
-  const category = el('select', { ariaLabel: 'Category' }, el('option', { value: '' }, 'All'), ...options);
+  const category = el('select', { ariaLabel: 'Category' }, new Option('All', ''), ...options);
   const search = el('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search sounds' });
   search.value = searchOf().get('search') ?? '';
   category.value = searchOf().get('category') ?? '';
@@ -53,13 +50,13 @@ export async function browse() {
   };
   category.onchange = change;
   show();
-  return [el('h1', {}, 'Browse'), el('div', { className: 'filters' }, search, category), results];
+  return [el('div', { className: 'filters' }, search, category), results];
 }
 
 export async function favoriteSounds() {
   const shown = (await loadFavorites()).flatMap(({ sounds }) => sounds ?? []); // a hidden one is null
-  const hint = shown.length > 0 ? '' : 'Nothing yet: the heart of a sound puts it here.';
-  return [el('h1', {}, 'Favorites'), el('p', {}, hint), el('ul', { className: 'rows' }, ...shown.map(item))];
+  if (shown.length === 0) return ['Nothing yet: the heart of a sound puts it here.'];
+  return [el('ul', { className: 'rows' }, ...shown.map(item))];
 }
 
 export async function listened() {
@@ -71,7 +68,10 @@ export async function listened() {
     const row = item(sound, index, all);
     const remove = async () => {
       await sounds.history.remove(sound.id);
+      const near = row.nextElementSibling ?? row.previousElementSibling;
+      if (near === null) return empty();
       row.remove();
+      near.querySelector<HTMLElement>('.remove')?.focus();
     };
     row.append(
       button('✕', remove, { className: 'remove', ariaLabel: `Remove from the history: ${sound.title}` }),
@@ -83,9 +83,10 @@ export async function listened() {
     {},
     ...endlessList<Preview>(open, entry, 'Nothing yet: what you listen to stands here.'),
   );
+  const empty = () => list.replaceChildren('The history is empty.');
   const clear = async () => {
     await sounds.history.clear();
-    list.replaceChildren('The history is empty.');
+    empty();
   };
-  return [el('h1', {}, 'History'), button('Clear the history', clear, { className: 'destructive' }), list];
+  return [button('Clear the history', clear, { className: 'destructive' }), list];
 }

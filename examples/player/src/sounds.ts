@@ -19,12 +19,10 @@ export const sounds = createSounds({
   onWait: (wait) => emit('wait', wait),
 });
 
-/** What all lists tell of a sound. */
 export type Preview = NonNullable<Favorite['sounds']>;
 
 export const favorites = new Set<string>();
 
-/** The hearts of other tabs. */
 const channel = new BroadcastChannel('favorites');
 channel.onmessage = ({ data: [id, isFavorite] }: MessageEvent<[string, boolean]>) => mark(id, isFavorite);
 

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { chmod, symlink, truncate } from 'node:fs/promises';
+import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
@@ -12,26 +11,14 @@ import {
   importFolder,
   makeFolder,
   mp3Frame,
+  refusedLines,
   soundsIn,
-  startImport,
 } from './folder.ts';
 
 const wav = tone();
 const wavWithFrames = Buffer.concat([wav.subarray(0, 44), ...Array(20).fill(mp3Frame)]);
 const broken = Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]);
-// Of all that makes root root, this is what reads files of others.
-const unprivileged =
-  process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
-    ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
-    : undefined;
-
 const text = 'This is a text, not a recording.\n'.repeat(200);
-
-/** The lines of the final table about what was rejected: where, and why. */
-const refusedLines = (stdout: string) => {
-  const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
-  return outcome.split('\n').filter((line) => line.startsWith('rejected'));
-};
 
 describe('bad input is one line in the report with what to do, and the rest is imported', () => {
   test.for<[string, string, Buffer | string, RegExp]>([
@@ -212,42 +199,5 @@ describe('bad input is one line in the report with what to do, and the rest is i
     const { stdout } = await importFolder(await makeFolder(files), '--dry-run');
     const names = [...stdout.matchAll(/^rejected +\S+\/(\S+)/gm)].map(([, name]) => name);
     expect(names).toEqual(['2.mp3', '3.wav', '10.wav']);
-  });
-
-  test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
-    const elsewhere = await makeFolder({ 'b.wav': tone() });
-    await symlink('nowhere.wav', join(folder, category, 'dangling.wav'));
-    await symlink('.', join(folder, category, 'round'));
-    await symlink(join(elsewhere, 'b.wav'), join(folder, category, 'linked.wav'));
-    const { stdout } = await importFolder(folder);
-    expect(refusedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
-    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
-  });
-
-  test('a folder and a file without permission', async ({ sql, skip }) => {
-    skip(process.getuid?.() === 0 && !unprivileged, 'Install setpriv: root may read everything.');
-    const category = await addCategory(sql);
-    const folder = await makeFolder({
-      [`${category}/a.wav`]: tone(),
-      [`${category}/b.wav`]: tone(),
-      [`${category}/locked/c.wav`]: tone(),
-    });
-    for (const [path, mode] of [
-      ['', 0o755],
-      [`${category}/b.wav`, 0],
-      [`${category}/locked`, 0],
-    ] as const)
-      await chmod(join(folder, path), mode);
-    // Removed with the rest of the folder; only root could remove it as it is.
-    onTestFinished(() => chmod(join(folder, category, 'locked'), 0o755));
-    const command = startImport([folder, '--yes'], undefined, unprivileged);
-    expect(await command.exited).toBe(1);
-    expect(refusedLines(command.output.stdout)).toEqual([
-      expect.stringMatching(/locked\/ +You do not have permission to read it\./),
-      expect.stringMatching(/b\.wav +You do not have permission to read it\./),
-    ]);
-    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A']);
   });
 });

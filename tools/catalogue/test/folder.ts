@@ -118,3 +118,9 @@ export async function soundsIn(sql: Sql, category: string) {
       left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path
     where category = ${category} order by created_at desc`;
 }
+
+/** The lines of the final table about what was rejected: where, and why. */
+export const refusedLines = (stdout: string) => {
+  const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
+  return outcome.split('\n').filter((line) => line.startsWith('rejected'));
+};

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { describe, expect } from 'vitest';
+import { token } from '../support/access-token.ts';
+import { apiAt, bearer } from '../support/api.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
+import { startGateway } from '../support/gateway.ts';
+import { scrape, valuesOf } from '../support/metrics.ts';
+import { canRunRedis, startRedis } from '../support/redis.ts';
+import { newEmail, password, signUp, test } from '../support/test.ts';
+import { mailUrl, newPassword, noMail, other, recoveryCode, verify } from './mailed-codes.ts';
+
+describe('the limits of passwords, codes and mails', () => {
+  const trusting = { TRUST_PROXY: '1' };
+  const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
+
+  test('let a stranger try ten codes an hour for one account, on all gateways, and do not keep its owner out', async ({
+    skip,
+  }) => {
+    skip(!mailUrl, noMail);
+    skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+    const redis = await startRedis();
+    const gateways = [1, 2].map(() =>
+      startGateway({ ...trusting, REDIS_URL: redis.url, METRICS_PORT: '0', LOG_LEVEL: 'debug' }),
+    );
+    const [first, second] = await Promise.all(gateways);
+    if (!first || !second) throw new Error('Two gateways were started.');
+    for (const gateway of [first, second])
+      await expect
+        .poll(async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared'))
+        .toEqual({ '': 1 });
+    const apis = [apiAt(first.url), apiAt(second.url)] as const;
+    const { email } = (await signUp(apis[0])).user;
+    const code = await recoveryCode(apis[0], email);
+    let failed = 0;
+    const guess = async () => {
+      const api = apis[failed % 2 === 0 ? 0 : 1];
+      const { status } = await verify(api, email, other(code)).set(...from(1));
+      if (status === 401) failed += 1;
+      return status;
+    };
+    while ((await guess()) === 401);
+    // One that waited too long for Redis, on a busy machine, was counted by its gateway alone.
+    const countedAlone = [...first.logged, ...second.logged].filter((line) =>
+      line.includes('in this process'),
+    );
+    expect(failed).toBeGreaterThanOrEqual(10);
+    expect(failed).toBeLessThanOrEqual(10 + countedAlone.length);
+    for (const api of apis) {
+      const { headers } = await verify(api, email.toUpperCase(), code)
+        .set(...from(1))
+        .expect(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(3_000);
+    }
+    await verify(apis[0], newEmail(), code)
+      .set(...from(1))
+      .expect(401); // other accounts are not in it
+    await verify(apis[1], email, code)
+      .set(...from(2))
+      .expect(200);
+    await Promise.all([first.close(), second.close()]);
+    await redis.stop();
+  });
+
+  test('let a hundred codes and two hundred passwords an hour fail for one account, however many addresses they come from', async () => {
+    const reject: RequestListener = (_req, res) =>
+      res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
+    await withSupabase(
+      reject,
+      async (api) => {
+        const email = 'ada@example.com';
+        const guesses = {
+          100: (client: string) => verify(api, email, '12345678').set('X-Forwarded-For', client),
+          200: (client: string) =>
+            api.post('/auth/signin').send({ email, password: 'a guess' }).set('X-Forwarded-For', client),
+        };
+        for (const [limit, guess] of Object.entries(guesses)) {
+          const tried = Array.from({ length: Number(limit) + 1 }, (_, n) =>
+            // Of IPv6 a /56 is one client.
+            guess(`2001:db8:0:${Math.floor(n / 10).toString(16)}${String(n % 10).padStart(2, '0')}::1`),
+          );
+          const statuses = (await Promise.all(tried)).map(({ status }) => status);
+          const count = (status: number) => statuses.filter((one) => one === status).length;
+          expect([count(401), count(429)]).toEqual([Number(limit), 1]);
+        }
+      },
+      trusting,
+    );
+  });
+
+  test('stop one session after ten rejected passwords an hour, not its owner in another; accepted ones do not count', async () => {
+    await withSupabase(
+      async (req, res) => {
+        const { current_password } = (await json(req)) as { current_password: string };
+        const [status, body] =
+          current_password === password ? [200, {}] : [400, { code: 'current_password_invalid' }];
+        res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+      },
+      async (api) => {
+        const sessionOf = (user: string, session_id = randomUUID()) => token(user, { session_id });
+        const [owner, session] = [randomUUID(), randomUUID()];
+        const [stolen, own] = [await sessionOf(owner, session), await sessionOf(owner)];
+        const change = (current_password: string, accessToken = stolen) =>
+          api
+            .post('/auth/password')
+            .auth(accessToken, bearer)
+            .send({ password: newPassword, current_password });
+        for (let count = 0; count < 10; count++) {
+          await change(password).expect(200);
+          await change('a guess').expect(400);
+        }
+        await change(password).expect(429);
+        await change(password, await sessionOf(owner, session)).expect(429); // refreshed
+        await change(password, own).expect(200);
+      },
+    );
+  });
+
+  test('let five mails an hour go to one address, and thirty be asked for by one client', async () => {
+    const gateway = await startGateway(trusting);
+    const api = apiAt(gateway.url);
+    const email = newEmail();
+    const ask = (path: string, address: string, client: number) =>
+      api
+        .post(path)
+        .set(...from(client))
+        .send({ email: address });
+    for (let count = 0; count < 5; count++)
+      await ask(count % 2 === 0 ? '/auth/recover' : '/auth/resend', email, count).expect(200);
+    await ask('/auth/recover', email, 50).expect(429).expect('X-Error-Reason', 'limit_mails');
+    await ask('/auth/resend', ` ${email.toUpperCase()}`, 51).expect(429);
+    const asked = Array.from({ length: 30 }, () => ask('/auth/recover', newEmail(), 60).expect(200));
+    await Promise.all(asked);
+    await ask('/auth/recover', newEmail(), 60).expect(429);
+    await ask('/auth/recover', newEmail(), 61).expect(200);
+    await gateway.close();
+  });
+
+  test('do not count mails that were asked for while Auth was away or took no more', async () => {
+    const reject: RequestListener = (_req, res) =>
+      res.writeHead(429, { 'Content-Type': 'application/json' }).end('{"code":"over_request_rate_limit"}');
+    const behaviours: RequestListener[] = [(req) => req.socket.destroy(), reject];
+    let calls = 0;
+    await withSupabase(
+      (req, res) => {
+        if (++calls <= 30) behaviours[calls % 2]?.(req, res);
+        else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      },
+      async (api) => {
+        let email = '';
+        const recover = () => api.post('/auth/recover').send({ email });
+        const someWereAnswered = async () => {
+          [email, calls] = [newEmail(), 0];
+          const statuses: number[] = [];
+          while (statuses.length < 30) statuses.push((await recover()).status);
+          return statuses.includes(200);
+        };
+        // Where a machine stalls for half a second, the answer comes before the failure, and such a mail counts.
+        await expect.poll(someWereAnswered).toBe(false);
+        for (let count = 0; count < 5; count++) await recover().expect(200);
+        await recover().expect(429);
+      },
+    );
+  });
+});

@@ -1,20 +1,36 @@
 import { button, el } from './dom.ts';
+import { copyInUse } from './offline.ts';
 import { endlessList, item } from './parts.ts';
 import { loadFavorites, type Preview, sounds } from './sounds.ts';
 
 export async function home() {
-  const [sections] = await Promise.all([sounds.home(), loadFavorites()]);
+  const copy = await copyInUse();
+  const [sections] = copy
+    ? [await sounds.offline.home()]
+    : await Promise.all([sounds.home(), loadFavorites()]);
   const show = ({ title, sounds }: (typeof sections)[number]) =>
     el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
   const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
-  return filled.length > 0 ? filled : ['There are no sounds yet.'];
+  return [...(copy ? [copy] : []), ...(filled.length > 0 ? filled : ['There are no sounds yet.'])];
 }
 
 /** What is searched for stands in the address, so that Back finds it again. */
 const searchOf = () => new URLSearchParams(location.hash.split('?')[1]);
 
+/** What of the copy is in a category and found by a search. */
+async function* inCopy(search: string, category: string) {
+  const { offline } = sounds;
+  const listed = await offline.list(category ? { category, include_children: true } : {});
+  if (!search.trim()) return yield* listed;
+  const ids = new Set(listed.map(({ id }) => id));
+  yield* (await offline.search(search)).filter(({ id }) => ids.has(id));
+}
+
 export async function browse() {
-  const [categories] = await Promise.all([sounds.categories(), loadFavorites()]);
+  const copy = await copyInUse();
+  const [categories] = copy
+    ? [await sounds.offline.categories()]
+    : await Promise.all([sounds.categories(), loadFavorites()]);
   const options = categories.flatMap(({ slug, name, children }) => [
     new Option(name, slug),
     ...children.map((child) => new Option(`– ${child.name}`, child.slug)),
@@ -35,7 +51,10 @@ export async function browse() {
       search: search.value,
       ...(category.value && { category: category.value, include_children: true }),
     };
-    const open = () => sounds.sounds.list(filters, { signal });
+    const open = () =>
+      copy && !navigator.onLine
+        ? inCopy(search.value, category.value)
+        : sounds.sounds.list(filters, { signal });
     results.replaceChildren(...endlessList<Preview>(open, item, 'Nothing found.'));
   };
   const change = () => {
@@ -50,7 +69,7 @@ export async function browse() {
   };
   category.onchange = change;
   show();
-  return [el('div', { className: 'filters' }, search, category), results];
+  return [...(copy ? [copy] : []), el('div', { className: 'filters' }, search, category), results];
 }
 
 export async function favoriteSounds() {

@@ -7,7 +7,7 @@ test('a screen without a network says so as long as that lasts, and comes with t
   await visit(phone, async (page) => {
     await listen(page);
     await page.context().setOffline(true);
-    for (const screen of ['History', 'Browse']) {
+    for (const screen of ['Favorites', 'History']) {
       await open(page, screen);
       await page.locator('main').getByRole('button', { name: 'Try again' }).waitFor();
       expect(await page.getByText('No network').isVisible()).toBe(true);

@@ -1,0 +1,46 @@
+import { expect } from 'vitest';
+import { listen, open, phone, test } from './fixture.ts';
+
+test('without a network the catalogue is shown from the copy, searched, and says how old it is', async ({
+  visit,
+}) => {
+  await visit(
+    phone,
+    async (page) => {
+      await listen(page);
+      // The copy is made beside the first screen.
+      await page.waitForFunction(() => indexedDB.databases().then((all) => all.length > 0));
+      await expect
+        .poll(() =>
+          page.evaluate(
+            () =>
+              new Promise((resolve) => {
+                const opening = indexedDB.open('sounds');
+                opening.onsuccess = () => {
+                  const reading = opening.result.transaction('items').objectStore('items').count();
+                  reading.onsuccess = () => resolve(reading.result);
+                };
+              }),
+          ),
+        )
+        .toBe(1);
+      const sections = await page.locator('main h2').allTextContents();
+      await page.context().setOffline(true);
+
+      await open(page, 'Browse');
+      await page.getByText('The catalogue as it was this minute.').waitFor();
+      await page.locator('.rows li').first().waitFor();
+      await page.getByLabel('Search sounds').fill('bowl sing');
+      await expect
+        .poll(() => page.locator('.rows li strong').allTextContents())
+        .toContain('Singing Bowl in A3');
+      const found = await page.locator('.rows li strong').allTextContents();
+      expect(found.every((title) => title.includes('Bowl'))).toBe(true);
+
+      await open(page, 'Home', 'Listen');
+      await page.getByText('The catalogue as it was this minute.').waitFor();
+      expect(await page.locator('main h2').allTextContents()).toEqual(sections);
+    },
+    'ERR_INTERNET_DISCONNECTED',
+  );
+});

@@ -9,21 +9,14 @@ test('without a network the catalogue is shown from the copy, searched, and says
     async (page) => {
       await listen(page);
       // The copy is made beside the first screen.
-      await page.waitForFunction(() => indexedDB.databases().then((all) => all.length > 0));
-      await expect
-        .poll(() =>
-          page.evaluate(
-            () =>
-              new Promise((resolve) => {
-                const opening = indexedDB.open('sounds');
-                opening.onsuccess = () => {
-                  const reading = opening.result.transaction('items').objectStore('items').count();
-                  reading.onsuccess = () => resolve(reading.result);
-                };
-              }),
-          ),
-        )
-        .toBe(1);
+      const items = `new Promise((resolve) => {
+        indexedDB.open('sounds').onsuccess = ({ target: { result } }) => {
+          if (!result.objectStoreNames.contains('items')) return resolve(0);
+          result.transaction('items').objectStore('items').count().onsuccess = ({ target }) => resolve(target.result);
+        };
+      })`;
+      await page.waitForFunction('indexedDB.databases().then((all) => all.length > 0)');
+      await expect.poll(() => page.evaluate(items)).toBe(1);
       const sections = await page.locator('main h2').allTextContents();
       await page.context().setOffline(true);
 

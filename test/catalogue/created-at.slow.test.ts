@@ -11,7 +11,7 @@ const test = base.extend<{ $file: { scratch: Sql } }>({
     fixture(async (use) => {
       const { databaseUrl, stop } = await startDatabase();
       // Ends an import that takes far too long, so that the test fails soon.
-      const connection = { statement_timeout: 15_000 };
+      const connection = { statement_timeout: 120_000 };
       const sql = postgres(databaseUrl, { max: 1, connection, onnotice() {} });
       await use(sql);
       await sql.end();

@@ -10,7 +10,7 @@ drop function "private"."list_sounds"(text, boolean, boolean, text, integer, tim
 
 drop function "private"."sounds_in_list_order"(text[], boolean, text, timestamp with time zone, integer);
 
-create extension "fuzzystrmatch" schema "extensions";
+create extension if not exists fuzzystrmatch with schema extensions;
 
 create table "private"."catalogue_changes" (
   "kind" text not null,
@@ -801,7 +801,6 @@ create policy "Nobody reaches popularity" on private.popularity
 
 comment on column "private"."catalogue_feed"."forgotten" is 'The number of the last change whose trace was removed.';
 
-comment on extension "fuzzystrmatch" is 'determine similarities and distance between strings';
 
 comment on function "private"."forget_old_tombstones"() is 'Removes the traces of what is gone for 90 days.';
 

@@ -30,7 +30,8 @@ export async function inBrowser(
 ) {
   const browser = await launchBrowser();
   try {
-    const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    const page = await context.newPage();
     page.setDefaultTimeout(timeoutMs);
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {

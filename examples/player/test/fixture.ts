@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import postgres from 'postgres';
 import { test as base, expect, inject, type TestContext } from 'vitest';
 import { canRunBrowser, inBrowser, type View } from '../../../test/support/browser.ts';
@@ -63,10 +63,14 @@ export const button = (page: Page, name: string) => page.getByRole('button', { n
 export const untilPlaying = (page: Page) =>
   expect.poll(() => page.evaluate('navigator.mediaSession.playbackState')).toBe('playing');
 
-/** Signs in as the demo user, for whom the first sound begins to play. */
+const isPlay = (request: Request) => request.url().endsWith('/api/v1/plays');
+
+/** Signs in as the demo user, for whom the first sound begins to play, which is counted. */
 export async function listen(page: Page) {
+  const counted = page.waitForRequest(isPlay);
   await button(page, 'Listen with the demo account').click();
   await untilPlaying(page);
+  await counted;
 }
 
 export async function open(page: Page, screen: string, heading = screen) {
@@ -96,7 +100,7 @@ export const position = async (page: Page) => Number(await page.getByLabel('Posi
 export function countPlays(page: Page) {
   const counted = { plays: 0 };
   page.on('request', (request) => {
-    if (request.url().endsWith('/api/v1/plays')) counted.plays += 1;
+    if (isPlay(request)) counted.plays += 1;
   });
   return counted;
 }

@@ -53,9 +53,8 @@ test('favorites that are chosen without a network are kept, and sent when there 
 test('one tab plays alone, and hearts of the other one follow', async ({ dev, visit }) => {
   await visit(phone, async (page) => {
     await listen(page);
-    const opened = page.waitForEvent('popup');
-    await page.evaluate(`void open('${dev.url}')`);
-    const other = await opened;
+    const other = await page.context().newPage();
+    await other.goto(dev.url);
     await other.locator('.cards .listen').first().click();
     await button(page, 'Play').waitFor();
     const heart = other.locator('.cards .heart').nth(1);

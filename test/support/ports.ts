@@ -1,8 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-const given = new Set<number>();
+/** Whether a port is ours from now on: no other worker of the run, whose temporary folder is one, has taken it before. */
+async function isOurs(port: number): Promise<boolean> {
+  try {
+    await (await open(join(tmpdir(), `port-${port}`), 'wx')).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
@@ -23,8 +34,6 @@ async function isFree(port: number): Promise<boolean> {
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+    if ((await isOurs(port)) && (await isFree(port))) return port;
   }
 }

@@ -2,11 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AnyAST, ConnectionContextOptions, VarsContext } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { HTTPException } from 'hono/http-exception';
-import { type CompiledQuery, sql } from 'kysely';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
+import { PostgresJSDialect } from 'kysely-postgres-js';
 import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
-import { isDatabaseError, mapDatabaseError, restError } from './rest-errors.ts';
+import { isDatabaseError, isLostConnection, lostConnection, mapDatabaseError } from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
@@ -81,7 +82,7 @@ export class RestConnection extends PostgresConnection {
     }
     try {
       if (request) this.#loseConnection();
-      return await this.#requests.kysely.transaction().execute(async (db) => {
+      return await this.#transaction(async (db) => {
         await apply(settings, db);
         if (rpc?.readOnly) await sql`set local transaction_read_only = on`.execute(db);
         const result = await run(request ? writingJson(db) : db);
@@ -89,6 +90,8 @@ export class RestConnection extends PostgresConnection {
         return result;
       });
     } catch (error) {
+      // The request that had the connection has met its end.
+      if (isLostConnection(error)) this.#lost -= 1;
       const { role, 'request.path': path } = settings;
       const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
       if (rejected instanceof HTTPException) return rejected.getResponse() as T;
@@ -96,11 +99,21 @@ export class RestConnection extends PostgresConnection {
     }
   }
 
+  /** A transaction of the driver ends with its connection; one of Kysely would wait for it forever. */
+  #transaction<T>(run: (db: Database) => Promise<T>): Promise<T> {
+    const ended = this.#requests.driver.begin((driver) => {
+      const reserved = Object.assign(driver, { release() {} });
+      const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
+      return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) }));
+    });
+    return ended as Promise<T>;
+  }
+
   /** PostgREST does not notice that the database has closed a connection until it has given it to a request. */
   #loseConnection(): void {
-    if (this.#lost === 0) return;
+    if (this.#lost <= 0) return;
     this.#lost -= 1;
-    throw restError(503, '57P01', 'terminating connection due to administrator command');
+    throw lostConnection();
   }
 
   /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */
@@ -123,7 +136,8 @@ export class RestConnection extends PostgresConnection {
   }
 
   override async close(): Promise<void> {
-    await Promise.all([super.close(), this.#requests.close()]);
+    // In seconds: the driver would wait forever for the answer of a connection that was lost.
+    await Promise.all([super.close(), this.#requests.driver.end({ timeout: 1 })]);
   }
 }
 

@@ -2,12 +2,24 @@ import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { PostgresError } from 'postgres';
 
-const UNREACHABLE = /^(ECONN(REFUSED|RESET)|CONNECTION_(CLOSED|ENDED)|CONNECT_TIMEOUT)$/;
+const LOST = /^(ECONNRESET|EPIPE|CONNECTION_CLOSED)$/;
+const UNREACHABLE = /^(ECONNREFUSED|CONNECTION_ENDED|CONNECT_TIMEOUT)$/;
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Whether the database has closed the connection that a request had. */
+export const isLostConnection = (error: unknown) =>
+  LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && (error as PostgresError).severity === 'FATAL');
+
+/** PostgREST's answer to a request whose connection the database has closed. */
+export const lostConnection = () =>
+  restError(503, '57P01', 'terminating connection due to administrator command');
 
 /** Whether an error comes from the database or the way to it; all others are Lite's own. */
 export function isDatabaseError(error: unknown): error is PostgresError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || UNREACHABLE.test(code));
+  const code = codeOf(error);
+  return /^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || UNREACHABLE.test(code);
 }
 
 // SQLSTATEs and classes of them, their first two characters, as in PostgREST's documentation of errors; the rest is a 400.
@@ -30,6 +42,7 @@ const STATUS = new Map(
  */
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
+  if (isLostConnection(error)) return lostConnection();
   if (UNREACHABLE.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
   if (code === 'PGRST') return raisedWhole(error);
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;

@@ -90,6 +90,26 @@ describe('the limit of failed sign-ins', () => {
     });
   });
 
+  test('does not count an attempt that it rejects itself', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    let isHeld = true;
+    const behave: RequestListener = async (req, res) => {
+      if (!(await text(req)).includes(password)) refuse(res, 400, 'invalid_credentials');
+      else if (isHeld) asked.resolve(res);
+      else sendSession(res);
+    };
+    await withSupabase(behave, async (api) => {
+      expect(tally(await times(9, (n) => signInTo(api, email, `guess ${n}`)))).toEqual({ 401: 9 });
+      const tenth = signInTo(api, email);
+      const held = await asked.promise;
+      expect(await signInTo(api, email)).toBe(429);
+      isHeld = false;
+      sendSession(held);
+      expect(await tenth).toBe(200);
+      expect(await signInTo(api, email)).toBe(200);
+    });
+  });
+
   test('answers a refusal no sooner than half a second after it was asked for, and 429 at once', async () => {
     await withSupabase(
       (_req, res) => refuse(res, 400, 'invalid_credentials'),

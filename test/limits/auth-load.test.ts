@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { answersInTime } from '../support/burst.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import type { Gateway } from '../support/gateway.ts';
 import { watchLag } from '../support/lag.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
@@ -144,6 +145,36 @@ describe('a burst of sign-ins', () => {
       },
       { PASSWORD_CALLS_AT_ONCE: '1', TRUST_PROXY: '1', LOG_LEVEL: 'info' },
     );
+  });
+
+  test('keeps the place of a sign-up whose client has gone: another request may have joined it', async () => {
+    const { behave, waiting } = slowAuth();
+    const use = async (api: Api, gateway: Gateway) => {
+      const first = signIn(api, 'first').then(({ status }) => status);
+      await expect.poll(() => waiting.length).toBe(1);
+      const leaving = new AbortController();
+      const account = { email: newEmail(), password };
+      const gone = fetch(`${gateway.url}/auth/signup`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(account),
+        signal: leaving.signal,
+      }).catch(() => 'gone');
+      await expect.poll(gateway.arrived).toBe(2);
+      const again = api
+        .post('/auth/signup')
+        .send(account)
+        .then(({ status }) => status);
+      await expect.poll(gateway.arrived).toBe(3);
+      leaving.abort();
+      expect(await gone).toBe('gone');
+      for (const answered of [first, again]) {
+        await expect.poll(() => waiting.length).toBe(1);
+        for (const res of waiting.splice(0)) sendSession(res);
+        expect(await answered).toBe(200);
+      }
+    };
+    await withSupabase(behave, use, { PASSWORD_CALLS_AT_ONCE: '1', TRUST_PROXY: '1' });
   });
 });
 

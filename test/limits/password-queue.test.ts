@@ -187,6 +187,23 @@ describe('two gateways on one Redis', () => {
     });
   });
 
+  test('keep the permit of a call for as long as it takes', async () => {
+    const redis = await startRedis();
+    const client = new Redis(redis.url);
+    const { behave, held, answerOne } = holdingAuth();
+    await withTwo(redis.url, behave, async (apis) => {
+      const [answer] = burst(apis, 1, 'slow');
+      await expect.poll(() => held.length).toBe(1);
+      const expiry = async () => Number((await client.zrange(key, '0', '0', 'WITHSCORES'))[1]);
+      const before = await expiry();
+      await expect.poll(expiry).toBeGreaterThan(before);
+      answerOne();
+      expect(await answer).toBe(200);
+    });
+    client.disconnect();
+    await redis.stop();
+  });
+
   test('serve those who wait when a gateway is killed that had all permits', async () => {
     const redis = await startRedis();
     const client = new Redis(redis.url);

@@ -66,7 +66,7 @@ describe('the rate limit', () => {
     for (const send of requests) await send().expect(429);
   });
 
-  test('of an address is one for all ports that a proxy names with it', async () => {
+  test('of an address is one for all ports that a proxy names with it, and for a /64 of IPv6', async () => {
     const gateway = await startGateway({ TRUST_PROXY: '1' });
     const remaining = async (address: string) => {
       const { headers } = await apiAt(gateway.url).get('/categories').set('X-Forwarded-For', address);
@@ -75,6 +75,9 @@ describe('the rate limit', () => {
     const before = await remaining('203.0.113.7');
     expect(await remaining('203.0.113.7:4711')).toBe(before - 1);
     expect(await remaining('203.0.113.7:4712')).toBe(before - 2);
+    expect(await remaining('2001:db8:1:2::1')).toBe(before);
+    expect(await remaining('2001:db8:1:2:3:4:5:6')).toBe(before - 1);
+    expect(await remaining('2001:db8:1:3::1')).toBe(before);
     await gateway.close();
   });
 

@@ -1,10 +1,12 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 
 import { createCoalescer } from '../../src/limits/coalesce.ts';
 
 import { type Api, bearer } from '../support/api.ts';
+import { unissuedKey } from '../support/api-key.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';
@@ -75,6 +77,23 @@ describe('identical catalogue reads', () => {
       const shared = runs.length;
       await statusOf(api);
       expect(runs).toHaveLength(shared + 1);
+    });
+  });
+
+  test('of an API key are not shared: each asks whether the key is live', async () => {
+    const held: ServerResponse[] = [];
+    const behave: RequestListener = async (req, res) => {
+      if ((await text(req)).includes('list_categories')) held.push(res);
+      else sendList(res);
+    };
+    await withSupabase(behave, async (api) => {
+      const answers = times(
+        6,
+        async () => (await api.get('/categories').auth(unissuedKey(1), bearer)).status,
+      );
+      await expect.poll(() => held.length).toBe(6);
+      for (const res of held) sendList(res);
+      expect(await answers).toEqual(Array(6).fill(200));
     });
   });
 

@@ -49,6 +49,7 @@ describe('the log', () => {
       '/reset/correcthorsebatterystaple': '/api/v1/reset/…',
       '/auth/verify/123456': '/api/v1/auth/…',
       '/sounds': '/api/v1/sounds',
+      '/1234567': '/api/v1/…',
       [`/${user.user.email}`]: '/api/v1/…',
       '/correcthorsebatterystaplecorrecthorsebatterystaple': '/api/v1/…',
       '': '/api/v1',

@@ -51,6 +51,21 @@ describe('/readyz', () => {
     });
     await gateway.close();
   });
+
+  test.for(['database', 'auth'])('is 503 while the %s alone fails', async (failing) => {
+    const behave: RequestListener = (req, res) => {
+      const part = req.url?.startsWith('/auth/') ? 'auth' : 'database';
+      res.writeHead(part === failing ? 503 : 200, { 'Content-Type': 'application/json' }).end('[]');
+    };
+    await withSupabase(behave, async (_api, { port }) => {
+      const { body } = await request(`http://127.0.0.1:${port}`).get('/readyz').expect(503);
+      expect(body.checks).toMatchObject({
+        database: { ok: true },
+        auth: { ok: true },
+        [failing]: { ok: false },
+      });
+    });
+  });
 });
 
 describe('every answer', () => {

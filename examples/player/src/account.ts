@@ -3,8 +3,6 @@ import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
 import { sounds } from './sounds.ts';
 
-const demo = { email: 'demo@example.com', password: 'demo-password' };
-
 const email: Field = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' };
 const code: Field = { name: 'code', label: 'Code', inputMode: 'numeric', autocomplete: 'one-time-code' };
 const secret = { name: 'password', type: 'password' };
@@ -23,7 +21,7 @@ function next(title: string, ...content: Node[]) {
 export async function signIn() {
   const { sign_up } = await sounds.config();
   const listen = async () => {
-    await sounds.auth.signIn(demo);
+    await sounds.auth.signIn({ email: 'demo@example.com', password: 'demo-password' });
     const { data } = await sounds.sounds.page({ limit: 20 });
     if (data[0]) await play(data[0], data);
   };

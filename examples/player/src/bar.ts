@@ -1,7 +1,7 @@
 import { button, el, find } from './dom.ts';
 import { clock, coverOf, heart, heartOf } from './parts.ts';
 import { element, now, pause, type State, seekTo, skip, toggle } from './player.ts';
-import { on, type Preview } from './sounds.ts';
+import type { Preview } from './sounds.ts';
 
 // What plays: at the bottom of every screen, and reached by the keyboard before the lists. Its parts stay, and so does the focus.
 
@@ -50,10 +50,10 @@ bar.append(cover, track, favorite, controls);
 const words: { [name in State]?: string } = { loading: 'Loading …', stalled: 'Waiting for the network …' };
 const labels: { [name in State]?: string } = { idle: 'Play', paused: 'Play', failed: 'Try again' };
 
-on('player', () => {
+addEventListener('player', () => {
   const { state: current, sound, failure, ...neighbours } = now();
   bar.hidden = sound === null;
-  state.textContent = current === 'failed' ? failure : (words[current] ?? '');
+  state.textContent = failure || (words[current] ?? '');
   middle.textContent = labels[current] ?? 'Pause';
   previous.ariaDisabled = neighbours.previous ? null : 'true';
   next.ariaDisabled = neighbours.next ? null : 'true';
@@ -69,7 +69,7 @@ element.ontimeupdate = element.ondurationchange = () => {
   const length = element.duration || now().sound?.duration_sec || 0; // not a number until the file tells
   seek.max = String(length);
   seek.value = String(element.currentTime);
-  time.textContent = `${clock(element.currentTime)} / ${clock(length)}`;
+  time.textContent = `${clock(element.currentTime)}\u00a0/\u00a0${clock(length)}`;
   seek.setAttribute('aria-valuetext', time.textContent);
 };
 

@@ -1,4 +1,5 @@
 import { SoundsError } from 'sounds-client';
+import { copyInUse } from './offline.ts';
 
 /** Makes an element with its properties, ARIA's among them, and what is in it. */
 export function el<Name extends keyof HTMLElementTagNameMap>(
@@ -25,19 +26,22 @@ let timer = 0;
 export function notify(text = '', seconds = 0) {
   clearTimeout(timer);
   if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);
-  find('#notice').textContent = text || (navigator.onLine ? '' : 'No network: favorites are sent later.');
+  const copy = copyInUse();
+  const age = copy ? `the catalogue as of ${copy.toLocaleString()}, ` : '';
+  find('#notice').textContent =
+    text || (navigator.onLine ? '' : `No network: ${age}favorites are sent later.`);
 }
 
 /** Does something, during which a control does nothing but keeps the focus, and says so where it fails. */
-export async function attempt(act: () => unknown, control?: HTMLButtonElement) {
-  if (control?.ariaDisabled === 'true') return;
-  if (control) control.ariaDisabled = 'true';
+export async function attempt(act: () => unknown, control: HTMLButtonElement) {
+  if (control.ariaDisabled === 'true') return;
+  control.ariaDisabled = 'true';
   try {
     await act();
   } catch (error) {
-    if ((error as Error).name !== 'AbortError') notify(textOf(error));
+    notify(textOf(error));
   } finally {
-    if (control) control.ariaDisabled = null;
+    control.ariaDisabled = null;
   }
 }
 
@@ -66,11 +70,12 @@ export function form(fields: Field[], label: string, submit: (typed: Typed) => u
 }
 
 /** Loads what a place shows. Until that is there, or instead of it, it says so, with a way to try again. */
-export async function fill(place: HTMLElement, load: () => Promise<(Node | string)[]>) {
+export async function fill(place: HTMLElement, load: () => (Node | string)[] | Promise<(Node | string)[]>) {
   const state = el('p', { role: 'status' });
-  const again = el('button', { type: 'button', onclick: () => void run() }, 'Try again');
+  const again = button('Try again', run);
   const offerAgain = () => place.append(again);
   async function run() {
+    if (again.isConnected) notify(); // what was waited for is asked now
     state.textContent = 'Loading …';
     addEventListener('wait', offerAgain);
     try {
@@ -79,7 +84,7 @@ export async function fill(place: HTMLElement, load: () => Promise<(Node | strin
       if (document.activeElement === again) find('main').focus({ preventScroll: true });
       place.replaceChildren(...content);
     } catch (error) {
-      if (!state.isConnected || (error as Error).name === 'AbortError') return;
+      if (!state.isConnected) return;
       state.textContent = textOf(error);
       offerAgain();
     } finally {
@@ -109,9 +114,7 @@ export function textOf(error: unknown): string {
     reportError(error);
     return 'That did not work. Reload the page.';
   }
-  const { retryAfter: s } = error;
-  if (s)
-    return `That was too often. Try again in ${s > 90 ? `${Math.ceil(s / 60)} minutes` : `${s} seconds`}.`;
+  if (error.retryAfter) return `That was too often. Try again in ${Math.ceil(error.retryAfter / 60)} min.`;
   if (error.reason === 'validation') return `Check what you typed in: ${error.field}.`;
   return texts[error.reason ?? error.code] ?? `That did not work. (Request ${error.requestId})`;
 }

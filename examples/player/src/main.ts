@@ -2,12 +2,11 @@ import { account, deletion, forgot, signIn, signUp } from './account.ts';
 import { el, entitle, fill, find, notify, texts } from './dom.ts';
 import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened } from './screens.ts';
-import { on, sounds } from './sounds.ts';
+import { sounds } from './sounds.ts';
 import './bar.ts';
 import './media-session.ts';
 
-type Content = (Node | string)[];
-type Screen = { title: string; make: () => Content | Promise<Content>; isNarrow?: true };
+type Screen = { title: string; make: Parameters<typeof fill>[1]; isNarrow?: true };
 
 const forGuests: Record<string, Screen> = {
   '#/': { title: 'Sign in', make: signIn, isNarrow: true },
@@ -39,13 +38,13 @@ async function show() {
   entitle(title);
   main.focus({ preventScroll: true });
   main.scrollTop = 0;
-  await fill(place, async () => make());
+  await fill(place, make);
 }
 
 for (const event of ['hashchange', 'offline', 'online']) addEventListener(event, () => notify());
 addEventListener('hashchange', show);
 
-on('wait', ({ reason, until }) => {
+addEventListener('wait', ({ detail: { reason, until } }) => {
   const seconds = Math.ceil((until.getTime() - Date.now()) / 1000);
   const why = reason === 'limited' ? 'That was too often' : 'The service does not answer';
   if (reason !== 'offline') notify(`${why}: trying again in ${seconds} s.`, seconds);
@@ -53,7 +52,7 @@ on('wait', ({ reason, until }) => {
 
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 
-on('session', (event) => {
+addEventListener('session', ({ detail: event }) => {
   if (event.type === 'refreshed') return;
   stop();
   history.replaceState(null, '', '#/');

@@ -1,8 +1,8 @@
+import { categoryOf, coverOf } from './parts.ts';
 import { element, now, pause, resume, seekTo, skip, stop } from './player.ts';
-import { on, sounds } from './sounds.ts';
 
 // The lock screen, the keys of a keyboard and of headphones.
-const session: MediaSession | undefined = navigator.mediaSession;
+const session = navigator.mediaSession;
 const actions: [MediaSessionAction, MediaSessionActionHandler][] = [
   ['play', resume],
   ['pause', pause],
@@ -11,14 +11,11 @@ const actions: [MediaSessionAction, MediaSessionActionHandler][] = [
   ['previoustrack', () => skip(-1)],
   ['seekto', ({ seekTime = 0 }) => seekTo(seekTime)],
 ];
-for (const [action, handler] of actions) session?.setActionHandler(action, handler);
+for (const [action, handler] of actions) session.setActionHandler(action, handler);
 
-on('player', () => {
-  if (!session) return;
+addEventListener('player', () => {
   const { sound } = now();
   session.playbackState = sound === null ? 'none' : element.paused ? 'paused' : 'playing';
-  const cover = sound && sounds.coverUrl(sound);
-  const artwork = cover ? [{ src: cover }] : [];
-  session.metadata =
-    sound && new MediaMetadata({ title: sound.title, artist: sound.category ?? '', artwork });
+  const artwork = sound ? [{ src: coverOf(sound) }] : [];
+  session.metadata = sound && new MediaMetadata({ title: sound.title, artist: categoryOf(sound), artwork });
 });

@@ -1,16 +1,15 @@
-import { el } from './dom.ts';
-import { on, sounds } from './sounds.ts';
+import { sounds } from './sounds.ts';
+
+let syncedAt: Date | null = null;
 
 /** What fails is made up for the next time. */
 const sync = async () => {
   if ((await sounds.auth.user()) !== null) await sounds.offline.sync().catch(() => {});
+  syncedAt = await sounds.offline.syncedAt();
 };
 addEventListener('online', sync);
-on('session', ({ type }) => void (type === 'signedIn' && sync()));
+addEventListener('session', ({ detail: { type } }) => void (type === 'signedIn' && sync()));
 void sync();
 
-/** Without a network, the line that says how old the copy of the catalogue is, which is shown then; null with one, or without a copy. */
-export async function copyInUse(): Promise<HTMLElement | null> {
-  const time = navigator.onLine ? null : await sounds.offline.syncedAt();
-  return time && el('p', { role: 'note' }, `No network: the catalogue as of ${time.toLocaleString()}.`);
-}
+/** When the copy of the catalogue is of, which is shown without a network; null with one, or without a copy. */
+export const copyInUse = () => (navigator.onLine ? null : syncedAt);

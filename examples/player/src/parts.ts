@@ -1,6 +1,6 @@
 import { button, el, fill } from './dom.ts';
 import { now, play } from './player.ts';
-import { favorites, on, type Preview, setFavorite, sounds } from './sounds.ts';
+import { favorites, type Preview, setFavorite, sounds } from './sounds.ts';
 
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
@@ -8,10 +8,12 @@ export const clock = (seconds: number) =>
 export const coverOf = (sound: Preview) =>
   sounds.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
+export const categoryOf = ({ category }: Preview) => category?.replaceAll('-', ' ') ?? '';
+
 const look = (id: string) =>
   favorites.has(id) ? { ariaPressed: 'true', textContent: '♥' } : { ariaPressed: 'false', textContent: '♡' };
 
-on('favorites', () => {
+addEventListener('favorites', () => {
   for (const one of document.querySelectorAll<HTMLButtonElement>('.heart'))
     Object.assign(one, look(one.value));
 });
@@ -31,8 +33,8 @@ export function heart(sound: Preview) {
 
 /** A sound in a list: a click plays it, and the list goes on after it. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {
-  const { id, title, category, duration_sec } = sound;
-  const facts = [category?.replaceAll('-', ' '), duration_sec === null ? '' : clock(duration_sec)];
+  const { id, title, duration_sec } = sound;
+  const facts = [categoryOf(sound), duration_sec === null ? '' : clock(duration_sec)];
   const text = el('span', {}, el('strong', {}, title), el('small', {}, facts.filter(Boolean).join(' · ')));
   const picture = el('img', { src: coverOf(sound), alt: '' });
   const listen = el('button', { type: 'button', className: 'listen', value: id }, picture, text);
@@ -42,38 +44,29 @@ export function item(sound: Preview, _index: number, list: readonly Preview[]) {
   return el('li', {}, listen, heart(sound));
 }
 
-/** A list that goes on when its end comes into view. After a failure it is opened anew. */
-export function endlessList<T>(
-  open: () => AsyncGenerator<T, void>,
-  make: (value: T, index: number, all: T[]) => HTMLElement,
-  empty: string,
-) {
-  const all: T[] = [];
+/** A list that goes on when its end comes into view. After a failure it is opened anew, and while another try waits. */
+export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typeof item, empty: string) {
+  const all: Preview[] = [];
   const list = el('ul', { className: 'rows' });
   const end = el('div');
-  let source = open();
-  let read = 0;
+  let source: ReturnType<typeof open> | null = null;
   const more = async () => {
     observer.disconnect();
+    const current = source ?? open();
+    source = null;
     for (let count = 0; count < 20; ) {
-      const { done, value } = await source.next().catch((error) => {
-        source = open();
-        read = 0;
-        throw error;
-      });
+      const { done, value } = await current.next();
       if (done) return all.length > 0 ? [] : [empty];
-      read += 1;
-      if (read <= all.length) continue; // stands there since before the failure
+      if (all.some(({ id }) => id === value.id)) continue; // stands there since before
       count += 1;
       all.push(value);
       list.append(make(value, all.length - 1, all));
     }
+    source = current;
     observer.observe(end); // tells at once whether it is still in view
     return [];
   };
-  const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more), {
-    rootMargin: '300px',
-  });
+  const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more));
   observer.observe(end);
   return [list, end];
 }

@@ -1,6 +1,6 @@
 import { attachAudio, SoundsError } from 'sounds-client';
 import { textOf } from './dom.ts';
-import { emit, on, type Preview, sounds } from './sounds.ts';
+import { type Preview, sounds } from './sounds.ts';
 
 /**
  * idle → loading → playing ⇄ paused, loading and playing ⇄ stalled, and failed from anywhere but idle. A click on another sound
@@ -21,14 +21,10 @@ let detach = () => {};
 
 export const now = () => ({ state, sound, failure, next: neighbour(1), previous: neighbour(-1) });
 
-function enter(next: State) {
+function enter(next: State, why = '') {
   state = next;
-  emit('player');
-}
-
-function fail(text: string) {
-  failure = text;
-  enter('failed');
+  failure = why;
+  dispatchEvent(new Event('player'));
 }
 
 function neighbour(step: 1 | -1): Preview | undefined {
@@ -53,13 +49,13 @@ async function start(wanted: Preview, from: readonly Preview[]) {
   try {
     const audio = await sounds.sounds.audio(wanted.id, { signal });
     signal.throwIfAborted();
-    if (audio.url === null) return fail('There is no audio of this sound.');
-    detach = attachAudio(element, audio, () => fail('This sound cannot be played now.'));
+    if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
+    detach = attachAudio(element, audio, () => enter('failed', 'This sound cannot be played now.'));
     await element.play();
   } catch (error) {
     if (signal.aborted || (error as Error).name === 'AbortError') return; // by a newer click, or paused
     if ((error as Error).name === 'NotAllowedError') return enter('paused'); // some browsers want another click
-    fail(error instanceof SoundsError ? textOf(error) : 'This sound cannot be played now.');
+    enter('failed', error instanceof SoundsError ? textOf(error) : 'This sound cannot be played now.');
   }
 }
 
@@ -116,4 +112,4 @@ element.onplaying = () => {
 element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');
 element.onwaiting = element.onerror = () => state === 'playing' && enter('stalled');
 element.onended = () => skip(1);
-on('wait', () => state === 'loading' && enter('stalled'));
+addEventListener('wait', () => state === 'loading' && enter('stalled'));

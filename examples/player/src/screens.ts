@@ -1,34 +1,29 @@
+import type { OfflineFilters } from 'sounds-client';
 import { button, el } from './dom.ts';
 import { copyInUse } from './offline.ts';
 import { endlessList, item } from './parts.ts';
-import { loadFavorites, type Preview, sounds } from './sounds.ts';
+import { loadFavorites, sounds } from './sounds.ts';
 
 export async function home() {
-  const copy = await copyInUse();
-  const [sections] = copy
+  const [sections] = copyInUse()
     ? [await sounds.offline.home()]
     : await Promise.all([sounds.home(), loadFavorites()]);
   const show = ({ title, sounds }: (typeof sections)[number]) =>
     el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
   const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
-  return [...(copy ? [copy] : []), ...(filled.length > 0 ? filled : ['There are no sounds yet.'])];
+  return filled.length > 0 ? filled : ['There are no sounds yet.'];
 }
 
-/** What is searched for stands in the address, so that Back finds it again. */
-const searchOf = () => new URLSearchParams(location.hash.split('?')[1]);
-
 /** What of the copy is in a category and found by a search. */
-async function* inCopy(search: string, category: string) {
-  const { offline } = sounds;
-  const listed = await offline.list(category ? { category, include_children: true } : {});
+async function* inCopy(search: string, filters: OfflineFilters) {
+  const listed = await sounds.offline.list(filters);
   if (!search.trim()) return yield* listed;
   const ids = new Set(listed.map(({ id }) => id));
-  yield* (await offline.search(search)).filter(({ id }) => ids.has(id));
+  yield* (await sounds.offline.search(search)).filter(({ id }) => ids.has(id));
 }
 
 export async function browse() {
-  const copy = await copyInUse();
-  const [categories] = copy
+  const [categories] = copyInUse()
     ? [await sounds.offline.categories()]
     : await Promise.all([sounds.categories(), loadFavorites()]);
   const options = categories.flatMap(({ slug, name, children }) => [
@@ -37,8 +32,10 @@ export async function browse() {
   ]);
   const category = el('select', { ariaLabel: 'Category' }, new Option('All', ''), ...options);
   const search = el('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search sounds' });
-  search.value = searchOf().get('search') ?? '';
-  category.value = searchOf().get('category') ?? '';
+  // What is searched for stands in the address, so that Back finds it again.
+  const asked = new URLSearchParams(location.hash.split('?')[1]);
+  search.value = asked.get('search') ?? '';
+  category.value = asked.get('category') ?? '';
   const results = el('div');
   let last = new AbortController();
   let pause = 0;
@@ -46,16 +43,12 @@ export async function browse() {
     last.abort();
     last = new AbortController();
     const { signal } = last;
-    const filters = {
-      limit: 20,
-      search: search.value,
-      ...(category.value && { category: category.value, include_children: true }),
-    };
+    const filters = category.value ? { category: category.value, include_children: true } : {};
     const open = () =>
-      copy && !navigator.onLine
-        ? inCopy(search.value, category.value)
-        : sounds.sounds.list(filters, { signal });
-    results.replaceChildren(...endlessList<Preview>(open, item, 'Nothing found.'));
+      copyInUse()
+        ? inCopy(search.value, filters)
+        : sounds.sounds.list({ limit: 20, search: search.value, ...filters }, { signal });
+    results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
   };
   const change = () => {
     if (!search.isConnected) return; // the user has gone on
@@ -69,7 +62,7 @@ export async function browse() {
   };
   category.onchange = change;
   show();
-  return [...(copy ? [copy] : []), el('div', { className: 'filters' }, search, category), results];
+  return [el('div', { className: 'filters' }, search, category), results];
 }
 
 export async function favoriteSounds() {
@@ -83,7 +76,7 @@ export async function listened() {
   async function* open() {
     for await (const { sounds: sound } of sounds.history.list()) if (sound) yield sound; // a hidden one is null
   }
-  const entry = (sound: Preview, index: number, all: Preview[]) => {
+  const entry: typeof item = (sound, index, all) => {
     const row = item(sound, index, all);
     const remove = async () => {
       await sounds.history.remove(sound.id);
@@ -92,20 +85,12 @@ export async function listened() {
       row.remove();
       near.querySelector<HTMLElement>('.remove')?.focus();
     };
-    row.append(
-      button('✕', remove, { className: 'remove', ariaLabel: `Remove from the history: ${sound.title}` }),
-    );
+    const ariaLabel = `Remove from the history: ${sound.title}`;
+    row.append(button('✕', remove, { className: 'remove', ariaLabel }));
     return row;
   };
-  const list = el(
-    'div',
-    {},
-    ...endlessList<Preview>(open, entry, 'Nothing yet: what you listen to stands here.'),
-  );
-  const empty = () => list.replaceChildren('The history is empty.');
-  const clear = async () => {
-    await sounds.history.clear();
-    empty();
-  };
+  const list = el('div', {}, ...endlessList(open, entry, 'Nothing yet: what you listen to stands here.'));
+  const empty = () => list.replaceChildren(el('p', {}, 'The history is empty.'));
+  const clear = () => sounds.history.clear().then(empty);
   return [button('Clear the history', clear, { className: 'destructive' }), list];
 }

@@ -1,22 +1,19 @@
 import { createSounds, type Favorite, type SessionEvent, type Wait } from 'sounds-client';
 
-/** What happens in one part of the page, and others show. */
-export type Events = { session: SessionEvent; wait: Wait; favorites: undefined; player: undefined };
-
-export function emit<Name extends keyof Events>(name: Name, detail?: Events[Name]) {
-  dispatchEvent(new CustomEvent(name, { detail }));
-}
-
-export function on<Name extends keyof Events>(name: Name, listener: (detail: Events[Name]) => void) {
-  addEventListener(name, (event) => listener((event as CustomEvent<Events[Name]>).detail));
+// What happens in one part of the page, and others show; `player` and `favorites` without more.
+declare global {
+  interface WindowEventMap {
+    session: CustomEvent<SessionEvent>;
+    wait: CustomEvent<Wait>;
+  }
 }
 
 // The server of this page passes /api on to the service.
 export const sounds = createSounds({
   url: `${location.origin}/api/v1`,
   store: localStorage,
-  onSession: (event) => emit('session', event),
-  onWait: (wait) => emit('wait', wait),
+  onSession: (detail) => dispatchEvent(new CustomEvent('session', { detail })),
+  onWait: (detail) => dispatchEvent(new CustomEvent('wait', { detail })),
 });
 
 export type Preview = NonNullable<Favorite['sounds']>;
@@ -29,7 +26,7 @@ channel.onmessage = ({ data: [id, isFavorite] }: MessageEvent<[string, boolean]>
 function mark(id: string, isFavorite: boolean) {
   if (isFavorite) favorites.add(id);
   else favorites.delete(id);
-  emit('favorites');
+  dispatchEvent(new Event('favorites'));
 }
 
 export async function setFavorite(id: string, isFavorite: boolean) {
@@ -42,6 +39,6 @@ export async function loadFavorites() {
   const list = await sounds.favorites.list();
   favorites.clear();
   for (const { sound_id } of list) favorites.add(sound_id);
-  emit('favorites');
+  dispatchEvent(new Event('favorites'));
   return list;
 }

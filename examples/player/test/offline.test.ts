@@ -21,7 +21,8 @@ test('without a network the catalogue is shown from the copy, searched, and says
       await page.context().setOffline(true);
 
       await open(page, 'Browse');
-      await page.getByText('No network: the catalogue as of').waitFor();
+      const age = page.getByText('No network: the catalogue as of');
+      await age.waitFor();
       await page.locator('.rows li').first().waitFor();
       await page.getByLabel('Search sounds').fill('bowl sing');
       await expect
@@ -31,8 +32,17 @@ test('without a network the catalogue is shown from the copy, searched, and says
       expect(found.every((title) => title.includes('Bowl'))).toBe(true);
 
       await open(page, 'Home', 'Listen');
-      await page.getByText('No network: the catalogue as of').waitFor();
+      await age.waitFor();
       expect(await page.locator('main h2').allTextContents()).toEqual(sections);
+
+      await page.context().setOffline(false);
+      await age.waitFor({ state: 'hidden' });
+      await open(page, 'Browse');
+      await page.locator('.rows li').first().waitFor();
+      await page.context().setOffline(true); // in the middle of it
+      await page.getByLabel('Search sounds').fill('bowl sing');
+      await age.waitFor();
+      await expect.poll(() => page.locator('.rows li strong').allTextContents()).toEqual(found);
     },
     'ERR_INTERNET_DISCONNECTED',
   );

@@ -50,6 +50,27 @@ test('a click on what plays pauses it, and four clicks are one play', async ({ v
   });
 });
 
+test('a phone shows the cover and the time of what plays, and marks it in the list', async ({ visit }) => {
+  await visit(phone, async (page) => {
+    await listen(page);
+    await open(page, 'Browse');
+    const row = page.locator('.rows .listen').nth(1);
+    await row.click();
+    await untilPlaying(page);
+    await expect.poll(() => page.locator('#bar time').innerText()).toMatch(/^0:0\d\s\/\s0:\d\d$/);
+    await expect
+      .poll(() => page.evaluate("document.querySelector('#bar img').naturalWidth"))
+      .toBeGreaterThan(0);
+    for (const part of ['img', 'time']) expect(await page.locator(`#bar ${part}`).isVisible()).toBe(true);
+    expect(await page.locator('.listen[aria-current="true"]').count()).toBe(1);
+    expect(
+      await page.evaluate(
+        "getComputedStyle(document.querySelector('.listen[aria-current] strong'), '::before').content",
+      ),
+    ).toContain('▶');
+  });
+});
+
 test('next and previous go through the list, end at its ends, and keep the focus', async ({ visit }) => {
   await visit(phone, async (page) => {
     await listen(page);
@@ -145,6 +166,9 @@ test('the lock screen shows what plays, and its buttons do what they say', async
     const state = () => page.evaluate('navigator.mediaSession.playbackState');
     const first = await playing(page);
     expect(await shown()).toBe(first);
+    expect(await page.evaluate('navigator.mediaSession.metadata.artwork[0].src')).toBe(
+      await page.locator('#bar img').getAttribute('src'),
+    );
     for (const _ of ['once', 'again']) {
       await press('pause');
       await button(page, 'Play').waitFor();
@@ -199,7 +223,8 @@ test('a sound whose file is not to be had says so, and plays once it is back', a
     await page.locator('#bar').getByRole('button', { name: 'Try again' }).click();
     await page.getByText('This sound cannot be played now.').waitFor();
     await page.unroute(isAudio);
-    await page.locator('#bar').getByRole('button', { name: 'Try again' }).click();
+    await open(page, 'Browse');
+    await page.locator('.listen[aria-current]').click();
     await untilPlaying(page);
   });
 });

@@ -24,24 +24,44 @@ async function violations(page: Page) {
 
 for (const [name, view] of Object.entries(views))
   test(`everybody can use the player ${name}`, async ({ visit }) => {
-    await visit(view, async (page) => {
-      await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      expect(await violations(page)).toEqual([]);
-      await listen(page);
-      await expect.poll(() => position(page)).toBeGreaterThan(0);
-      await page.getByRole('heading', { name: 'Featured' }).waitFor();
-      expect(await fits(page)).toBe(true);
-      expect(await violations(page)).toEqual([]);
-      await page.route(isAudio, (route) => route.fulfill({ status: 500 }));
-      await page.getByRole('button', { name: 'Next' }).click();
-      await page.getByText('This sound cannot be played now.').waitFor();
-      for (const screen of ['Browse', 'Favorites', 'History', 'Account']) {
-        await open(page, screen);
-        await page.getByText('Loading').waitFor({ state: 'hidden' });
-        expect(await violations(page), screen).toEqual([]);
-      }
-      await page.getByRole('button', { name: 'Delete the account' }).click();
-      await page.getByRole('heading', { name: 'Delete the account' }).waitFor();
-      expect(await violations(page)).toEqual([]);
-    });
+    await visit(
+      view,
+      async (page) => {
+        const check = async (state: string) => {
+          expect(await fits(page), state).toBe(true);
+          expect(await violations(page), state).toEqual([]);
+        };
+        await page.getByRole('button', { name: 'Sign in' }).waitFor();
+        await check('Sign in');
+        for (const screen of ['Create an account', 'Forgot your password?']) {
+          await open(page, screen);
+          await check(screen);
+          await page.goBack();
+        }
+        await listen(page);
+        await expect.poll(() => position(page)).toBeGreaterThan(0);
+        await page.getByRole('heading', { name: 'Featured' }).waitFor();
+        await check('Home');
+        await page.route(isAudio, (route) => route.fulfill({ status: 500 }));
+        await page.getByRole('button', { name: 'Next' }).click();
+        await page.getByText('This sound cannot be played now.').waitFor();
+        for (const screen of ['Favorites', 'History', 'Account', 'Browse']) {
+          await open(page, screen);
+          await page.getByText('Loading').waitFor({ state: 'hidden' });
+          await check(screen);
+        }
+        await page.getByLabel('Search sounds').fill('no such sound');
+        await page.getByText('Nothing found.').waitFor();
+        await check('nothing found');
+        await open(page, 'Account');
+        await page.getByRole('button', { name: 'Delete the account' }).click();
+        await page.getByRole('heading', { name: 'Delete the account' }).waitFor();
+        await check('Delete the account');
+        await page.context().setOffline(true);
+        await open(page, 'History');
+        await page.locator('main').getByRole('button', { name: 'Try again' }).waitFor();
+        await check('no network');
+      },
+      'ERR_INTERNET_DISCONNECTED',
+    );
   });

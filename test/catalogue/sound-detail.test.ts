@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject } from 'vitest';
-import { bearer } from '../support/api.ts';
+import { apiAt, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { storeFile } from '../support/files.ts';
+import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('GET /sounds/{id}', () => {
@@ -34,6 +35,21 @@ describe('GET /sounds/{id}', () => {
       expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
       expect(await (await fetch(url)).text()).toBe(content);
     }
+  });
+
+  test('addresses of files, also of many sounds, are at SUPABASE_PUBLIC_URL', async ({ sql, user }) => {
+    const gateway = await startGateway({ SUPABASE_PUBLIC_URL: 'https://files.example.com' });
+    const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
+    const id = await addSound(sql, { audio_path });
+    const api = apiAt(gateway.url);
+    const detail = await api.get(`/sounds/${id}`).auth(user.access_token, bearer).expect(200);
+    const files = await api
+      .post('/sounds/files')
+      .auth(user.access_token, bearer)
+      .send({ ids: [id] });
+    for (const url of [detail.body.data.audio_url, files.body.data[0].audio.url])
+      expect(url).toMatch(/^https:\/\/files\.example\.com\/storage\/v1\/object\/sign\/audio\//);
+    await gateway.close();
   });
 
   test('a missing file is a null address and a line in the log, not an error', async ({

@@ -250,6 +250,36 @@ describe.concurrent('a failing Supabase', () => {
     }
   });
 
+  test('whose database has just lost the sound of a favorite is 404', async () => {
+    await withSupabase(
+      (_req, res) =>
+        res.writeHead(409, { 'Content-Type': 'application/json' }).end('{"code":"23503","message":"gone"}'),
+      async (api) => {
+        const favorite = api.post('/favorites').auth(await token(), bearer);
+        const { body } = await favorite.send({ sound_id: id }).expect(404);
+        expect(body.error.code).toBe('not_found');
+      },
+    );
+  });
+
+  test('that could not note when a user was last seen is asked to at the next request', async () => {
+    let notes = 0;
+    const behave: RequestListener = (req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      if (!req.url?.includes('touch_last_seen')) res.end('[]');
+      else if (++notes === 1) res.writeHead(500).end('{}');
+      else res.end('true');
+    };
+    await withSupabase(behave, async (api) => {
+      const accessToken = await token();
+      const note = async () => {
+        await api.get('/favorites').auth(accessToken, bearer).expect(200);
+        return notes;
+      };
+      await expect.poll(note).toBe(2);
+    });
+  });
+
   test('is sent the address of the client, not that of the gateway', async () => {
     const seen: (string | string[] | undefined)[] = [];
     const noteHeaders: RequestListener = (req, res) => {

@@ -42,6 +42,10 @@ describe.concurrent('a failing Supabase', () => {
       res.writeHead(500, { 'Content-Type': 'application/json' });
       res.end(JSON.stringify({ code: 'unexpected_failure', message: secret, details: secret, hint: secret }));
     },
+    'that answers 409 to the slower of two': (_req, res) => {
+      res.writeHead(409, { 'Content-Type': 'application/json' });
+      res.end(JSON.stringify({ code: 'conflict', message: secret }));
+    },
     'that answers 503 and asks to wait': (_req, res) => {
       res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '32' });
       res.end(JSON.stringify({ code: 'PGRST001', message: secret }));

@@ -51,7 +51,7 @@ const tooManyRequests = (cause: AuthError) =>
 /**
  * Calls Auth.
  * @returns a function that resolves to the body of success. It throws AuthError for what Auth rejects, or
- *   ApiError: rate_limited, and server_error for 5xx, 409 and silence, which say nothing about the credential
+ *   ApiError: rate_limited, and server_error for 5xx and silence, which say nothing about the credential
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
   return async (path: string, { ip, method = 'POST', body = {}, signal, ...as }: CallOptions) => {
@@ -76,8 +76,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
     const { data } = ErrorBody.safeParse(answer);
     const error = new AuthError(status, { code: data?.code ?? data?.error, message: data?.message });
     if (status === 429) throw tooManyRequests(error);
-    if (error.isForeign || status >= 500 || status === 409 || error.code === 'server_error')
-      throw serverError(error);
+    if (error.isForeign || status >= 500 || error.code === 'server_error') throw serverError(error);
     throw error;
   };
 }

@@ -7,7 +7,7 @@ import { PostgresJSDialect } from 'kysely-postgres-js';
 import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
-import { isDatabaseError, isLostConnection, lostConnection, mapDatabaseError } from './rest-errors.ts';
+import { isDatabaseError, isOfClosedConnection, lostConnection, mapDatabaseError } from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
@@ -41,25 +41,18 @@ export const requestSettings = new AsyncLocalStorage<Settings>();
  */
 export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
-  #open = 0;
   /** How many connections the database has closed that no request has met yet. */
   #lost = 0;
 
   constructor(databaseUrl: string) {
     const postgresOptions = driverOptions();
     super({ url: as(SUPERUSER, databaseUrl), postgresOptions });
-    const onparameter = (name: string) => {
-      if (name === 'server_version') this.#open += 1;
-    };
     const onclose = () => {
-      // It is called for one that could not be opened, too.
-      if (this.#open === 0) return;
-      this.#open -= 1;
       this.#lost += 1;
     };
     this.#requests = new PostgresConnection({
       url: as('authenticator', databaseUrl),
-      postgresOptions: { ...postgresOptions, max_lifetime: null, onparameter, onclose },
+      postgresOptions: { ...postgresOptions, max_lifetime: null, onclose },
     });
   }
 
@@ -91,7 +84,7 @@ export class RestConnection extends PostgresConnection {
       });
     } catch (error) {
       // The request that had the connection has met its end.
-      if (isLostConnection(error)) this.#lost -= 1;
+      if (isOfClosedConnection(error)) this.#lost -= 1;
       const { role, 'request.path': path } = settings;
       const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
       if (rejected instanceof HTTPException) return rejected.getResponse() as T;
@@ -119,14 +112,18 @@ export class RestConnection extends PostgresConnection {
   /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */
   override async onPostgrestAST(ast: AnyAST): Promise<AnyAST> {
     const known = await super.onPostgrestAST(ast);
-    const { from, schema = 'public', values, $meta: { columns, ...meta } = {} } = known;
+    const { from, schema = 'public', values, where = {}, $meta: { columns, ...meta } = {} } = known;
     if (!from || !values) return known;
     const absent = meta.missing === 'default' ? sql`default` : null;
     const all = (await this.introspect({ useCache: true })).columns;
     const [first] = all.filter((one) => one.table === from && one.schema === schema);
+    // Lite itself compares the key that a PUT names with the given one.
+    const keys = known.type === 'put' ? Object.keys(where) : [];
     const row = (given: object) => {
       const read = (name: string) =>
-        sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
+        keys.includes(name)
+          ? given[name as keyof object]
+          : sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
       const names = columns ?? Object.keys(given);
       // A row of defaults has to name one of them.
       if (names.length === 0) return { [first?.name ?? '']: sql`default` };

@@ -8,9 +8,12 @@ const UNREACHABLE = /^(ECONNREFUSED|CONNECTION_ENDED|CONNECT_TIMEOUT)$/;
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Whether the database has closed the connection that a request had. */
-export const isLostConnection = (error: unknown) =>
-  LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && (error as PostgresError).severity === 'FATAL');
+const isFatal = (error: unknown) =>
+  error instanceof Error && 'severity' in error && error.severity === 'FATAL';
+
+/** Whether the connection that a request had, or was to have, is closed. */
+export const isOfClosedConnection = (error: unknown) =>
+  LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
 /** PostgREST's answer to a request whose connection the database has closed. */
 export const lostConnection = () =>
@@ -42,7 +45,7 @@ const STATUS = new Map(
  */
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
-  if (isLostConnection(error)) return lostConnection();
+  if (LOST.test(code) || (code === '57P01' && isFatal(error))) return lostConnection();
   if (UNREACHABLE.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
   if (code === 'PGRST') return raisedWhole(error);
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
@@ -52,7 +55,7 @@ export function mapDatabaseError(error: PostgresError, role: string, path: strin
   if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
   // PostgREST writes columns with their table.
   const isOwn = code === '42703' && !error.where;
-  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${path.slice(1)}.$1 `) : message;
+  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${path.split('/').at(-1)}.$1 `) : message;
   return restError(status, code, named, { details, hint });
 }
 

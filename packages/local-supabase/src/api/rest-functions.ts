@@ -9,7 +9,7 @@ export const MAX_ROWS = 1000;
 const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
 const FILTER =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
-const PREFERENCES = /^(\s*(timezone=|handling=(lenient|strict)|max-affected=|return=)[^,]*(,|$))*$/;
+const PREFERENCES = /^(\s*(timezone=[^,]*|handling=(lenient|strict)|max-affected=\d+|return=\w+)?\s*(,|$))*$/;
 
 /**
  * Calls a function as PostgREST does: Postgres reads the arguments and writes the answer.
@@ -117,7 +117,12 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 function statementOf(called: SqlFunction, names: string[], areTexts: boolean): string {
   const { arg_names, arg_types, return_is_setof, return_type, return_typtype } = called;
   const args = arg_names
-    .map((arg, i) => ({ arg, name: quoted(arg), type: arg_types[i] ?? '' }))
+    // Of these, the name alone means a length of 1.
+    .map((arg, i) => ({
+      arg,
+      name: quoted(arg),
+      type: arg_types[i]?.replace(/^(bit|character)\b(?! v)/, '$1 varying') ?? '',
+    }))
     .filter(({ arg }) => names.includes(arg));
   // A text would stand in JSON as a string.
   const columns = args.map(

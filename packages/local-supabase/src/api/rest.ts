@@ -15,14 +15,16 @@ export const restRequests =
     if (!c.req.path.startsWith('/rest/v1/')) return next();
     if (method === 'OPTIONS' && c.req.header('access-control-request-method')) return c.body(null, 200);
     const path = c.req.path.slice('/rest/v1'.length);
-    const preferences = new Map(
-      (c.req.header('prefer') ?? '').split(',').map((one) => one.trim().split('=') as [string, string]),
-    );
+    const prefer = c.req.header('prefer') ?? '';
+    const preferences = new Map(prefer.split(',').map((one) => one.trim().split('=') as [string, string]));
     if (preferences.get('handling') !== 'strict') preferences.delete('max-affected');
+    // Lite would roll back; projects do so only where that is switched on.
+    if (preferences.delete('tx')) raw.headers.set('prefer', prefer.replace(/\btx=\w+/, ''));
     const timezone = preferences.get('timezone');
     c.set('ignoreAuthorization', true);
     try {
-      decodeURIComponent(raw.url);
+      // Only malformed UTF-8 is an error: a sign of percent that encodes nothing stands for itself.
+      decodeURIComponent(raw.url.replace(/%(?![\da-f]{2})/gi, ''));
       const claims = isStudio(raw) ? { role: 'service_role' } : await claimsOf(raw.headers);
       const settings = {
         role: claims.role,

@@ -7,7 +7,13 @@ import { PostgresJSDialect } from 'kysely-postgres-js';
 import type { Options, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
-import { isDatabaseError, isOfClosedConnection, lostConnection, mapDatabaseError } from './rest-errors.ts';
+import {
+  isDatabaseError,
+  isLostConnection,
+  isOfClosedConnection,
+  lostConnection,
+  mapDatabaseError,
+} from './rest-errors.ts';
 
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
@@ -74,7 +80,6 @@ export class RestConnection extends PostgresConnection {
       return run(transaction);
     }
     try {
-      if (request) this.#loseConnection();
       return await this.#transaction(async (db) => {
         await apply(settings, db);
         if (rpc?.readOnly) await sql`set local transaction_read_only = on`.execute(db);
@@ -83,8 +88,6 @@ export class RestConnection extends PostgresConnection {
         return result;
       });
     } catch (error) {
-      // The request that had the connection has met its end.
-      if (isOfClosedConnection(error)) this.#lost -= 1;
       const { role, 'request.path': path } = settings;
       const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
       if (rejected instanceof HTTPException) return rejected.getResponse() as T;
@@ -93,20 +96,32 @@ export class RestConnection extends PostgresConnection {
   }
 
   /** A transaction of the driver ends with its connection; one of Kysely would wait for it forever. */
-  #transaction<T>(run: (db: Database) => Promise<T>): Promise<T> {
-    const ended = this.#requests.driver.begin((driver) => {
-      const reserved = Object.assign(driver, { release() {} });
-      const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
-      return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) }));
-    });
-    return ended as Promise<T>;
-  }
-
-  /** PostgREST does not notice that the database has closed a connection until it has given it to a request. */
-  #loseConnection(): void {
-    if (this.#lost <= 0) return;
-    this.#lost -= 1;
-    throw lostConnection();
+  async #transaction<T>(run: (db: Database) => Promise<T>): Promise<T> {
+    // PostgREST does not notice that the database has closed a connection until it has given it to a request.
+    if (this.#lost > 0 && requestSettings.getStore()) {
+      this.#lost -= 1;
+      throw lostConnection();
+    }
+    let hasBegun = false;
+    try {
+      const ended = this.#requests.driver.begin((driver) => {
+        hasBegun = true;
+        const reserved = Object.assign(driver, { release() {} });
+        const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
+        return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) })).catch((error) => {
+          if (!isOfClosedConnection(error)) throw error;
+          // The driver would roll back on what is closed, and throw from a timer. It rejects by itself once it is.
+          return new Promise<never>(() => {});
+        });
+      });
+      return (await ended) as T;
+    } catch (error) {
+      // It may be what the driver still has to tell of the connection before, and is counted otherwise.
+      if (!hasBegun && isLostConnection(error)) return this.#transaction(run);
+      // The request that had the connection has met its end.
+      if (isOfClosedConnection(error)) this.#lost -= 1;
+      throw error;
+    }
   }
 
   /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */

@@ -11,7 +11,11 @@ const codeOf = (error: unknown) =>
 const isFatal = (error: unknown) =>
   error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
-/** Whether the connection that a request had, or was to have, is closed. */
+/** Whether the database has closed the connection that a request had. */
+export const isLostConnection = (error: unknown) =>
+  LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
+
+/** Whether it has, or has not opened it. */
 export const isOfClosedConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
@@ -45,7 +49,7 @@ const STATUS = new Map(
  */
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
-  if (LOST.test(code) || (code === '57P01' && isFatal(error))) return lostConnection();
+  if (isLostConnection(error)) return lostConnection();
   if (UNREACHABLE.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
   if (code === 'PGRST') return raisedWhole(error);
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;

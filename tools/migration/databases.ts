@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { as, migrate } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import type { Release } from 'local-supabase/postgres-files';
-import { orStop, startBareDatabase } from 'local-supabase/scratch-database';
+import { startBareDatabase } from 'local-supabase/scratch-database';
 import postgres from 'postgres';
 import { applySchemaFiles } from './schema-files.ts';
 
@@ -34,13 +34,14 @@ export async function startSchemaDatabases(
   release: Release = 17,
   project = PROJECT,
 ): Promise<SchemaDatabases> {
+  await using starting = new AsyncDisposableStack();
   const { databaseUrl: migrated, stop } = await startBareDatabase(release);
-  return orStop(stop, async () => {
-    const declared = await copyDatabase(migrated, 'declared');
-    const statements = await applySchemaFiles(declared, new URL('supabase/schemas/', project));
-    await migrate(migrated, project);
-    return { migrated, declared, statements, fillCopy: () => fillCopy(migrated), stop };
-  });
+  starting.defer(stop);
+  const declared = await copyDatabase(migrated, 'declared');
+  const statements = await applySchemaFiles(declared, new URL('supabase/schemas/', project));
+  await migrate(migrated, project);
+  starting.move();
+  return { migrated, declared, statements, fillCopy: () => fillCopy(migrated), stop };
 }
 
 async function copyDatabase(databaseUrl: string, name: string): Promise<string> {

@@ -6,7 +6,7 @@ import { App, setExperimental } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { Hono } from 'hono';
 import { requireApiKey, resolveKey } from './api/access.ts';
-import { authRoutes, publishedSettings } from './api/auth.ts';
+import { answering, publishedSettings, signInRoutes } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
 import { CODE_DIGITS } from './api/auth-confirmation.ts';
@@ -148,9 +148,8 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           sessionAddress(sql),
           signedInUser,
           adminRoutes(sql),
-          unusedRoutes(sql),
-          authRoutes({ emailSignIn }),
-          accountRoutes,
+          answering(unusedRoutes(sql)),
+          answering({ ...signInRoutes(emailSignIn), ...accountRoutes }),
         ],
       },
     },

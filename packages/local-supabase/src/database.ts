@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,9 +26,7 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
     const prelude = readFileSync(new URL('prelude.sql', import.meta.url), 'utf8');
     await sql.begin(async (transaction) => {
       await transaction.unsafe(prelude);
-      await transaction.unsafe(
-        `set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_FACTORS}; ${AUTH_GRANTS}`,
-      );
+      await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_MORE}`);
       await transaction.unsafe(
         `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}`,
       );
@@ -38,8 +36,9 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
   }
 }
 
-// Lite has no second factors.
-const AUTH_FACTORS = `
+// Lite has no second factors. The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not
+// change its tables.
+const AUTH_MORE = `
 create table auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -48,11 +47,9 @@ create table auth.mfa_factors (
   status text not null,
   created_at timestamptz not null,
   updated_at timestamptz not null
-)`;
-
-// The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not change its tables.
-const AUTH_GRANTS =
-  'grant all on all tables in schema auth to postgres; grant all on all sequences in schema auth to postgres';
+);
+grant all on all tables in schema auth to postgres;
+grant all on all sequences in schema auth to postgres`;
 
 const STORAGE_GRANTS = `
 grant all on storage.buckets, storage.objects to postgres with grant option;
@@ -64,13 +61,8 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
  * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
  */
 export async function migrate(databaseUrl: string, project = PROJECT): Promise<void> {
-  await supabase([
-    'migration',
-    'up',
-    `--remote=${databaseUrl}`,
-    '--yes',
-    `--workdir=${fileURLToPath(project)}`,
-  ]);
+  const workdir = `--workdir=${fileURLToPath(project)}`;
+  await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes', workdir]);
 }
 
 /**
@@ -79,21 +71,16 @@ export async function migrate(databaseUrl: string, project = PROJECT): Promise<v
  */
 export async function supabase(args: string[]): Promise<string> {
   const cli = fileURLToPath(new URL('dist/supabase.js', import.meta.resolve('supabase/package.json')));
-  const home = await mkdtemp(join(tmpdir(), 'supabase-cli-'));
+  await using home = await mkdtempDisposable(join(tmpdir(), 'supabase-cli-'));
   const env = {
     ...process.env,
-    SUPABASE_HOME: home,
-    TMPDIR: home,
+    SUPABASE_HOME: home.path,
+    TMPDIR: home.path,
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
     DO_NOT_TRACK: '1',
     // Our server speaks no TLS.
     PGSSLMODE: 'disable',
   };
-  try {
-    const run = promisify(execFile);
-    const { stdout } = await run(process.execPath, [cli, ...args], { cwd: PROJECT, env, maxBuffer: 2 ** 26 });
-    return stdout;
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
+  const options = { cwd: PROJECT, env, maxBuffer: 2 ** 26 };
+  return (await promisify(execFile)(process.execPath, [cli, ...args], options)).stdout;
 }

@@ -5,20 +5,11 @@ import { PROJECT } from './project.ts';
 /** The folder of the files. */
 export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
 
-/** How the files in supabase/migrations differ from what a database has applied. */
-export interface MigrationDrift {
-  /** Files whose version was applied with other statements: they were edited since, or replaced another file. */
-  changed: { file: string; applied: string }[];
-  /** What was applied and has no file any more, as `<version>_<name>.sql`. */
-  missing: string[];
-  /** Files that have not been applied. */
-  pending: string[];
-  /** The first of them whose version is not later than all that were applied, and the version that it should be later than. */
-  late: { file: string; last: string } | undefined;
-}
-
-/** Compares the files with the statements that the CLI has recorded; one that has recorded none differs in nothing. */
-export async function migrationDrift(databaseUrl: string): Promise<MigrationDrift> {
+/**
+ * How the files in supabase/migrations differ from what a database has applied: by the statements that the CLI has recorded;
+ * where it has recorded none, in nothing.
+ */
+export async function migrationDrift(databaseUrl: string) {
   const history = await appliedMigrations(databaseUrl);
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
   const changed = files.flatMap((file) => {
@@ -34,10 +25,14 @@ export async function migrationDrift(databaseUrl: string): Promise<MigrationDrif
   const last = history.at(-1)?.version ?? '';
   const late = pending.find((file) => versionOf(file) < last);
   return {
+    /** Files whose version was applied with other statements: they were edited since, or replaced another file. */
     changed,
+    /** What was applied and has no file any more, as `<version>_<name>.sql`. */
     missing: history.filter(({ version }) => !versions.has(version)).map(nameOf),
+    /** Files that have not been applied. */
     pending: pending.map(path),
-    late: late === undefined ? undefined : { file: path(late), last },
+    /** The first of them whose version is not later than all that were applied, and the version that it should be later than. */
+    late: late && { file: path(late), last },
   };
 }
 

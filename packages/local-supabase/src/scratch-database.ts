@@ -21,14 +21,14 @@ export async function startBareDatabase(
   release: Release = 17,
   { durable = false } = {},
 ): Promise<ScratchDatabase> {
+  await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'local-supabase-scratch-'));
-  const { databaseUrl, ...postgres } = await startPostgres({ dataDir, port: 0, durable, release });
-  const stop = async () => {
-    await postgres.stop();
-    await rm(dataDir, { recursive: true });
-  };
-  await orStop(stop, () => prepareDatabase(databaseUrl));
-  return { databaseUrl, stop };
+  starting.defer(() => rm(dataDir, { recursive: true }));
+  const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable, release });
+  starting.defer(stop);
+  await prepareDatabase(databaseUrl);
+  const started = starting.move();
+  return { databaseUrl, stop: () => started.disposeAsync() };
 }
 
 /**
@@ -40,17 +40,9 @@ export async function startScratchDatabase(
   release?: Release,
   options?: { durable?: boolean },
 ): Promise<ScratchDatabase> {
-  const database = await startBareDatabase(release, options);
-  await orStop(database.stop, () => migrate(database.databaseUrl));
+  await using starting = new AsyncDisposableStack();
+  const database = starting.adopt(await startBareDatabase(release, options), ({ stop }) => stop());
+  await migrate(database.databaseUrl);
+  starting.move();
   return database;
-}
-
-/** Runs `work`, and `stop` where it fails. */
-export async function orStop<T>(stop: () => Promise<void>, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
-import { type HonoContext, requireAuth } from '@supabase/lite';
-import type { Context, MiddlewareHandler } from 'hono';
+import { requireAuth } from '@supabase/lite';
+import type { Context } from 'hono';
 import { z } from 'zod';
-import { body, toErrorResponse } from './auth.ts';
+import { body, type Routes } from './auth.ts';
 import { type AuthService, atomically } from './auth-lite.ts';
 import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { requireShortPassword } from './auth-service.ts';
@@ -11,28 +11,16 @@ const Change = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
 });
 
-type Route = (service: AuthService, c: Context) => Promise<object>;
-
-const routes: Record<string, Route> = {
-  'POST /auth/v1/recover': async (service, c) => recover(service, await body(c, Recover)),
-  'POST /auth/v1/resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
-  'POST /auth/v1/verify': async (service, c) => verify(service, await body(c, Verify)),
-};
-
 /** Forgotten passwords, codes from mails and new passwords, answered as Supabase Auth does. */
-export const accountRoutes: MiddlewareHandler<HonoContext> = async (c, next) => {
-  const service = c.get('authService');
-  const endpoint = `${c.req.method} ${c.req.path}`;
-  try {
-    const answer = await routes[endpoint]?.(service, c);
-    if (answer) return c.json(answer);
-    if (endpoint !== 'PUT /auth/v1/user') return await next();
+export const accountRoutes: Routes = {
+  'POST /recover': async (service, c) => recover(service, await body(c, Recover)),
+  'POST /resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
+  'POST /verify': async (service, c) => verify(service, await body(c, Verify)),
+  async 'PUT /user'(service, c) {
     const change = await body(c, Change);
-    if (change.password === undefined) return await next();
-    return await signedIn(c, (caller) => changePassword(service, caller, change));
-  } catch (error) {
-    return toErrorResponse(error);
-  }
+    if (change.password === undefined) return undefined;
+    return signedIn(c, (caller) => changePassword(service, caller, change));
+  },
 };
 
 /** Runs it for the user whose token came along, or gives Lite's answer to a bad one. */

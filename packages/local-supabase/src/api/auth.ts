@@ -15,47 +15,46 @@ const SignUp = z.object({
 const PasswordGrant = z.object({ email: z.string().default(''), password: z.string().default('') });
 const RefreshGrant = z.object({ refresh_token: z.string().default('') });
 
-/** What a project allows. */
-export interface SignInSettings {
-  /** With e-mail address and password. */
-  emailSignIn: boolean;
-}
+/** What Auth answers here rather than by Lite, by method and path; what a route does not answer is left to that. */
+export type Routes = Record<string, (service: AuthService, c: Context) => Promise<object | undefined>>;
 
-/** The grants that are answered here rather than by Lite; each reads its own body. */
-const GRANTS: Record<
-  string,
-  (service: AuthService, c: Context, settings: SignInSettings) => Promise<unknown>
-> = {
-  async password(service, c, { emailSignIn }) {
-    const { email, password } = await body(c, PasswordGrant);
-    if (email && !emailSignIn)
-      throw new AuthError(422, 'email_provider_disabled', 'Email logins are disabled');
-    return signIn(service, email, password);
-  },
-  async refresh_token(service, c) {
-    const { refresh_token } = await body(c, RefreshGrant);
-    return refresh(service, refresh_token);
-  },
-  async id_token(service, c) {
-    return signInFromOutside(service, await verifyIdToken(await body(c, IdTokenGrant)));
-  },
-};
-
-/** Sign-up and the grants of /token, answered as Supabase Auth does. */
-export function authRoutes(settings: SignInSettings): MiddlewareHandler<HonoContext> {
+/** Answers as `routes` do, with JSON unless that is a whole answer. */
+export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
-    const service = c.get('authService');
-    const grant = c.req.path === '/auth/v1/token' ? GRANTS[c.req.query('grant_type') ?? ''] : undefined;
-    if (c.req.method !== 'POST' || !(grant || c.req.path === '/auth/v1/signup')) return next();
+    const route = routes[`${c.req.method} ${c.req.path.replace(/^\/auth\/v1/, '')}`];
     try {
-      if (grant) return c.json(await grant(service, c, settings));
-      const { email, password, data } = await body(c, SignUp);
-      return c.json(await signUp(service, email, password, data ?? {}));
+      const answer = await route?.(c.get('authService'), c);
+      if (answer === undefined) return await next();
+      return answer instanceof Response ? answer : c.json(answer);
     } catch (error) {
       return toErrorResponse(error);
     }
   };
 }
+
+/** Sign-up and the grants of /token, answered as Supabase Auth does; each reads its own body. */
+export const signInRoutes = (emailSignIn: boolean): Routes => ({
+  async 'POST /signup'(service, c) {
+    const { email, password, data } = await body(c, SignUp);
+    return signUp(service, email, password, data ?? {});
+  },
+  async 'POST /token'(service, c) {
+    switch (c.req.query('grant_type')) {
+      case 'password': {
+        const { email, password } = await body(c, PasswordGrant);
+        if (email && !emailSignIn)
+          throw new AuthError(422, 'email_provider_disabled', 'Email logins are disabled');
+        return signIn(service, email, password);
+      }
+      case 'refresh_token':
+        return refresh(service, (await body(c, RefreshGrant)).refresh_token);
+      case 'id_token':
+        return signInFromOutside(service, await verifyIdToken(await body(c, IdTokenGrant)));
+      default:
+        return undefined;
+    }
+  },
+});
 
 /** Names the providers whose ID tokens are taken here among the settings; Lite has other ways to sign in with them, all off. */
 export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next) => {

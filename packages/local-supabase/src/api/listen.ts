@@ -1,49 +1,40 @@
 import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 
 type FetchCallback = Hono<{ Bindings: HttpBindings }>['fetch'];
 
-/** A server at one address. */
-export interface Listener {
-  readonly url: string;
-  readonly port: number;
-  /** Closes it, open connections included. Safe to call twice. */
-  close(): Promise<void>;
-}
-
-const KEEP_ALIVE_MS = 120_000;
-/** Of an address and its headers: PostgREST hangs up beyond that. */
-const MAX_HEADER_BYTES = 50 * 1024;
+const OPTIONS = {
+  // On a slow machine Node's 5 seconds pass between two uploads, and the connection of the next would be closed under it.
+  keepAliveTimeout: 120_000,
+  // Of an address and its headers: PostgREST hangs up beyond that.
+  maxHeaderSize: 50 * 1024,
+};
 
 /**
  * Serves at an address of this machine.
  * @param port 0 picks a free one
+ * @returns where, and what closes it, open connections included, and may be called twice
  * @throws an Error of one sentence when the port is in use
  */
-export async function listen(fetch: FetchCallback, port: number, address: string): Promise<Listener> {
-  const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES };
-  const server = createAdaptorServer({ fetch, serverOptions, overrideGlobalObjects: false });
+export async function listen(fetch: FetchCallback, port: number, address: string) {
+  const server = createServer(OPTIONS, getRequestListener(fetch, { overrideGlobalObjects: false }));
   // Node would answer 431.
-  server.on('clientError', (_error, socket: Socket) => socket.destroy());
-  // On a slow machine Node's 5 seconds pass between two uploads, and the connection of the next would be closed under it.
-  if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on('clientError', (_error, socket) => socket.destroy());
   server.listen(port, address);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new Error(`Port ${port} is in use by another program.`) : error;
   });
   const { port: taken } = server.address() as AddressInfo;
-  return {
-    url: `http://${address}:${taken}`,
-    port: taken,
-    async close() {
-      const closed = server.listening ? once(server, 'close') : undefined;
-      server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await closed;
-    },
+  const close = async () => {
+    if (!server.listening) return;
+    const closed = server[Symbol.asyncDispose]();
+    server.closeAllConnections();
+    await closed;
   };
+  return { url: `http://${address}:${taken}`, port: taken, close };
 }
 
 /**

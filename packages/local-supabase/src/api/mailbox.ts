@@ -1,12 +1,6 @@
 import type { EmailDriver, EmailMessage } from '@supabase/lite';
 import type { Handler } from 'hono';
 
-interface Mail {
-  to: string;
-  subject: string;
-  text: string;
-}
-
 const KEPT = 1000;
 
 /**
@@ -14,7 +8,7 @@ const KEPT = 1000;
  * address as with Mailpit, the mail viewer of `supabase start`, and with the code at the same place.
  */
 export class Mailbox implements EmailDriver {
-  readonly #mails: Mail[] = [];
+  readonly #mails: { to: string; Subject: string; Snippet: string }[] = [];
   readonly #log: (line: string) => void;
 
   constructor(log: (line: string) => void) {
@@ -26,7 +20,7 @@ export class Mailbox implements EmailDriver {
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
       .trim();
-    this.#mails.unshift({ to, subject, text });
+    this.#mails.unshift({ to, Subject: subject, Snippet: text.slice(0, 250) });
     this.#mails.length = Math.min(this.#mails.length, KEPT);
     this.#log(`Mail to ${to}: ${subject}, code ${/\b\d{6,10}\b/.exec(text)?.[0] ?? 'missing'}`);
     return Promise.resolve();
@@ -36,9 +30,7 @@ export class Mailbox implements EmailDriver {
   readonly search: Handler = (c) => {
     const [, address] = /^to:"?([^"\s]+)"?$/.exec(c.req.query('query') ?? '') ?? [];
     if (!address) return c.text('Ask for ?query=to:<e-mail address>', 400);
-    const messages = this.#mails
-      .filter(({ to }) => to === address.toLowerCase())
-      .map(({ subject, text }) => ({ Subject: subject, Snippet: text.slice(0, 250) }));
+    const messages = this.#mails.filter(({ to }) => to === address.toLowerCase());
     return c.json({ messages_count: messages.length, messages });
   };
 }

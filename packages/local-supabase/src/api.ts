@@ -9,8 +9,8 @@ import { requireApiKey, resolveKey } from './api/access.ts';
 import { answering, publishedSettings, signInRoutes } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
-import { CODE_DIGITS } from './api/auth-confirmation.ts';
 import { apiVersion } from './api/auth-errors.ts';
+import { CODE_DIGITS } from './api/auth-mails.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, listen } from './api/listen.ts';
@@ -142,7 +142,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
         middlewares: [
           requireApiKey,
           apiVersion,
-          publishedKeys(signing),
+          answering(publishedKeys(signing)),
           fullTokens(() => `${url()}/auth/v1`, signing),
           publishedSettings,
           sessionAddress(sql),

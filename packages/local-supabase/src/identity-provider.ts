@@ -53,12 +53,12 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const claims = {
     iss: issuer,
     aud: clientId,
-    sub: options.sub ?? subjectOf(provider, email ?? ''),
+    sub: options.sub ?? sha256(`${provider} ${(email ?? '').toLowerCase()}`).slice(0, 32),
     email,
     email_verified: email === undefined ? undefined : (options.emailVerified ?? true),
     name: options.name,
     picture: options.picture,
-    nonce: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex'),
+    nonce: nonce === undefined ? undefined : sha256(nonce),
     iat: now,
     exp: now + 3600,
     ...options.claims,
@@ -68,6 +68,4 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
     .sign(options.key ?? PRIVATE_KEY);
 }
 
-function subjectOf(provider: Provider, email: string): string {
-  return createHash('sha256').update(`${provider} ${email.toLowerCase()}`).digest('hex').slice(0, 32);
-}
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -43,8 +43,8 @@ export function spawnSupervised(
   // Nothing is ever written; that the reader is gone by the time the pipe closes is no error.
   child.stdin?.on('error', () => {});
   const exited = once(child, 'exit').then(
-    () => undefined,
-    () => undefined,
+    () => {},
+    () => {},
   );
   return {
     process: child,

@@ -1,5 +1,6 @@
 import type { HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 
 /** An error as Supabase Auth words it. Lite's own errors have the same members. */
 export class AuthError extends Error {
@@ -16,14 +17,11 @@ export class AuthError extends Error {
 }
 
 /** The other kind of error that Auth has, for faults of ID tokens: always 400, and without a code. */
-export class OAuthError extends Error {
-  readonly error: string;
-
-  constructor(error: string, description: string) {
-    super(description);
-    this.error = error;
-  }
-}
+export const oauthError = (error: string, message: string) =>
+  new HTTPException(400, {
+    message,
+    res: Response.json({ error, error_description: message }, { status: 400 }),
+  });
 
 export function unexpectedFailure(
   message = 'Unexpected failure, please check server logs for more information',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
+import { AuthError, oauthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
@@ -16,7 +16,7 @@ type Linking =
  * that verified address, else as a new one. The rules are those of supabase/auth, `createAccountFromExternalIdentity` in
  * internal/api/external.go.
  * @returns a session
- * @throws AuthError for users who are banned, and for addresses that must be confirmed first; OAuthError `server_error`
+ * @throws AuthError for users who are banned, and for addresses that must be confirmed first; an OAuth error `server_error`
  * when the database fails
  */
 export async function signInFromOutside(service: AuthService, identity: ExternalIdentity) {
@@ -24,7 +24,7 @@ export async function signInFromOutside(service: AuthService, identity: External
     (error: unknown) => {
       if (!isDatabaseError(error)) throw error;
       console.error('Auth error:', error);
-      throw new OAuthError('server_error', 'Internal Server Error');
+      throw oauthError('server_error', 'Internal Server Error');
     },
   );
   if (outcome instanceof AuthError) throw outcome;

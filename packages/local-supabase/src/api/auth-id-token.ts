@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ALGORITHM, PROVIDERS, type Provider, PUBLIC_KEY } from '../identity-provider.ts';
-import { AuthError, OAuthError } from './auth-errors.ts';
+import { AuthError, oauthError } from './auth-errors.ts';
 
 const text = z.string().default('');
 
@@ -35,11 +35,11 @@ export interface ExternalIdentity {
 }
 
 /** Whatever is wrong with a token. Auth has words for some of it, which nobody here reads. */
-const badToken = () => new OAuthError('invalid request', 'Bad ID token');
+const badToken = () => oauthError('invalid request', 'Bad ID token');
 
 /**
  * Tells whom an ID token is about, if it is one to believe. The checks are those of supabase/auth, internal/api/token_oidc.go.
- * @throws OAuthError for what is wrong with the token, AuthError for an unknown provider
+ * @throws an OAuth error for what is wrong with the token, AuthError for an unknown provider
  */
 export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Promise<ExternalIdentity> {
   const provider = providerOf(request.provider);

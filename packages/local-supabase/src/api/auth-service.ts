@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import bcrypt from 'bcryptjs';
-import { sendConfirmation } from './auth-confirmation.ts';
+import { sql } from 'kysely';
 import { AuthError, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
+import { sendConfirmation } from './auth-mails.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
 const banned = () => new AuthError(400, 'user_banned', 'User is banned');
@@ -104,7 +105,10 @@ export async function refresh(service: AuthService, token: string) {
   if (known && isBanned(await outside.findUserById(known.user_id))) throw banned();
   const outcome = await atomically(service, async (repository) => {
     // One at a time for each session: parallel refreshes with one token must all get the same next one.
-    if (known?.session_id) await lockSession(repository, known.session_id);
+    if (known?.session_id)
+      await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(
+        repository['db'],
+      );
     return exchange(service, repository, token);
   });
   if (outcome instanceof AuthError) throw outcome;
@@ -133,17 +137,6 @@ async function exchange(service: AuthService, repository: Repository, token: str
     await repository.revokeRefreshTokensByIds(family.filter(({ revoked }) => !revoked).map(({ id }) => id));
     return new AuthError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
   }
-  const tokens = repository['db'].withSchema('auth').updateTable('refresh_tokens');
-  await tokens.set({ revoked: false }).where('id', '=', used.id).execute();
+  await sql`update auth.refresh_tokens set revoked = false where id = ${used.id}`.execute(repository['db']);
   return service.refreshSession(token);
-}
-
-async function lockSession(repository: Repository, id: string): Promise<void> {
-  await repository['db']
-    .withSchema('auth')
-    .selectFrom('sessions')
-    .select('id')
-    .where('id', '=', id)
-    .forUpdate()
-    .execute();
 }

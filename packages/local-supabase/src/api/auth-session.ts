@@ -1,18 +1,19 @@
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
+import { PUBLIC_SIGNING_KEY } from '../keys.ts';
+import type { Routes } from './auth.ts';
 import { AuthError, errorResponse, readBody } from './auth-errors.ts';
 import { type AuthService, isBanned } from './auth-lite.ts';
-import { forLite, keySet, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
+import { forLite, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
 
-/** Publishes what access tokens can be verified with. */
-export function publishedKeys(algorithm: SigningAlgorithm): MiddlewareHandler<HonoContext> {
-  return (c, next) => {
-    if (c.req.path !== '/auth/v1/.well-known/jwks.json') return next();
-    return Promise.resolve(c.json(keySet(algorithm), 200, { 'Cache-Control': 'public, max-age=600' }));
-  };
+/** Publishes what access tokens can be verified with; a shared secret is in no key set. */
+export function publishedKeys(algorithm: SigningAlgorithm): Routes {
+  const keys = algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [];
+  const headers = { 'Cache-Control': 'public, max-age=600' };
+  return { 'GET /.well-known/jwks.json': () => Promise.resolve(Response.json({ keys }, { headers })) };
 }
 
 /** Gives the access tokens that Lite hands out the claims and the signature of those of Supabase Auth. */
@@ -69,13 +70,10 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
     ({ payload }) => payload,
     () => undefined,
   );
-  if (claims === undefined) return badToken('unable to parse or verify signature');
-  const user = claims.sub
-    ? await c
-        .get('authService')
-        .repo.findUserById(claims.sub)
-        .catch(() => null)
-    : null;
+  if (claims === undefined)
+    return errorResponse(new AuthError(403, 'bad_jwt', 'invalid JWT: unable to parse or verify signature'));
+  const { repo } = c.get('authService');
+  const user = await repo.findUserById(claims.sub ?? '').catch(() => null);
   if (isBanned(user)) return errorResponse(new AuthError(403, 'user_banned', 'User is banned'));
   c.req.raw = await forLite(c.req.raw, claims);
   await next();
@@ -86,10 +84,6 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   }
   return undefined;
 };
-
-function badToken(reason: string): Response {
-  return errorResponse(new AuthError(403, 'bad_jwt', `invalid JWT: ${reason}`));
-}
 
 function bearer(c: Context): string | undefined {
   const token = c.req.header('authorization')?.match(/^Bearer\s+(\S+)$/)?.[1];

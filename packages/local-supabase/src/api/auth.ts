@@ -1,7 +1,8 @@
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
-import { AuthError, errorResponse, isAuthError, OAuthError, unexpectedFailure } from './auth-errors.ts';
+import { AuthError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
 import type { AuthService } from './auth-lite.ts';
@@ -66,9 +67,8 @@ export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next)
 
 /** The answer to whatever went wrong; what Auth has no word for is printed. */
 export function toErrorResponse(error: unknown): Response {
+  if (error instanceof HTTPException) return error.getResponse();
   if (isAuthError(error)) return errorResponse(error);
-  if (error instanceof OAuthError)
-    return Response.json({ error: error.error, error_description: error.message }, { status: 400 });
   console.error('Auth error:', error);
   return errorResponse(unexpectedFailure());
 }

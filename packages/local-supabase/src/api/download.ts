@@ -17,19 +17,18 @@ export async function download(
 ): Promise<Response> {
   const size = await files.size(bucket, row.name);
   if (size === undefined) throw objectNotFound();
-  const eTag = row.metadata?.eTag ?? '""';
-  const lastModified = new Date(row.metadata?.lastModified ?? 0);
-  const headers = new Headers({
-    ...caching,
-    ETag: eTag,
-    'Last-Modified': lastModified.toUTCString(),
-    'Accept-Ranges': 'bytes',
-    'Content-Type': row.metadata?.mimetype ?? 'application/octet-stream',
-  });
+  const { eTag = '""', lastModified = 0, mimetype = 'application/octet-stream' } = row.metadata ?? {};
   const wanted = request.headers.get('range');
   const range = wanted === null ? undefined : onlyRange(size, wanted);
-  headers.set('Content-Length', String(range ? range.end - range.start + 1 : size));
-  if (range) headers.set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
+  const headers = {
+    ...caching,
+    ETag: eTag,
+    'Last-Modified': new Date(lastModified).toUTCString(),
+    'Accept-Ranges': 'bytes',
+    'Content-Type': mimetype,
+    'Content-Length': String(range ? range.end - range.start + 1 : size),
+    ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
+  };
   const body = request.method === 'HEAD' ? null : files.read(bucket, row.name, range);
   return new Response(body, { status: range ? 206 : 200, headers });
 }

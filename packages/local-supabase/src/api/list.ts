@@ -19,18 +19,13 @@ export async function list(storage: Storage, c: Context, bucket: string): Promis
   const depth = within.split('/').length;
   const { rows } = await asCaller(storage, caller, 'storage.object.list', (db) =>
     sql`
-      with found as (
-        select path_tokens[${depth}::int] as part, array_length(path_tokens, 1) > ${depth}::int as below,
-          id, updated_at, created_at, last_accessed_at, metadata
+      select part as name, id, updated_at, created_at, last_accessed_at, metadata
+      from (
+        select distinct path_tokens[${depth}::int] as part, array_length(path_tokens, 1) > ${depth}::int as is_folder
         from storage.objects where bucket_id = ${bucket} and starts_with(name, ${within})
-      )
-      select * from (
-        select distinct part as name, null::uuid as id, null::timestamptz as updated_at, null::timestamptz as created_at,
-          null::timestamptz as last_accessed_at, null::jsonb as metadata from found where below
-        union all
-        select part, id, updated_at, created_at, last_accessed_at, metadata from found where not below
       ) as entries
-      order by name limit ${limit} offset ${offset}`.execute(db),
+      left join storage.objects on not is_folder and bucket_id = ${bucket} and name = ${within} || part
+      order by part limit ${limit} offset ${offset}`.execute(db),
   );
   return c.json(rows);
 }

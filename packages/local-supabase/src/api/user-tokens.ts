@@ -15,19 +15,12 @@ export type SigningAlgorithm = 'ES256' | 'HS256';
 const secret = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
 const published = createLocalJWKSet({ keys: [PUBLIC_SIGNING_KEY] });
 
-/** The key set that a project publishes: shared secrets are in none. */
-export const keySet = (algorithm: SigningAlgorithm) => ({
-  keys: algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [],
-});
-
 /** Signs the claims, which are complete, as Auth does. */
 export function signToken(claims: JWTPayload, algorithm: SigningAlgorithm): Promise<string> {
-  const typ = 'JWT';
   const token = new SignJWT(claims);
-  if (algorithm === 'HS256') return token.setProtectedHeader({ alg: algorithm, typ }).sign(secret);
-  return token
-    .setProtectedHeader({ alg: algorithm, kid: PRIVATE_SIGNING_KEY.kid, typ })
-    .sign(PRIVATE_SIGNING_KEY);
+  if (algorithm === 'HS256') return token.setProtectedHeader({ alg: algorithm, typ: 'JWT' }).sign(secret);
+  const { kid } = PRIVATE_SIGNING_KEY;
+  return token.setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' }).sign(PRIVATE_SIGNING_KEY);
 }
 
 /**

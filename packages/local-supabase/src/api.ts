@@ -28,7 +28,7 @@ import { PROJECT } from './project.ts';
 /** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
   readonly url: string;
-  /** Where files are fetched from: `url`, unless there is a `host`. */
+  /** Where files are fetched from: the same, or at the `host` that others in the network reach. */
   readonly publicUrl: string;
   /** Ends it, open connections included. Safe to call twice. */
   stop(): Promise<void>;

@@ -5,8 +5,11 @@
 export const LOCAL_KEYS = {
   publishableKey: 'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
+  /** Signs legacy API keys; the data API takes users' tokens that are signed with it, too. */
   jwtSecret: 'super-secret-jwt-token-with-at-least-32-characters-long',
 } as const;
+
+export type LocalKeys = Readonly<Record<keyof typeof LOCAL_KEYS, string>>;
 
 /** What Auth publishes of the key pair that it signs access tokens with. */
 export const PUBLIC_SIGNING_KEY = {

@@ -1,27 +1,17 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ApiOptions, startApi } from './api.ts';
+import { type Api, type ApiOptions, startApi } from './api.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { requireFreePorts } from './free-port.ts';
-import { LOCAL_KEYS } from './keys.ts';
+import { LOCAL_KEYS, type LocalKeys } from './keys.ts';
 import { migrationDrift } from './migrations.ts';
-import { startPostgres, stopLeftover } from './postgres.ts';
+import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
 import { removeFolder } from './postgres-files.ts';
 
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
-export interface Stack {
+export interface Stack extends Pick<Postgres, 'databaseUrl' | 'exited'>, Pick<Api, 'publicUrl'>, LocalKeys {
   readonly apiUrl: string;
-  /** Where files are fetched from: `apiUrl`, or the same at the address that others in the network reach. */
-  readonly publicUrl: string;
-  /** As the role `postgres`. */
-  readonly databaseUrl: string;
-  readonly publishableKey: string;
-  readonly secretKey: string;
-  /** Signs legacy API keys; the data API takes users' tokens that are signed with it, too. */
-  readonly jwtSecret: string;
-  /** Settles when the database is gone, asked for or not. */
-  readonly exited: Promise<void>;
   /** Ends everything, keeps everything committed. Safe to call twice. */
   stop(): Promise<void>;
 }

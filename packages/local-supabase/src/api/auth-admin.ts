@@ -11,19 +11,15 @@ import { signUp } from './auth-service.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
 
-const NewUser = z.object({
-  email: z.string(),
-  password: z.string(),
-  email_confirm: z.boolean().default(false),
-  user_metadata: z.record(z.string(), z.unknown()).default({}),
-});
-
-const UserChange = z.object({
-  email: z.string().optional(),
-  password: z.string().optional(),
-  email_confirm: z.boolean().optional(),
-  user_metadata: z.record(z.string(), z.unknown()).optional(),
-});
+const UserChange = z
+  .object({
+    email: z.string(),
+    password: z.string(),
+    email_confirm: z.boolean(),
+    user_metadata: z.record(z.string(), z.unknown()),
+  })
+  .partial();
+const NewUser = UserChange.required({ email: true, password: true });
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
 
@@ -58,7 +54,7 @@ type Route = (service: AuthService, c: Context, id: string, sql: postgres.Sql) =
 
 const routes: Record<string, Route> = {
   async 'POST /users'(service, c, _, sql) {
-    const { email, password, email_confirm, user_metadata } = await body(c, NewUser);
+    const { email, password, email_confirm = false, user_metadata = {} } = await body(c, NewUser);
     if (await service.repo.findUserByEmail(email.toLowerCase())) throw emailExists();
     const settings = service['config'];
     // Auth sends no mail to users whom an administrator makes.

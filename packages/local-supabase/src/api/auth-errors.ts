@@ -60,10 +60,10 @@ function failureIn(status: number, body: Record<string, unknown> | undefined): A
 }
 
 /** The JSON object that a response holds; it stays readable. */
-export async function readBody(response: Response): Promise<Record<string, unknown> | undefined> {
-  try {
-    return (await response.clone().json()) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
+export async function readBody(response: Response) {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  return body as Record<string, unknown> | undefined;
 }

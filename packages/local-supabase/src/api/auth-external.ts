@@ -40,9 +40,17 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
     // Somebody else may have signed up with the address before: nothing of theirs may open the account.
     await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
     if (!identity.verified && service['config'].email.enable_confirmations) {
-      return needsConfirmation(repository, user, provider);
+      // Auth mails a link then; here nobody could read it.
+      await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
+      return new AuthError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
     }
-    await confirm(repository, user, identity.data);
+    await repository.updateUser(user.id, {
+      confirmed_at: new Date().toISOString(),
+      raw_user_meta_data: { ...identity.data, email_verified: true },
+      // Links that were mailed before lead nowhere from now on.
+      confirmation_token: null,
+      recovery_token: null,
+    });
   }
   const confirmed = (await repository.findUserById(user.id)) ?? user;
   const identities = await repository.findIdentitiesByUserId(user.id);
@@ -93,20 +101,4 @@ async function createUser(
   } catch (error) {
     throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
   }
-}
-
-async function confirm(repository: Repository, user: User, data: ExternalIdentity['data']): Promise<void> {
-  await repository.updateUser(user.id, {
-    confirmed_at: new Date().toISOString(),
-    raw_user_meta_data: { ...data, email_verified: true },
-    // Links that were mailed before lead nowhere from now on.
-    confirmation_token: null,
-    recovery_token: null,
-  });
-}
-
-/** Auth mails a link then; here nobody could read it. */
-async function needsConfirmation(repository: Repository, user: User, provider: string): Promise<AuthError> {
-  await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
-  return new AuthError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
 }

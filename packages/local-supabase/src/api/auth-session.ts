@@ -49,11 +49,7 @@ export function fullTokens(
       is_anonymous: user.is_anonymous,
     };
     session.access_token = await signToken(full, algorithm);
-    const headers = new Headers(c.res.headers);
-    headers.delete('content-length');
-    const answer = Response.json(session, { headers });
-    c.res = undefined;
-    c.res = answer;
+    c.res = c.json(session);
   };
 }
 

@@ -75,16 +75,11 @@ export function toErrorResponse(error: unknown): Response {
 
 /** Reads a request's JSON. @throws AuthError when it is none, or not of this shape */
 export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
-  const parsed = schema.safeParse(parseJson(await c.req.text()));
+  const json = await c.req.json().catch(() => {
+    throw new AuthError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');
+  });
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new AuthError(400, 'bad_json', `Could not parse request body as JSON: ${issue?.message}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new AuthError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');
-  }
 }

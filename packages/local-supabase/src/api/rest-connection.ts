@@ -188,7 +188,7 @@ const exactly = (_: string, value: unknown, { source = '' }: { source?: string }
 function writingJson(db: Database): Database {
   const reading = db.withPlugin({
     transformQuery: ({ node }) => node,
-    transformResult: ({ result }) => {
+    transformResult({ result }) {
       const rows = result.rows.map((row) =>
         'q_as_json' in row ? JSON.parse(String(row['q_as_json']), exactly) : row,
       );
@@ -200,9 +200,11 @@ function writingJson(db: Database): Database {
   executor.compileQuery = (node, id): CompiledQuery<never> => {
     const compiled = compile(node, id) as CompiledQuery<never>;
     const hasRows = node.kind === 'SelectQueryNode' || ('returning' in node && node.returning);
-    return hasRows
-      ? { ...compiled, sql: `with q as (${compiled.sql}) select row_to_json(q)::text as q_as_json from q` }
-      : compiled;
+    if (!hasRows) return compiled;
+    return {
+      ...compiled,
+      sql: `with q as (${compiled.sql}) select row_to_json(q)::text as q_as_json from q`,
+    };
   };
   return reading;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { Database, RestConnection } from './rest-connection.ts';
+import type { Claims } from './rest-tokens.ts';
 import { accessDenied, noAuthorization, objectNotFound } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
@@ -13,41 +14,34 @@ export interface Storage {
   unfinishedDir: string;
 }
 
-/** Whom row-level security sees in a storage request. */
-export interface StorageCaller {
-  role: string;
-  sub: string | null;
-  jwt: Record<string, unknown>;
-}
-
 /**
  * Who is calling: the bearer token if it is one, else the API key.
  * @throws StorageError as Storage does, without any leeway for expired tokens
  */
-export async function storageCaller(headers: Headers): Promise<StorageCaller> {
+export async function storageCaller(headers: Headers): Promise<Claims> {
   const token = headers.get('authorization')?.replace(/^Bearer\s+/i, '');
   const key = headers.get('apikey') ?? token;
   if (token && !token.startsWith('sb_')) {
     const { payload } = await verifyToken(token).catch((error: Error) => {
       throw accessDenied(error.message);
     });
-    const role = typeof payload['role'] === 'string' ? payload['role'] : 'anon';
-    return { role, sub: payload.sub ?? null, jwt: payload };
+    return { ...payload, role: typeof payload['role'] === 'string' ? payload['role'] : 'anon' };
   }
   if (!key) throw noAuthorization();
   const known = await resolveKey(key);
   if (!known) throw accessDenied('Invalid Compact JWS');
-  return { role: String(known.claims['role']), sub: null, jwt: known.claims };
+  return { role: 'anon', ...known.claims };
 }
 
 /** Runs statements in one transaction, under the caller's policies, which may ask what for. */
 export const asCaller = <T>(
   { connection }: Storage,
-  { role, jwt }: StorageCaller,
+  jwt: Claims,
   operation: string,
   run: (db: Database) => Promise<T>,
   options?: { forceRollback: boolean },
-): Promise<T> => connection.withContext({ auth: { role, jwt }, storage: { operation } }, run, options);
+): Promise<T> =>
+  connection.withContext({ auth: { role: jwt.role, jwt }, storage: { operation } }, run, options);
 
 /** One row of `storage.objects`, as far as it is served. */
 export interface ObjectRow {
@@ -63,7 +57,7 @@ export async function findObject(
   storage: Storage,
   bucket: string,
   name: string,
-  caller?: StorageCaller,
+  caller?: Claims,
   operation = '',
 ): Promise<ObjectRow> {
   const query = sql<ObjectRow>`

@@ -52,8 +52,8 @@ export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> 
         return await handler(storage, c, decode(bucket), decode(name));
       }
       if (!isStudio(c.req.raw) && path !== '/status') {
-        const { sub, jwt } = await storageCaller(c.req.raw.headers);
-        if (sub !== null) c.req.raw = await forLite(c.req.raw, jwt);
+        const caller = await storageCaller(c.req.raw.headers);
+        if (caller['sub'] !== undefined) c.req.raw = await forLite(c.req.raw, caller);
       }
     } catch (error) {
       if (error instanceof StorageError) return error.toResponse();
@@ -88,16 +88,11 @@ async function signMany(storage: Storage, c: Context, bucket: string): Promise<R
   const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn, paths } = requestBody(SignMany, await c.req.json().catch(() => undefined));
   const signed = paths.map(async (path) => {
-    const isThere = await findObject(storage, bucket, path, caller, 'storage.object.sign_many').catch(
+    const found = await findObject(storage, bucket, path, caller, 'storage.object.sign_many').catch(
       () => null,
     );
-    if (!isThere)
-      return {
-        path,
-        signedURL: null,
-        error: 'Either the object does not exist or you do not have access to it',
-      };
-    return { path, signedURL: await signedUrl(bucket, path, expiresIn), error: null };
+    const error = found ? null : 'Either the object does not exist or you do not have access to it';
+    return { path, signedURL: found && (await signedUrl(bucket, path, expiresIn)), error };
   });
   return c.json(await Promise.all(signed));
 }

@@ -3,7 +3,8 @@ import type { Context } from 'hono';
 import { sql } from 'kysely';
 import { describe } from './objects.ts';
 import type { Database } from './rest-connection.ts';
-import { asCaller, type Storage, type StorageCaller, storageCaller } from './storage-caller.ts';
+import type { Claims } from './rest-tokens.ts';
+import { asCaller, type Storage, storageCaller } from './storage-caller.ts';
 import { bucketNotFound, invalidRequest, rejectUpload, StorageError } from './storage-errors.ts';
 
 // The characters that Storage accepts in an object's name.
@@ -67,11 +68,7 @@ export async function checkLimits(
  * Makes sure that `store` would be allowed to, and leaves nothing.
  * @throws StorageError for a name already taken, and rows that the policies reject
  */
-export async function checkPermission(
-  storage: Storage,
-  caller: StorageCaller,
-  object: NewObject,
-): Promise<void> {
+export async function checkPermission(storage: Storage, caller: Claims, object: NewObject): Promise<void> {
   const insert = (db: Database) => insertRow(db, caller, object, 0);
   await asCaller(storage, caller, UPLOAD, insert, { forceRollback: true }).catch(rejectUpload);
 }
@@ -82,7 +79,7 @@ export async function checkPermission(
  */
 export async function store(
   storage: Storage,
-  caller: StorageCaller,
+  caller: Claims,
   object: NewObject,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
@@ -99,7 +96,7 @@ const UPLOAD = 'storage.object.upload';
 
 async function insertRow(
   db: Database,
-  { sub }: StorageCaller,
+  { sub = null }: Claims,
   { bucket, name, type, cacheControl, replace }: NewObject,
   size: number,
 ): Promise<string | undefined> {

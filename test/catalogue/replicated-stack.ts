@@ -26,10 +26,11 @@ export async function startReplicatedStack() {
     storageDir: join(dataDir, 'storage'),
     port: 0,
   });
-  const replicaApi = await startApiProcess(
-    { databaseUrl: servers.standby.databaseUrl, storageDir: join(dataDir, 'none'), port: 0 },
-    'startReplicaApi',
-  );
+  const replicaApi = await startApiProcess({
+    databaseUrl: servers.standby.databaseUrl,
+    storageDir: join(dataDir, 'none'),
+    port: 0,
+  });
   const sql = postgres(servers.primary.databaseUrl, { max: 1, onnotice() {} });
   const standbySql = postgres(as(SUPERUSER, servers.standby.databaseUrl), { max: 1, onnotice() {} });
 

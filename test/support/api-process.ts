@@ -3,20 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 // The driver throws outside of any call when a connection goes under its write; the real services live on.
-const script = (start: string) => `
+const script = `
   process.on('uncaughtException', (error) => console.error(error.message));
-  import { ${start} } from 'local-supabase/api';
-  const { url } = await ${start}(JSON.parse(process.argv[1]));
+  import { startApi } from 'local-supabase/api';
+  const { url } = await startApi(JSON.parse(process.argv[1]));
   console.log(url);`;
 
-/** The Supabase API, or the data API of a replica alone, as a process of its own, which can be frozen and killed. */
-export async function startApiProcess(
-  options: { databaseUrl: string; storageDir: string; port: number },
-  start: 'startApi' | 'startReplicaApi' = 'startApi',
-) {
+/** The Supabase API as a process of its own, which can be frozen and killed. */
+export async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
   const child = spawn(
     process.execPath,
-    ['--input-type=module-typescript', '--eval', script(start), JSON.stringify(options)],
+    ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   // Shows with the test that fails.

@@ -95,19 +95,6 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   return { url, publicUrl: files.url, stop: () => started.disposeAsync() };
 }
 
-/** Starts the data API of a read replica: there is no more to one. */
-export async function startReplicaApi(
-  options: Pick<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>,
-): Promise<Pick<Api, 'url' | 'stop'>> {
-  const data = await dataApp(options, true);
-  const { url, close } = await listen((request) => data.fetch(request), options.port, '127.0.0.1');
-  const stop = async () => {
-    await close();
-    await data.connection.close();
-  };
-  return { url, stop };
-}
-
 /** Auth signs in to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false } = options;
@@ -161,14 +148,11 @@ const template = (name: string) => ({
   content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, PROJECT)),
 });
 
-async function dataApp(
-  { databaseUrl, storageDir }: Pick<ApiOptions, 'databaseUrl' | 'storageDir'>,
-  isStandby = false,
-) {
+async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
   // Its storage is an experiment to Lite, to be asked for, and warned of.
   setExperimental('storage', true);
   const connection = new RestConnection(databaseUrl);
-  if (!isStandby) await connection.watchSchema(); // a standby takes no LISTEN
+  await connection.watchSchema();
   const files = new ObjectFiles(storageDir);
   const unfinishedDir = join(storageDir, 'unfinished');
   const app = new App({

@@ -42,17 +42,13 @@ const badToken = () => oauthError('invalid request', 'Bad ID token');
  * @throws an OAuth error for what is wrong with the token, AuthError for an unknown provider
  */
 export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Promise<ExternalIdentity> {
-  const provider = providerOf(request.provider);
+  const { provider } = request;
+  if (provider !== 'apple' && provider !== 'google')
+    throw new AuthError(400, 'validation_failed', `Custom OIDC provider "${provider}" not allowed`);
   const claims = await claimsOf(provider, request.id_token);
-  const { sub, nonce } = claims;
   const expectedNonce = request.nonce && createHash('sha256').update(request.nonce).digest('hex');
-  if (!sub || nonce !== expectedNonce) throw badToken();
+  if (!claims.sub || claims.nonce !== expectedNonce) throw badToken();
   return identityOf(provider, claims);
-}
-
-function providerOf(name: string): Provider {
-  if (name === 'apple' || name === 'google') return name;
-  throw new AuthError(400, 'validation_failed', `Custom OIDC provider "${name}" not allowed`);
 }
 
 async function claimsOf(provider: Provider, token: string): Promise<Claims> {

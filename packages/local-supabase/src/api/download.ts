@@ -1,7 +1,7 @@
 import parseRange from 'range-parser';
 import type { ObjectFiles } from './objects.ts';
 import type { ObjectRow } from './storage-caller.ts';
-import { invalidRange, objectNotFound } from './storage-errors.ts';
+import { objectNotFound, StorageError } from './storage-errors.ts';
 
 /**
  * Serves an object as Storage does: whole, one byte range of it, or only its headers.
@@ -37,6 +37,6 @@ export async function download(
 function onlyRange(size: number, wanted: string): { start: number; end: number } {
   const ranges = parseRange(size, wanted);
   const [range] = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges : [];
-  if (!range) throw invalidRange();
+  if (!range) throw new StorageError(416, 'invalid_range', 'invalid range provided', 'InvalidRange');
   return range;
 }

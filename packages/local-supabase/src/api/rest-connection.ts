@@ -4,7 +4,7 @@ import { PostgresConnection } from '@supabase/lite/postgres';
 import { HTTPException } from 'hono/http-exception';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import { PostgresJSDialect } from 'kysely-postgres-js';
-import type { Options, PostgresType } from 'postgres';
+import type { Options, PostgresError, PostgresType } from 'postgres';
 import { as } from '../database.ts';
 import { SUPERUSER } from '../postgres.ts';
 import {
@@ -62,9 +62,12 @@ export class RestConnection extends PostgresConnection {
     });
   }
 
-  /** Re-reads the catalogue whenever the database says that it changed. */
+  /** Re-reads the catalogue whenever the database says that it changed, which one that is read-only, a standby, cannot. */
   async watchSchema(): Promise<void> {
-    await this.driver.listen('pgrst', () => void this.clearSchemaCache());
+    const listening = this.driver.listen('pgrst', () => void this.clearSchemaCache());
+    await listening.catch((error: PostgresError) => {
+      if (error.code !== '25006') throw error;
+    });
   }
 
   /** Answers a data request with a Response whatever the database says: Lite would log every error and misread most. */

@@ -3,7 +3,7 @@ import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { Database, RestConnection } from './rest-connection.ts';
 import type { Claims } from './rest-tokens.ts';
-import { accessDenied, noAuthorization, objectNotFound } from './storage-errors.ts';
+import { accessDenied, invalidRequest, objectNotFound } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
 /** Where objects are: their rows in the database, their bytes in files. */
@@ -27,7 +27,7 @@ export async function storageCaller(headers: Headers): Promise<Claims> {
     });
     return { ...payload, role: typeof payload['role'] === 'string' ? payload['role'] : 'anon' };
   }
-  if (!key) throw noAuthorization();
+  if (!key) throw invalidRequest("headers must have required property 'authorization'");
   const known = await resolveKey(key);
   if (!known) throw accessDenied('Invalid Compact JWS');
   return { role: 'anon', ...known.claims };

@@ -23,14 +23,9 @@ export class StorageError extends Error {
   }
 }
 
-export const invalidRange = () =>
-  new StorageError(416, 'invalid_range', 'invalid range provided', 'InvalidRange');
 export const objectNotFound = () => new StorageError(404, 'not_found', 'Object not found', 'NoSuchKey');
 export const bucketNotFound = () =>
   new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket');
-export const invalidUrlToken = (message: string) => new StorageError(400, 'InvalidJWT', message);
-/** What calls without any credential are told. */
-export const noAuthorization = () => invalidRequest("headers must have required property 'authorization'");
 export const accessDenied = (message: string) =>
   new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');

@@ -8,13 +8,7 @@ import { download } from './download.ts';
 import { list } from './list.ts';
 import { RESUMABLE, resumableUploads } from './resumable.ts';
 import { findObject, type Storage, storageCaller } from './storage-caller.ts';
-import {
-  bucketNotFound,
-  invalidRequest,
-  invalidUrlToken,
-  requestBody,
-  StorageError,
-} from './storage-errors.ts';
+import { bucketNotFound, invalidRequest, requestBody, StorageError } from './storage-errors.ts';
 import { upload } from './upload.ts';
 import { forLite } from './user-tokens.ts';
 
@@ -109,7 +103,7 @@ async function signedUrl(bucket: string, name: string, seconds: number): Promise
 async function downloadSigned(storage: Storage, c: Context, bucket: string, name: string) {
   const token = c.req.query('token') ?? '';
   const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch((error: Error) => {
-    throw invalidUrlToken(error.message);
+    throw new StorageError(400, 'InvalidJWT', error.message);
   });
   if (payload['scope'] !== 'download' || payload['url'] !== `${bucket}/${name}`) {
     throw new StorageError(400, 'InvalidSignature', 'The signature is not valid for this object');

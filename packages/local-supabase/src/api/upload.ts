@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
-import { describe } from './objects.ts';
+import { newETag } from './objects.ts';
 import type { Database } from './rest-connection.ts';
 import type { Claims } from './rest-tokens.ts';
 import { asCaller, type Storage, storageCaller } from './storage-caller.ts';
@@ -100,7 +100,8 @@ async function insertRow(
   { bucket, name, type, cacheControl, replace }: NewObject,
   size: number,
 ): Promise<string | undefined> {
-  const metadata = JSON.stringify({ ...describe(size), mimetype: type, cacheControl });
+  const described = { eTag: newETag(), size, mimetype: type, cacheControl, lastModified: new Date() };
+  const metadata = JSON.stringify(described);
   const { rows } = await sql<{ id: string }>`
     insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
     values (${bucket}, ${name}, ${sub}, ${sub}, ${metadata}::jsonb, ${randomUUID()})

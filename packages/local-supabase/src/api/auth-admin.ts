@@ -5,7 +5,7 @@ import type postgres from 'postgres';
 import { z } from 'zod';
 import { resolveKey } from './access.ts';
 import { body, toErrorResponse } from './auth.ts';
-import { AuthError, readBody } from './auth-errors.ts';
+import { authError, readBody } from './auth-errors.ts';
 import type { AuthService } from './auth-lite.ts';
 import { signUp } from './auth-service.ts';
 
@@ -30,10 +30,10 @@ async function isService(c: Parameters<Middleware>[0]): Promise<boolean> {
   return bearer === key && (await resolveKey(key))?.type === 'secret';
 }
 
-const userNotFound = () => new AuthError(404, 'user_not_found', 'User not found');
+const userNotFound = () => authError(404, 'user_not_found', 'User not found');
 
 const emailExists = () =>
-  new AuthError(422, 'email_exists', 'A user with this email address has already been registered');
+  authError(422, 'email_exists', 'A user with this email address has already been registered');
 
 /** An administrator's word is enough: nobody confirms the new address. */
 async function changeEmail(service: AuthService, sql: postgres.Sql, id: string, email: string) {
@@ -96,9 +96,9 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
     const route = routes[`${c.req.method} /users${id === undefined ? '' : '/:id'}`];
     if (!route || !c.req.path.startsWith('/auth/v1/admin/users')) return next();
     try {
-      if (!(await isService(c))) throw new AuthError(403, 'not_admin', 'User not allowed');
+      if (!(await isService(c))) throw authError(403, 'not_admin', 'User not allowed');
       if (id !== undefined && !z.guid().safeParse(id).success)
-        throw new AuthError(404, 'validation_failed', 'user_id must be an UUID');
+        throw authError(404, 'validation_failed', 'user_id must be an UUID');
       return c.json(await route(c.get('authService'), c, id ?? '', sql));
     } catch (error) {
       return toErrorResponse(error);

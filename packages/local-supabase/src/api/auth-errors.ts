@@ -2,19 +2,11 @@ import type { HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 
-/** An error as Supabase Auth words it. Lite's own errors have the same members. */
-export class AuthError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly details: Record<string, unknown> | undefined;
+/** An error as Supabase Auth words it, with the members that Lite's own have. */
+export const authError = (status: number, code: string, message: string, details?: Record<string, unknown>) =>
+  Object.assign(new Error(message), { status, code, details });
 
-  constructor(status: number, code: string, message: string, details?: Record<string, unknown>) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.details = details;
-  }
-}
+type AuthError = ReturnType<typeof authError>;
 
 /** The other kind of error that Auth has, for faults of ID tokens: always 400, and without a code. */
 export const oauthError = (error: string, message: string) =>
@@ -26,7 +18,7 @@ export const oauthError = (error: string, message: string) =>
 export function unexpectedFailure(
   message = 'Unexpected failure, please check server logs for more information',
 ): AuthError {
-  return new AuthError(500, 'unexpected_failure', message);
+  return authError(500, 'unexpected_failure', message);
 }
 
 /** Whether it has the members of an error that may be shown to the caller. */
@@ -56,7 +48,7 @@ function failureIn(status: number, body: Record<string, unknown> | undefined): A
   const { code: _, error_code: code, msg: message, ...details } = body ?? {};
   // Whatever else goes wrong in Lite is told in shapes that Auth does not have.
   if (typeof code !== 'string' || typeof message !== 'string') return unexpectedFailure();
-  return new AuthError(status, code, message, details);
+  return authError(status, code, message, details);
 }
 
 /** The JSON object that a response holds; it stays readable. */

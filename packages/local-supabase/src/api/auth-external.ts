@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AuthError, oauthError, unexpectedFailure } from './auth-errors.ts';
+import { authError, isAuthError, oauthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
@@ -27,7 +27,7 @@ export async function signInFromOutside(service: AuthService, identity: External
       throw oauthError('server_error', 'Internal Server Error');
     },
   );
-  if (outcome instanceof AuthError) throw outcome;
+  if (isAuthError(outcome)) throw outcome;
   return outcome;
 }
 
@@ -35,14 +35,14 @@ export async function signInFromOutside(service: AuthService, identity: External
 async function signIn(service: AuthService, repository: Repository, identity: ExternalIdentity) {
   const { provider } = identity;
   const { user, identityId } = await accountOf(service, repository, identity);
-  if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');
+  if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   if (!user.email_confirmed_at) {
     // Somebody else may have signed up with the address before: nothing of theirs may open the account.
     await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
     if (!identity.verified && service['config'].email.enable_confirmations) {
       // Auth mails a link then; here nobody could read it.
       await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
-      return new AuthError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
+      return authError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
     }
     await repository.updateUser(user.id, {
       confirmed_at: new Date().toISOString(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ALGORITHM, PROVIDERS, type Provider, PUBLIC_KEY } from '../identity-provider.ts';
-import { AuthError, oauthError } from './auth-errors.ts';
+import { authError, oauthError } from './auth-errors.ts';
 
 const text = z.string().default('');
 
@@ -44,7 +44,7 @@ const badToken = () => oauthError('invalid request', 'Bad ID token');
 export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Promise<ExternalIdentity> {
   const { provider } = request;
   if (provider !== 'apple' && provider !== 'google')
-    throw new AuthError(400, 'validation_failed', `Custom OIDC provider "${provider}" not allowed`);
+    throw authError(400, 'validation_failed', `Custom OIDC provider "${provider}" not allowed`);
   const claims = await claimsOf(provider, request.id_token);
   const expectedNonce = request.nonce && createHash('sha256').update(request.nonce).digest('hex');
   if (!claims.sub || claims.nonce !== expectedNonce) throw badToken();

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { AuthError, isAuthError } from './auth-errors.ts';
+import { authError, isAuthError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
 
 /** How long mailed codes are; as supabase/config.toml has it. */
@@ -38,7 +38,7 @@ export async function resendSignUp(
 export async function verify(service: AuthService, { type, email, token }: z.infer<typeof Verify>) {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   // Whatever the code.
-  if (isBanned(user)) throw new AuthError(403, 'user_banned', 'User is banned');
+  if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   confirmFirst(service);
   try {
     const session = await service.verifyOtp({ type, email, token });
@@ -47,7 +47,7 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
     return session;
   } catch (error) {
     if (!isAuthError(error) || error.code !== 'otp_expired') throw error;
-    throw new AuthError(403, 'otp_expired', 'Token has expired or is invalid');
+    throw authError(403, 'otp_expired', 'Token has expired or is invalid');
   }
 }
 
@@ -87,5 +87,5 @@ function requireGap(service: AuthService, sentAt: string | null | undefined): vo
   const leftMs = Date.parse(sentAt) + gapMs - Date.now();
   if (leftMs <= 0) return;
   const message = `For security purposes, you can only request this after ${Math.floor(leftMs / 1000)} seconds.`;
-  throw new AuthError(429, 'over_email_send_rate_limit', message);
+  throw authError(429, 'over_email_send_rate_limit', message);
 }

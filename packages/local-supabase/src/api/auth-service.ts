@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import bcrypt from 'bcryptjs';
 import { sql } from 'kysely';
-import { AuthError, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import { authError, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { sendConfirmation } from './auth-mails.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
-const banned = () => new AuthError(400, 'user_banned', 'User is banned');
-const invalidCredentials = () => new AuthError(400, 'invalid_credentials', 'Invalid login credentials');
+const banned = () => authError(400, 'user_banned', 'User is banned');
+const invalidCredentials = () => authError(400, 'invalid_credentials', 'Invalid login credentials');
 
 /** bcrypt looks at no more. */
 export function requireShortPassword(password: string): void {
   if (Buffer.byteLength(password) <= 72) return;
-  throw new AuthError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
+  throw authError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
 }
 
 /**
@@ -111,7 +111,7 @@ export async function refresh(service: AuthService, token: string) {
       );
     return exchange(service, repository, token);
   });
-  if (outcome instanceof AuthError) throw outcome;
+  if (isAuthError(outcome)) throw outcome;
   return outcome;
 }
 
@@ -122,7 +122,7 @@ const REUSE_INTERVAL_MS = 10_000;
 async function exchange(service: AuthService, repository: Repository, token: string) {
   const used = await repository.findRefreshToken(token);
   if (!used && /^[a-z0-9]{12}$/.test(token))
-    throw new AuthError(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');
+    throw authError(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');
   if (!used?.revoked || !used.session_id) return service.refreshSession(token);
   const [user, family] = await Promise.all([
     repository.findUserById(used.user_id),
@@ -135,7 +135,7 @@ async function exchange(service: AuthService, repository: Repository, token: str
   }
   if (Date.now() > Date.parse(used.updated_at) + REUSE_INTERVAL_MS) {
     await repository.revokeRefreshTokensByIds(family.filter(({ revoked }) => !revoked).map(({ id }) => id));
-    return new AuthError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
+    return authError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
   }
   await sql`update auth.refresh_tokens set revoked = false where id = ${used.id}`.execute(repository['db']);
   return service.refreshSession(token);

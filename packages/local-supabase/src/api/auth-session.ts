@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
 import { PUBLIC_SIGNING_KEY } from '../keys.ts';
 import type { Routes } from './auth.ts';
-import { AuthError, errorResponse, readBody } from './auth-errors.ts';
+import { authError, errorResponse, readBody } from './auth-errors.ts';
 import { type AuthService, isBanned } from './auth-lite.ts';
 import { forLite, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
@@ -67,16 +67,16 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
     () => undefined,
   );
   if (claims === undefined)
-    return errorResponse(new AuthError(403, 'bad_jwt', 'invalid JWT: unable to parse or verify signature'));
+    return errorResponse(authError(403, 'bad_jwt', 'invalid JWT: unable to parse or verify signature'));
   const { repo } = c.get('authService');
   const user = await repo.findUserById(claims.sub ?? '').catch(() => null);
-  if (isBanned(user)) return errorResponse(new AuthError(403, 'user_banned', 'User is banned'));
+  if (isBanned(user)) return errorResponse(authError(403, 'user_banned', 'User is banned'));
   c.req.raw = await forLite(c.req.raw, claims);
   await next();
   // Lite takes a user who is deleted meanwhile for one who gave a wrong password.
   if (user !== null && c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {
     c.res = undefined;
-    c.res = errorResponse(new AuthError(403, 'user_not_found', 'User from sub claim in JWT does not exist'));
+    c.res = errorResponse(authError(403, 'user_not_found', 'User from sub claim in JWT does not exist'));
   }
   return undefined;
 };

@@ -2,7 +2,7 @@ import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
-import { AuthError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
+import { authError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
 import type { AuthService } from './auth-lite.ts';
@@ -44,7 +44,7 @@ export const signInRoutes = (emailSignIn: boolean): Routes => ({
       case 'password': {
         const { email, password } = await body(c, PasswordGrant);
         if (email && !emailSignIn)
-          throw new AuthError(422, 'email_provider_disabled', 'Email logins are disabled');
+          throw authError(422, 'email_provider_disabled', 'Email logins are disabled');
         return signIn(service, email, password);
       }
       case 'refresh_token':
@@ -76,10 +76,10 @@ export function toErrorResponse(error: unknown): Response {
 /** Reads a request's JSON. @throws AuthError when it is none, or not of this shape */
 export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const json = await c.req.json().catch(() => {
-    throw new AuthError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');
+    throw authError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');
   });
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new AuthError(400, 'bad_json', `Could not parse request body as JSON: ${issue?.message}`);
+  throw authError(400, 'bad_json', `Could not parse request body as JSON: ${issue?.message}`);
 }

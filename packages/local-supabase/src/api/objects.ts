@@ -26,8 +26,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
 
   /** Size in bytes, or undefined when there is no such file. */
   async size(bucket: string, key: string): Promise<number | undefined> {
-    const found = await stat(this.#path(bucket, key)).catch(() => undefined);
-    return found?.size;
+    return (await stat(this.#path(bucket, key)).catch(() => undefined))?.size;
   }
 
   /** The object's bytes, or those from `start` to `end`, both included. */

@@ -24,8 +24,11 @@ const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
   [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
   [['GET', 'HEAD'], /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
   [['GET', 'HEAD'], /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
-  [['GET', 'HEAD'], /^\/object\/authenticated\/([^/]+)\/(.+)$/, downloadAsCaller],
-  [['GET', 'HEAD'], /^\/object\/(?!info\/|list\/|upload\/)([^/]+)\/(.+)$/, downloadAsCaller],
+  [
+    ['GET', 'HEAD'],
+    /^\/object\/(?:authenticated\/|(?!info\/|list\/|upload\/))([^/]+)\/(.+)$/,
+    downloadAsCaller,
+  ],
   [['POST', 'PUT'], /^\/object\/(?!list\/|upload\/|info\/)([^/]+)\/(.+)$/, upload],
 ];
 

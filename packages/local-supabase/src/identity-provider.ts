@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type CryptoKey, type JWK, SignJWT } from 'jose';
 
 /**
@@ -53,12 +53,12 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const claims = {
     iss: issuer,
     aud: clientId,
-    sub: options.sub ?? sha256(`${provider} ${(email ?? '').toLowerCase()}`).slice(0, 32),
+    sub: options.sub ?? hash('sha256', `${provider} ${(email ?? '').toLowerCase()}`).slice(0, 32),
     email,
     email_verified: email === undefined ? undefined : (options.emailVerified ?? true),
     name: options.name,
     picture: options.picture,
-    nonce: nonce === undefined ? undefined : sha256(nonce),
+    nonce: nonce === undefined ? undefined : hash('sha256', nonce),
     iat: now,
     exp: now + 3600,
     ...options.claims,
@@ -67,5 +67,3 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
     .sign(options.key ?? PRIVATE_KEY);
 }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

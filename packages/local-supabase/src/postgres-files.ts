@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   chownSync,
   cpSync,
@@ -27,9 +27,6 @@ export type Programs = { initdb: string; postgres: string };
 
 // Postgres refuses to run as root. `nobody` exists everywhere and owns nothing.
 const NOBODY: Account = { uid: 65534, gid: 65534 };
-
-// Survives a restart of the machine, unlike /tmp.
-const SHARED_PLACE = '/var/tmp';
 
 /** Our own account; when we are root, that of the folder's owner, or `nobody`. */
 export function serverAccount(folder: string): Account {
@@ -84,17 +81,13 @@ function copyPrograms(native: string): Programs {
  */
 export function ownFolder(folder: string, account = serverAccount(folder)): string {
   const wanted = resolve(folder);
-  const elsewhere = join(
-    SHARED_PLACE,
-    `local-supabase-${createHash('sha256').update(wanted).digest('hex').slice(0, 12)}`,
+  // Unlike the folder for temporary files, that one survives a restart of the machine.
+  const elsewhere = `/var/tmp/local-supabase-${hash('sha256', wanted).slice(0, 12)}`;
+  const place = [wanted, elsewhere].find((one) => prepare(one, account));
+  if (place !== undefined) return place;
+  throw new Error(
+    `The database cannot be kept in ${wanted}: the account that runs Postgres may not write there.`,
   );
-  const place = prepare(wanted, account) ? wanted : elsewhere;
-  if (place === elsewhere && !prepare(elsewhere, account)) {
-    throw new Error(
-      `The database cannot be kept in ${wanted}: the account that runs Postgres may not write there.`,
-    );
-  }
-  return place;
 }
 
 /** Deletes the database that `ownFolder(folder)` names, wherever it lives. */

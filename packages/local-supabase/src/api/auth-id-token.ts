@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ALGORITHM, PROVIDERS, type Provider, PUBLIC_KEY } from '../identity-provider.ts';
@@ -46,7 +46,7 @@ export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Prom
   if (provider !== 'apple' && provider !== 'google')
     throw authError(400, 'validation_failed', `Custom OIDC provider "${provider}" not allowed`);
   const claims = await claimsOf(provider, request.id_token);
-  const expectedNonce = request.nonce && createHash('sha256').update(request.nonce).digest('hex');
+  const expectedNonce = request.nonce && hash('sha256', request.nonce);
   if (!claims.sub || claims.nonce !== expectedNonce) throw badToken();
   return identityOf(provider, claims);
 }

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { authError, isAuthError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
@@ -70,13 +70,11 @@ export async function sendConfirmation(service: AuthService, user: User): Promis
   const email = user.email ?? '';
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
   // As Lite hashes those that it makes itself.
-  const hash = createHash('sha256')
-    .update(email + code)
-    .digest('hex');
+  const token = hash('sha256', email + code);
   await service.repo.transaction(async (repository) => {
     const confirmation_sent_at = new Date().toISOString();
-    await repository.updateUser(user.id, { confirmation_token: hash, confirmation_sent_at });
-    await service['mailer'].sendConfirmation(email, hash, code, { userId: user.id });
+    await repository.updateUser(user.id, { confirmation_token: token, confirmation_sent_at });
+    await service['mailer'].sendConfirmation(email, token, code, { userId: user.id });
   });
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -53,8 +53,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
 
   // Hashed: keys may be longer than file names, and one may look like a folder of another.
   #path(bucket: string, key: string): string {
-    const name = (text: string) => createHash('sha256').update(text).digest('hex');
-    return join(this.#folder, name(bucket), name(key));
+    return join(this.#folder, hash('sha256', bucket), hash('sha256', key));
   }
 }
 

@@ -42,10 +42,9 @@ export function spawnSupervised(
   });
   // Nothing is ever written; that the reader is gone by the time the pipe closes is no error.
   child.stdin?.on('error', () => {});
-  const exited = once(child, 'exit').then(
-    () => {},
-    () => {},
-  );
+  const exited = once(child, 'exit')
+    .catch(() => {})
+    .then(() => {});
   return {
     process: child,
     exited,

@@ -137,12 +137,9 @@ export const meEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body: changes }) => {
-      const data =
-        Object.keys(changes).length === 0
-          ? await context.data.find(caller, 'get_customer')
-          : await context.data.find(caller, 'update_customer', { changes });
+      const data = (await context.data.find(caller, 'update_customer', { changes })) as Customer | null;
       if (data === null) throw notFound('customer');
-      return { data: data as Customer };
+      return { data };
     },
   }),
 ];

@@ -214,6 +214,8 @@ describe('the history of another user', () => {
       body: [],
     });
     expect(await rest(theirs.access_token, 'GET', 'history')).toEqual({ status: 200, body: [] });
+    // Without a column in it, the policy for reading does not apply. Hosted projects reject it for want of a filter.
+    await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
     expect((await history(api, mine)).data).toMatchObject([{ sound_id: id, plays: 1 }]);
     expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id }]);
   });

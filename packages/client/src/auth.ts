@@ -1,7 +1,8 @@
 import createClient from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
 import { SoundsError } from './error.ts';
+import type { Schema } from './schema.ts';
 import {
   createSession,
   type DeviceSession,
@@ -12,7 +13,7 @@ import {
 } from './session.ts';
 import { memoryStore } from './store.ts';
 
-type Answer = components['schemas']['Session'];
+type Answer = Schema<'Session'>;
 
 /** What is sent with a mailed code, after a sign-up or for a forgotten password. */
 export type MailedCode =
@@ -26,6 +27,8 @@ type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
 };
 
 /** Accounts, and who is signed in on this device. */
+export interface Auth extends ReturnType<typeof createAuth> {}
+
 export function createAuth({ url, waiting, session, forget }: Options) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   /** For what may have happened although no answer came, and must not happen twice. */
@@ -80,6 +83,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       return { needsEmailConfirmation, user: data.user };
     },
 
+    /** Signs in. */
     signIn,
 
     /** Signs in with an ID token of Google or Apple, and the nonce whose hash its SDK was given. */

@@ -1,14 +1,21 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
+import type { Schema } from './schema.ts';
 
-export type Sound = components['schemas']['Sound'];
-export type SoundFiles = components['schemas']['SoundFiles'];
-export type SoundDetail = components['schemas']['SoundDetail'];
+/** A sound as lists have it. */
+export interface Sound extends Schema<'Sound'> {}
+
+/** A sound with the signed addresses of its audio and its cover. */
+export interface SoundDetail extends Schema<'SoundDetail'> {}
+
+/** The files of a sound, for a download. */
+export interface SoundFiles extends Schema<'SoundFiles'> {}
 
 /** Those of GET /sounds. */
-export type Filters = NonNullable<paths['/sounds']['get']['parameters']['query']>;
+export interface Filters extends NonNullable<paths['/sounds']['get']['parameters']['query']> {}
 
+/** Some of a list. */
 export interface Page {
   data: Sound[];
   next_cursor: string | null;
@@ -23,6 +30,9 @@ export interface Audio {
   /** Gets a new address. Call it on any 4xx from `url`, and go on at the same position; once. */
   renew: (options?: CallOptions) => Promise<Audio>;
 }
+
+/** Sounds, and the addresses of their files. */
+export interface Catalogue extends ReturnType<typeof createCatalogue> {}
 
 export function createCatalogue(api: Client<paths>, covers: () => Promise<void>) {
   async function page(query: Filters = {}, options?: CallOptions): Promise<Page> {

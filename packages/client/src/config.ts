@@ -1,10 +1,11 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components } from './document.types.ts';
+import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
 import { guestClient } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
-export type AppConfig = components['schemas']['AppConfig'];
+/** What the screens of an app depend on. */
+export interface AppConfig extends Schema<'AppConfig'> {}
 
 const key = 'sounds.config';
 

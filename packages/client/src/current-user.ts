@@ -1,6 +1,8 @@
 import type { SessionEvent, User } from './session.ts';
 
 /** Who is signed in, for any number of parts of an app. The shape is that of React's `useSyncExternalStore`. */
+export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow'> {}
+
 export function createCurrentUser(stored: Promise<User | null>) {
   const listeners = new Set<() => void>();
   let current: User | null | undefined;

@@ -1,16 +1,14 @@
 import { browser } from './browser.ts';
-import type { components } from './document.types.ts';
-
-type Schemas = components['schemas'];
+import type { Schema } from './schema.ts';
 
 /** The codes of the service, and `no_answer`: no network, a broken connection, or the time was over. */
-export type ErrorCode = Schemas['ErrorCode'] | 'no_answer';
+export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 
 /** The words of X-Error-Reason; more may be added. */
 export type ErrorReason =
-  | Schemas['InvalidRequestReason']
-  | Schemas['UnauthorizedReason']
-  | Schemas['RateLimitedReason'];
+  | Schema<'InvalidRequestReason'>
+  | Schema<'UnauthorizedReason'>
+  | Schema<'RateLimitedReason'>;
 
 interface Details {
   status: number;
@@ -54,10 +52,12 @@ type Coded<Code extends ErrorCode, Reason> = ServiceError & {
 
 /** What every call is rejected with, except where its own `signal` ended it. `code` tells which reasons there can be. */
 export type SoundsError =
-  | Coded<'invalid_request', Schemas['InvalidRequestReason']>
-  | Coded<'unauthorized', Schemas['UnauthorizedReason']>
-  | Coded<'rate_limited', Schemas['RateLimitedReason']>
-  | Coded<'not_found' | 'server_error' | 'no_answer', never>;
+  | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
+  | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
+  | Coded<'rate_limited', Schema<'RateLimitedReason'>>
+  | Coded<'not_found', never>
+  | Coded<'server_error', never>
+  | Coded<'no_answer', never>;
 
 /** The class under that type, for `instanceof`. */
 export const SoundsError = ServiceError as unknown as {

@@ -1,12 +1,14 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { createOutbox } from './outbox.ts';
+import type { Schema } from './schema.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
 
-export type Favorite = components['schemas']['Favorite'];
+/** A sound that the user likes; null while it is hidden. */
+export interface Favorite extends Schema<'Favorite'> {}
 
 type Options = {
   api: Client<paths>;
@@ -19,6 +21,8 @@ type Options = {
 const isNotFound = (error: unknown) => error instanceof SoundsError && error.code === 'not_found';
 
 /** The user's favorites, which can be changed without a network. */
+export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'forget'> {}
+
 export function createFavorites({ api, session, store, covers }: Options) {
   /** Whether each sound is wanted as a favorite; what the service knows is taken out. */
   const wanted = createOutbox<boolean>(store, 'favorites');

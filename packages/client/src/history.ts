@@ -1,11 +1,16 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
+import type { Schema } from './schema.ts';
 
-export type HistoryEntry = components['schemas']['HistoryEntry'];
-type HistoryPage = components['schemas']['HistoryListResponse'];
+/** A sound that the user listened to, and when. */
+export interface HistoryEntry extends Schema<'HistoryEntry'> {}
+
+type HistoryPage = Schema<'HistoryListResponse'>;
 
 /** What the user listened to. */
+export interface History extends ReturnType<typeof createHistory> {}
+
 export function createHistory(api: Client<paths>, covers: () => Promise<void>) {
   async function page(cursor: string | null, options?: CallOptions): Promise<HistoryPage> {
     const query = cursor === null ? {} : { cursor };
@@ -25,6 +30,7 @@ export function createHistory(api: Client<paths>, covers: () => Promise<void>) {
       } while (cursor);
     },
 
+    /** Takes everything out. */
     async clear(options?: CallOptions): Promise<void> {
       await api.DELETE('/history', signalOf(options));
     },

@@ -1,40 +1,54 @@
 import createClient from 'openapi-fetch';
-import { createAuth } from './auth.ts';
+import { type Auth, createAuth } from './auth.ts';
 import { browser } from './browser.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import { createCatalogue } from './catalogue.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { type AppConfig, createConfig } from './config.ts';
-import { createCurrentUser } from './current-user.ts';
-import type { components, paths } from './document.types.ts';
-import { createFavorites } from './favorites.ts';
-import { createHistory } from './history.ts';
-import { createOffline } from './offline.ts';
-import { createPlays } from './plays.ts';
+import { type CurrentUser, createCurrentUser } from './current-user.ts';
+import type { paths } from './document.types.ts';
+import { createFavorites, type Favorites } from './favorites.ts';
+import { createHistory, type History } from './history.ts';
+import { createOffline, type Offline } from './offline.ts';
+import { createPlays, type Plays } from './plays.ts';
+import type { Schema } from './schema.ts';
 import type { Wait } from './send.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
 import { indexedDbStore, type Store } from './store.ts';
 
 export { type AudioElement, attachAudio } from './attach-audio.ts';
-export type { MailedCode } from './auth.ts';
+export type { Auth, MailedCode } from './auth.ts';
 export type { CallOptions } from './call.ts';
-export type { Audio, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
+export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { AppConfig } from './config.ts';
+export type { CurrentUser } from './current-user.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
-export type { Favorite } from './favorites.ts';
-export type { HistoryEntry } from './history.ts';
-export type { CopiedSound, OfflineFilters } from './offline.ts';
+export type { Favorite, Favorites } from './favorites.ts';
+export type { History, HistoryEntry } from './history.ts';
+export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
+export type { Plays } from './plays.ts';
 export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';
 
-export type AccountExport = components['schemas']['AccountExport'];
-export type Category = components['schemas']['Category'];
-export type Customer = components['schemas']['Customer'];
-export type HomeSection = components['schemas']['HomeSection'];
-export type Profile = components['schemas']['Profile'];
+/** Everything that the service keeps of a user. */
+export interface AccountExport extends Schema<'AccountExport'> {}
 
-type Changes = paths['/me/customer']['patch']['requestBody']['content']['application/json'];
+/** A category with those under it. */
+export interface Category extends Schema<'Category'> {}
 
+/** The record of the user. */
+export interface Customer extends Schema<'Customer'> {}
+
+/** A section of the home page with its sounds. */
+export interface HomeSection extends Schema<'HomeSection'> {}
+
+/** Who the service says is signed in. */
+export interface Profile extends Schema<'Profile'> {}
+
+/** What is to change in the record of the user. */
+export interface CustomerChanges extends Schema<'UpdateCustomerRequest'> {}
+
+/** Where the service is, and what the client keeps and tells. */
 export interface Options {
   /** Of the service, with `/api/v1`. */
   url: string;
@@ -50,8 +64,59 @@ export interface Options {
   onWait?: (wait: Wait) => void;
 }
 
-/** The client of a Sounds Service for one user at a time: make one for the whole app. */
-export function createSounds({ url, store, offlineStore, onSession, timeLimitMs = 60_000, onWait }: Options) {
+/** The client of a Sounds Service for one user at a time. */
+export interface Sounds {
+  auth: Auth;
+  session: CurrentUser;
+  sounds: Catalogue;
+  favorites: Favorites;
+  history: History;
+  plays: Plays;
+  offline: Offline;
+
+  customer: {
+    /** The record of the user. */
+    get(options?: CallOptions): Promise<Customer>;
+    /** Changes what is named, and nothing else; null clears a text. */
+    update(changes: CustomerChanges, options?: CallOptions): Promise<Customer>;
+  };
+
+  /** What an app must know before anybody signs in: which buttons to show. Without a network, as it was at the last start. */
+  config(options?: CallOptions): Promise<AppConfig>;
+
+  /** The address of the cover of a sound; null when there is none. */
+  coverUrl(sound: { cover_image_url: string | null }): string | null;
+
+  /** The sections of the home page with their sounds. */
+  home(options?: CallOptions): Promise<HomeSection[]>;
+
+  /** The tree of categories; nobody needs to be signed in. */
+  categories(options?: CallOptions): Promise<Category[]>;
+
+  /** Everything that the service keeps of the user, as one object. */
+  export(options?: CallOptions): Promise<AccountExport>;
+
+  /**
+   * Asks an endpoint that this client does not know yet, with the session, as `fetch` does. Only what may be done twice is
+   * sent again after no answer: GET, HEAD, PUT and DELETE.
+   * @param path below the URL of the service: `/sounds`
+   * @returns an answer of status 2xx @throws SoundsError any other
+   */
+  fetch(path: `/${string}`, init?: RequestInit): Promise<Response>;
+
+  /** Who the service says is signed in. */
+  me(options?: CallOptions): Promise<Profile>;
+}
+
+/** Makes a client. One does for the whole app. */
+export function createSounds({
+  url,
+  store,
+  offlineStore,
+  onSession,
+  timeLimitMs = 60_000,
+  onWait,
+}: Options): Sounds {
   const waiting = { timeLimitMs, onWait };
   const tell = (event: SessionEvent) => {
     follow(event);
@@ -86,57 +151,23 @@ export function createSounds({ url, store, offlineStore, onSession, timeLimitMs 
     history: createHistory(api, covers),
     plays,
     offline: createOffline(api, offlineStore ?? (browser.indexedDB ? indexedDbStore() : store)),
-
     customer: {
-      async get(options?: CallOptions): Promise<Customer> {
-        return (await answer(api.GET('/me/customer', signalOf(options)))).data;
-      },
-      /** Changes what is named, and nothing else; null clears a text. */
-      async update(body: Changes, options?: CallOptions): Promise<Customer> {
-        return (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data;
-      },
+      get: async (options) => (await answer(api.GET('/me/customer', signalOf(options)))).data,
+      update: async (body, options) =>
+        (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
     },
-
-    /**
-     * What an app must know before anybody signs in: which buttons to show. Without a network, as it was at the last start.
-     */
-    config: (options?: CallOptions): Promise<AppConfig> => ask(options),
-
-    /** The address of the cover of a sound; null when there is none. */
+    config: ask,
     coverUrl,
-
-    /** The sections of the home page with their sounds. */
-    async home(options?: CallOptions): Promise<HomeSection[]> {
+    async home(options) {
       const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
       return sections;
     },
-
-    /** The tree of categories; nobody needs to be signed in. */
-    async categories(options?: CallOptions): Promise<Category[]> {
-      return (await answer(api.GET('/categories', signalOf(options)))).data;
-    },
-
-    /** Everything that the service keeps of the user, as one object. */
-    async export(options?: CallOptions): Promise<AccountExport> {
-      return (await answer(api.GET('/me/export', signalOf(options)))).data;
-    },
-
-    /**
-     * Asks an endpoint that this client does not know yet, with the session, as `fetch` does. Only what may be done twice is
-     * sent again after no answer: GET, HEAD, PUT and DELETE.
-     * @param path below the URL of the service: `/sounds`
-     * @returns an answer of status 2xx @throws SoundsError any other
-     */
-    fetch(path: `/${string}`, init?: RequestInit): Promise<Response> {
+    categories: async (options) => (await answer(api.GET('/categories', signalOf(options)))).data,
+    export: async (options) => (await answer(api.GET('/me/export', signalOf(options)))).data,
+    fetch(path, init) {
       const request = new Request(url + path, init);
       return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
     },
-
-    /** Who the service says is signed in. */
-    async me(options?: CallOptions): Promise<Profile> {
-      return (await answer(api.GET('/me', signalOf(options)))).data;
-    },
+    me: async (options) => (await answer(api.GET('/me', signalOf(options)))).data,
   };
 }
-
-export type Sounds = ReturnType<typeof createSounds>;

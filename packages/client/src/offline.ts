@@ -1,14 +1,12 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
 import type { Category, HomeSection } from './index.ts';
+import type { Schema } from './schema.ts';
 import { readItem, type Store } from './store.ts';
 
-type Schemas = components['schemas'];
-type SubCategory = Schemas['SubCategory'];
-
 /** A Sound of the copy: its place in the list, and versions that change with its files. */
-export type CopiedSound = Schemas['CopiedSound'];
+export interface CopiedSound extends Schema<'CopiedSound'> {}
 
 /** What the copy can be asked for, as GET /sounds. */
 export interface OfflineFilters {
@@ -26,8 +24,8 @@ interface Copy {
   /** When the copy was last equal to the catalogue, in milliseconds by the clock of this device. */
   syncedAt: number | null;
   sound: Record<string, CopiedSound>;
-  category: Record<string, Schemas['CopiedCategory']>;
-  home_section: Record<string, Schemas['CopiedHomeSection']>;
+  category: Record<string, Schema<'CopiedCategory'>>;
+  home_section: Record<string, Schema<'CopiedHomeSection'>>;
 }
 
 const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category: {}, home_section: {} });
@@ -45,6 +43,8 @@ const wordsOf = (text: string) => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
 
 /** A copy of the catalogue on the device. Everything but `sync` works without a network. */
+export interface Offline extends ReturnType<typeof createOffline> {}
+
 export function createOffline(api: Client<paths>, store: Store) {
   let loading: Promise<Copy> | undefined;
   let syncing: Promise<void> | undefined;
@@ -145,7 +145,7 @@ export function createOffline(api: Client<paths>, store: Store) {
     /** The tree, as `categories` of the client. */
     async categories(): Promise<Category[]> {
       const all = categoriesIn(await load());
-      const under = (parent: string | null): SubCategory[] =>
+      const under = (parent: string | null): Schema<'SubCategory'>[] =>
         all.filter(({ parent_id }) => parent_id === parent);
       return under(null).map((category) => ({ ...category, children: under(category.id) }));
     },

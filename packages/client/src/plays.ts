@@ -15,6 +15,8 @@ const newId = () =>
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
 
 /** What was listened to, which is counted once, also when it could only be sent later. */
+export interface Plays extends Omit<ReturnType<typeof createPlays>, 'forget'> {}
+
 export function createPlays({
   api,
   session,

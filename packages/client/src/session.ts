@@ -1,14 +1,16 @@
-import createClient from 'openapi-fetch';
+import createClient, { type Client } from 'openapi-fetch';
 import { browser } from './browser.ts';
-import type { components, paths } from './document.types.ts';
+import type { paths } from './document.types.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { exclusively } from './lock.ts';
+import type { Schema } from './schema.ts';
 import { type Limits, send, unlessAborted, type Waiting } from './send.ts';
 import { parseItem, readItem, type Store } from './store.ts';
 
-export type User = components['schemas']['User'];
+/** Whose session it is. */
+export interface User extends Schema<'User'> {}
 
-type Tokens = components['schemas']['RefreshedSession'];
+type Tokens = Schema<'RefreshedSession'>;
 
 /** What the store keeps. */
 export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {
@@ -17,6 +19,7 @@ export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_a
   clock_ahead_ms: number;
 };
 
+/** What happened to the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
   /** `elsewhere`: in another tab. `ended`: by the service. */
@@ -165,7 +168,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
 export type DeviceSession = ReturnType<typeof createSession>;
 
 /** Calls without a token: on their 401 there is nothing to refresh. */
-export const guestClient = (url: string, limits: Limits) =>
+export const guestClient = (url: string, limits: Limits): Client<paths> =>
   createClient<paths>({ baseUrl: url, fetch: (request) => send(request, limits) });
 
 /**

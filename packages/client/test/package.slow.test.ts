@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import ts from 'typescript';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { buildEnvironment } from '../../../test/delivery/image.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
-import type { Favorite, Page, Sound, Sounds, User } from '../src/index.ts';
+import type { ErrorCode, Favorite, Page, Sound, Sounds, SoundsError, User } from '../src/index.ts';
 import { bundleClient } from './bundle.ts';
 
 const script = (url: string, account: object) => `
-import { createSounds, SoundsError, type Sound } from 'sounds-client';
+import { createSounds, SoundsError } from 'sounds-client';
 
 const items = new Map<string, string>();
 const store = {
@@ -21,10 +22,32 @@ const store = {
 };
 const sounds = createSounds({ url: ${JSON.stringify(url)}, store });
 await sounds.auth.signUp(${JSON.stringify(account)});
-const { data }: { data: Sound[] } = await sounds.sounds.page({ limit: 1 });
+const { data } = await sounds.sounds.page({ limit: 1 });
+const [sound] = data;
 const failure = await sounds.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
 console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
 `;
+
+/** What an editor shows of the variables of a program, and which methods of `sounds` it shows without a word about them. */
+function hover(path: string) {
+  const program = ts.createProgram([path], { strict: true, module: ts.ModuleKind.NodeNext });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path) as ts.SourceFile;
+  const typeOf = (name: string) => {
+    const symbol = checker.resolveName(name, source, ts.SymbolFlags.Variable, false) as ts.Symbol;
+    return checker.getTypeOfSymbol(symbol);
+  };
+  const silent = (type: ts.Type): string[] =>
+    type.getProperties().flatMap((property) => {
+      const part = checker.getTypeOfSymbol(property);
+      if (part.getCallSignatures().length === 0) return silent(part);
+      return property.getDocumentationComment(checker).length > 0 ? [] : [property.name];
+    });
+  return {
+    shown: ['sounds', 'sound'].map((name) => checker.typeToString(typeOf(name))),
+    silent: silent(typeOf('sounds')),
+  };
+}
 
 describe('the package of the client', () => {
   test('is installed from its tarball into an empty project, has types, and runs', async ({
@@ -54,14 +77,22 @@ describe('the package of the client', () => {
     await writeFile(join(folder, 'package.json'), '{"type": "module", "private": true}');
     await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);
     await writeFile(join(folder, 'app.ts'), script(gateway.url, { email: newEmail(), password }));
+    const required = join(folder, 'required.cts');
+    await writeFile(
+      required,
+      "import { createSounds } from 'sounds-client';\nexport const make = createSounds;\n",
+    );
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
-    for (const [module, resolution] of [
-      ['nodenext', 'nodenext'],
-      ['esnext', 'bundler'],
+    for (const [compiler, module, resolution, ...more] of [
+      ['tsc', 'nodenext', 'nodenext'],
+      ['tsc', 'esnext', 'bundler'],
+      ['tsc6', 'esnext', 'node10', '--ignoreDeprecations', '6.0'],
     ] as const) {
-      const kind = ['--module', module, '--moduleResolution', resolution];
-      await run(resolve('node_modules/.bin/tsc'), [...options, ...kind, 'app.ts']);
+      const kind = ['--module', module, '--moduleResolution', resolution, ...more];
+      const sources = resolution === 'nodenext' ? ['app.ts', required] : ['app.ts'];
+      await run(resolve('node_modules/.bin', compiler), [...options, ...kind, ...sources]);
     }
+    expect(hover(join(folder, 'app.ts'))).toEqual({ shown: ['Sounds', 'Sound'], silent: [] });
     expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
     const names = "console.log(Object.keys(require('sounds-client')).sort().join())";
     expect((await run(process.execPath, ['--input-type=commonjs', '--eval', names])).trim()).toBe(
@@ -74,10 +105,12 @@ describe('the package of the client', () => {
     expect(problems).toEqual({});
   });
 
-  test('adds at most 9 kB to an app, minified and compressed, with what it depends on', async () => {
+  test('adds at most 9 kB to an app, minified and compressed, with what it depends on, and attachAudio alone at most 1 kB', async () => {
     const size = gzipSync(await bundleClient()).length;
     expect(size).toBeGreaterThan(3_000); // that is, both are in it
     expect(size).toBeLessThanOrEqual(9_000);
+    const ofAudio = gzipSync(await bundleClient('packages/client/src/attach-audio.ts')).length;
+    expect(ofAudio).toBeLessThanOrEqual(1_000);
   });
 
   test('has the types of the document', () => {
@@ -86,6 +119,11 @@ describe('the package of the client', () => {
     expectTypeOf<ReturnType<Sounds['sounds']['list']>>().toEqualTypeOf<AsyncGenerator<Sound, void>>();
     expectTypeOf<ReturnType<Sounds['favorites']['list']>>().resolves.toEqualTypeOf<Favorite[]>();
     expectTypeOf<Sound['frequency_hz']>().toEqualTypeOf<number | null>();
+    type Reason<Code extends ErrorCode> = Extract<SoundsError, { code: Code }>['reason'];
+    expectTypeOf<Reason<'rate_limited'>>().toEqualTypeOf<
+      'limit_requests' | 'limit_attempts' | 'limit_mails' | 'limit_exports' | null
+    >();
+    expectTypeOf<Reason<'no_answer'>>().toEqualTypeOf<null>();
     expectTypeOf<User>().toEqualTypeOf<{ id: string; email: string | null }>();
     expectTypeOf<{ search: string; featured: boolean; limit: number }>().toExtend<
       NonNullable<Argument<Sounds['sounds']['page']>>

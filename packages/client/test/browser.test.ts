@@ -38,3 +38,24 @@ test('two tabs of a browser share one session, one refresh, and the end of it', 
     await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
   });
 });
+
+test('a call without a network says that it waits for one, and is sent as soon as a browser has one', async ({
+  skip,
+}) => {
+  skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
+  const { origin, gateway } = await serveClient();
+  await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
+    await page.evaluate(`(async () => {
+      const { createSounds } = await import('/client.js');
+      globalThis.waits = [];
+      globalThis.sounds = createSounds({ url: '${gateway.url}', store: localStorage, onWait: (wait) => waits.push(wait) });
+    })()`);
+    await page.context().setOffline(true);
+    await page.evaluate('void (globalThis.answeredAt = sounds.categories().then(() => Date.now()))');
+    const reasons = () => page.evaluate('waits.map(({ reason }) => reason)');
+    await expect.poll(reasons).toEqual(['offline', 'offline']); // the second wait is of two seconds or more
+    await page.context().setOffline(false);
+    expect(await page.evaluate('answeredAt.then((at) => at < waits[1].until.getTime())')).toBe(true);
+    expect(await reasons()).toHaveLength(2);
+  });
+});

@@ -61,6 +61,27 @@ describe('audio', () => {
   });
 });
 
+test('the files of a sound can be downloaded, and have the version that its entry in the copy has', async ({
+  gateway,
+  sql,
+}) => {
+  const device = await startDevice(gateway.url);
+  await device.signUp();
+  const silent = await addSound(sql);
+  const id = await addSound(sql);
+  const path = await storeFile('audio', `client/${id}.wav`, 'audio/wav', 'RIFF');
+  await sql`update public.sounds set audio_path = ${path} where id = ${id}`;
+  const files = await device.sounds.sounds.files([id, silent]);
+  expect(files).toMatchObject([
+    { id, audio: { bytes: 4 }, cover: null },
+    { id: silent, audio: null },
+  ]);
+  const audio = files[0]?.audio;
+  expect(await (await fetch(audio?.url ?? '')).text()).toBe('RIFF');
+  await device.sounds.offline.sync();
+  expect(await device.sounds.offline.get(id)).toMatchObject({ audio_version: audio?.version });
+});
+
 describe('covers', () => {
   test('have their address at the storage of the service, also without a network at the next start', async ({
     gateway,

@@ -44,14 +44,18 @@ async function servePage() {
 const attach = (lifetimeMs: number) => `(async () => {
   const first = await (await fetch('/valid')).text();
   const { attachAudio } = await import('/client.js');
-  const address = (number, lifetimeMs) => ({
+  const address = (number, lifetimeMs) => globalThis.audio = {
     url: location.origin + '/audio/' + number,
     expiresAt: new Date(Date.now() + lifetimeMs),
-    renew: async () => address(await (await fetch('/renew')).text(), 300_000),
-  });
+    renew: async () => {
+      if (globalThis.isServiceDown) throw new Error('It does not answer.');
+      return address(await (await fetch('/renew')).text(), 300_000);
+    },
+  };
   globalThis.element = new Audio();
   element.muted = true; // a page may play that without a click
-  globalThis.detach = attachAudio(element, address(first, ${lifetimeMs}));
+  globalThis.failures = 0;
+  globalThis.detach = attachAudio(element, address(first, ${lifetimeMs}), () => failures++);
 })()`;
 
 const state =
@@ -78,6 +82,13 @@ test('an expired address is renewed before a play or a seek, and only what was p
     await page.evaluate('void element.play().catch(() => {})');
     await expect.poll(() => page.evaluate(state)).toMatchObject({ isPlaying: true });
     expect(renewals()).toBe(2);
+
+    await page.evaluate(`detach(), ${attach(300_000)}`);
+    await page.evaluate('element.play()');
+    await expect.poll(() => page.evaluate(state)).toMatchObject({ isPlaying: true });
+    await page.evaluate('void (audio.expiresAt = new Date(0), element.currentTime = 40)');
+    await expect.poll(renewals).toBe(3);
+    await expect.poll(() => page.evaluate(state)).toEqual({ isPlaying: true, at: 40 });
   });
 });
 
@@ -95,5 +106,22 @@ test('an address that fails while it plays is renewed once, and the sound goes o
     await expect.poll(renewals).toBe(1);
     await expect.poll(() => page.evaluate(state)).toEqual({ isPlaying: true, at: 40 });
     expect(renewals()).toBe(1);
+  });
+});
+
+test('what cannot play on is told once, and goes on where it was by the next play', async ({ skip }) => {
+  skip(!canRunBrowser, 'Install chromium to play audio in a browser.');
+  const { origin, expire } = await servePage();
+  await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
+    await page.evaluate(attach(300_000));
+    await page.evaluate('element.play()');
+    await expect.poll(() => page.evaluate(state)).toMatchObject({ isPlaying: true });
+    expire();
+    await page.evaluate('void (globalThis.isServiceDown = true, element.currentTime = 40)');
+    await expect.poll(() => page.evaluate('failures')).toBe(1);
+    expect(await page.evaluate('element.paused')).toBe(true);
+    await page.evaluate('void (globalThis.isServiceDown = false, element.play().catch(() => {}))');
+    await expect.poll(() => page.evaluate(state)).toEqual({ isPlaying: true, at: 40 });
+    expect(await page.evaluate('failures')).toBe(1);
   });
 });

@@ -18,7 +18,7 @@ export interface AudioElement {
 /**
  * Plays a sound through an audio element for as long as the user likes: an address is valid for five minutes, and is renewed
  * before a play or a seek after that, and when it fails. It begins nothing by itself: call `element.play()`.
- * @param onFailure told when it cannot play on: no new address could be had, or the new one failed, too
+ * @param onFailure told when it cannot play on: no new address could be had, or the new one failed, too. The next play tries again
  * @returns what takes the sound out of the element
  */
 export function attachAudio(
@@ -48,10 +48,13 @@ export function attachAudio(
       element.src = next.url;
       element.currentTime = position;
       if (isWanted) await element.play().catch(() => {}); // the element tells of it by an event
-    } else {
-      unload(); // the next play asks again
-      onFailure();
-    }
+    } else giveUp();
+  }
+
+  function giveUp() {
+    current = null; // the next play asks again
+    unload();
+    onFailure();
   }
 
   function unload() {
@@ -72,7 +75,7 @@ export function attachAudio(
     error: () => {
       if (!element.hasAttribute('src')) return;
       if (hasPlayed) void renew();
-      else onFailure();
+      else giveUp();
     },
   };
 

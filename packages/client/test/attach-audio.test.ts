@@ -11,6 +11,7 @@ async function servePage() {
   const recording = tone(60);
   const asked: string[] = [];
   let valid = 0;
+  let isDown = false;
   const module = await bundleClient();
   const server = createServer(({ url = '', headers: { range } }, response) => {
     if (url === '/client.js') return void response.setHeader('Content-Type', 'text/javascript').end(module);
@@ -24,7 +25,7 @@ async function servePage() {
         .setHeader('Content-Type', 'text/html')
         .end('<!doctype html><link rel="icon" href="data:,">');
     response.setHeader('Access-Control-Allow-Origin', '*');
-    if (url !== `/audio/${valid}`) return void response.writeHead(400).end();
+    if (isDown || url !== `/audio/${valid}`) return void response.writeHead(400).end();
     const [first = 0, last = recording.length - 1] = (range?.match(/\d+/g) ?? []).map(Number);
     const part = recording.subarray(first, Math.min(last + 1, first + 100_000));
     response.writeHead(206, {
@@ -37,7 +38,15 @@ async function servePage() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, renewals: () => asked.length, expire: () => ++valid };
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    renewals: () => asked.length,
+    expire: () => ++valid,
+    /** Whether no address can be played from. */
+    setDown: (value: boolean) => {
+      isDown = value;
+    },
+  };
 }
 
 /** Attaches the recording on a page. @param lifetimeMs of its address, as the app was told */
@@ -111,17 +120,26 @@ test('an address that fails while it plays is renewed once, and the sound goes o
 
 test('what cannot play on is told once, and goes on where it was by the next play', async ({ skip }) => {
   skip(!canRunBrowser, 'Install chromium to play audio in a browser.');
-  const { origin, expire } = await servePage();
+  const { origin, expire, setDown } = await servePage();
   await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
-    await page.evaluate(attach(300_000));
-    await page.evaluate('element.play()');
-    await expect.poll(() => page.evaluate(state)).toMatchObject({ isPlaying: true });
-    expire();
-    await page.evaluate('void (globalThis.isServiceDown = true, element.currentTime = 40)');
-    await expect.poll(() => page.evaluate('failures')).toBe(1);
-    expect(await page.evaluate('element.paused')).toBe(true);
-    await page.evaluate('void (globalThis.isServiceDown = false, element.play().catch(() => {}))');
-    await expect.poll(() => page.evaluate(state)).toEqual({ isPlaying: true, at: 40 });
-    expect(await page.evaluate('failures')).toBe(1);
+    const outages = {
+      'of the service': (value: boolean) => page.evaluate(`void (globalThis.isServiceDown = ${value})`),
+      'of its files': setDown,
+    };
+    for (const [outage, setOutage] of Object.entries(outages)) {
+      await page.evaluate(attach(300_000));
+      await page.evaluate('element.play()');
+      await expect.poll(() => page.evaluate(state)).toMatchObject({ isPlaying: true });
+      expire();
+      await setOutage(true);
+      await page.evaluate('void (element.currentTime = 40)');
+      await expect.poll(() => page.evaluate('failures'), { message: outage }).toBe(1);
+      expect(await page.evaluate('element.paused')).toBe(true);
+      await setOutage(false);
+      await page.evaluate('void element.play().catch(() => {})');
+      await expect.poll(() => page.evaluate(state), { message: outage }).toEqual({ isPlaying: true, at: 40 });
+      expect(await page.evaluate('failures')).toBe(1);
+      await page.evaluate('detach()');
+    }
   });
 });

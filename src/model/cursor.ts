@@ -37,16 +37,12 @@ const latest = Date.UTC(10_000, 0) - 1;
  * second finds its sound in the database: `private.list_position`.
  * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
-export const cursor = z
-  .string({ error: 'must be given once' })
-  .transform((value, check) => {
-    const moment = momentOf(value);
-    if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
-    check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
-    return z.NEVER;
-  })
-  // What a JSON Schema can say of it.
-  .meta({ override: { pattern: '^[\\dWw-]+[Tt ]\\d' } });
+export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
+  const moment = momentOf(value);
+  if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
+  check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
+  return z.NEVER;
+});
 
 /** The orders of GET /sounds besides its own. */
 export const soundOrder = z.enum(
@@ -84,7 +80,8 @@ export const soundCursor = z
     check.addIssue(error?.issues[0]?.message ?? wrong);
     return z.NEVER;
   })
-  .meta({ override: { minLength: 1, maxLength: 4000 } });
+  // What a JSON Schema can say of it.
+  .meta({ override: { minLength: 1, maxLength: 4000, pattern: '^[\\w:.,+ -]+$' } });
 
 /** @returns what `soundCursor` reads */
 export const soundCursorAt = (position: string | null | z.infer<typeof soundPosition>) =>

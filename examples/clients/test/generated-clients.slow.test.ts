@@ -154,6 +154,19 @@ describe('the client that is generated for', () => {
     expect(await run(program, 'go', ['run', '.', ...args])).toBe(expected(1));
   });
 
+  test('Go by oapi-codegen compiles', async ({ service: { work }, skip }) => {
+    skip(!goInstalled, 'Install Go to compile the client for Go.');
+    const [command = ''] = guide.match(/(?<=`oapi-codegen )[^>]+(?= > sounds\.go`)/) ?? [];
+    const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+    await writeFile(
+      join(work, 'sounds.go'),
+      await run(work, 'go', ['run', generator, ...command.split(' ')]),
+    );
+    await writeFile(join(work, 'go.mod'), 'module sounds\n\ngo 1.24\n');
+    await run(work, 'go', ['mod', 'tidy']);
+    await run(work, 'go', ['vet', '.']);
+  });
+
   /** By the name of the package that it is generated into, the folder of the guide, and what the guide has an app do at its start. */
   const kotlin = {
     kotlinx: {

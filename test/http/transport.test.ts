@@ -154,7 +154,10 @@ describe('a web page of another origin', () => {
         .get(path)
         .set('Origin', origin)
         .expect('Access-Control-Allow-Origin', origin)
-        .expect('Access-Control-Expose-Headers', /X-Error-Field,X-Error-Reason,.*X-RateLimit-Remaining/)
+        .expect(
+          'Access-Control-Expose-Headers',
+          /Date,.*X-Error-Field,X-Error-Reason,.*X-RateLimit-Remaining/,
+        )
         .expect('Vary', /^Origin\b/);
     }
     await api
@@ -166,6 +169,18 @@ describe('a web page of another origin', () => {
       const { headers } = await api.get('/categories').set('Origin', other);
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
+    await gateway.close();
+  });
+
+  test('may be at any port of this machine where that is configured, and nowhere else', async () => {
+    const gateway = await startGateway({ CORS_ORIGINS: 'http://localhost:*' });
+    const allowed = async (from: string) =>
+      (await apiAt(gateway.url).get('/categories').set('Origin', from)).headers[
+        'access-control-allow-origin'
+      ];
+    for (const from of ['http://localhost', 'http://localhost:5173']) expect(await allowed(from)).toBe(from);
+    for (const from of ['https://localhost:5173', 'http://localhost.evil.example', 'http://127.0.0.1:5173'])
+      expect(await allowed(from)).toBeUndefined();
     await gateway.close();
   });
 });

@@ -39,6 +39,20 @@ test('two tabs of a browser share one session, one refresh, and the end of it', 
   });
 });
 
+test('a page whose origin the service does not allow is told so', async ({ skip, gateway }) => {
+  skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
+  const { origin } = await serveClient();
+  await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
+    const message = await page.evaluate(`(async () => {
+      const { createSounds } = await import('/client.js');
+      const sounds = createSounds({ url: '${gateway.url}', store: localStorage, timeLimitMs: 900 });
+      return sounds.categories().catch(({ code, message }) => code + ': ' + message);
+    })()`);
+    expect(message).toMatch(/^no_answer: .*CORS_ORIGINS/);
+    expect(message).toContain(origin);
+  });
+});
+
 test('a call without a network says that it waits for one, and is sent as soon as a browser has one', async ({
   skip,
 }) => {

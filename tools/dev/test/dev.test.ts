@@ -31,6 +31,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(/http:\S+/.exec(stdout)?.[0], 'the address printed first').toBe(player);
     expect((await fetch(player)).headers.get('content-type')).toContain('text/html');
     expect((await fetch(`${player}api/v1/config`)).status).toBe(200);
+    const ofAnApp = { Origin: 'http://localhost:5173' };
+    const { headers } = await fetch(`http://127.0.0.1:${env['PORT']}/api/v1/config`, { headers: ofAnApp });
+    expect(headers.get('access-control-allow-origin')).toBe(ofAnApp.Origin);
     for (const text of [
       `http://127.0.0.1:${env['PORT']}/api/v1`,
       `http://127.0.0.1:${env['SUPABASE_PORT']}`,

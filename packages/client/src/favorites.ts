@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
 
-/** A sound that the user likes; null while it is hidden. */
+/** A favorite of the user; `sounds` is null while the sound is hidden. */
 export interface Favorite extends Schema<'Favorite'> {}
 
 type Options = {

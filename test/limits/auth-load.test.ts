@@ -168,13 +168,14 @@ describe('a burst of sign-ins', () => {
       await expect.poll(gateway.arrived).toBe(3);
       leaving.abort();
       expect(await gone).toBe('gone');
+      await expect.poll(() => gateway.logged.some((line) => line.includes('aborted'))).toBe(true);
       for (const answered of [first, again]) {
         await expect.poll(() => waiting.length).toBe(1);
         for (const res of waiting.splice(0)) sendSession(res);
         expect(await answered).toBe(200);
       }
     };
-    await withSupabase(behave, use, { PASSWORD_CALLS_AT_ONCE: '1', TRUST_PROXY: '1' });
+    await withSupabase(behave, use, { PASSWORD_CALLS_AT_ONCE: '1', TRUST_PROXY: '1', LOG_LEVEL: 'info' });
   });
 });
 

@@ -59,7 +59,6 @@ function answer(
     const handle = () =>
       attempt(endpoint.limits ?? [], req, res, (refund) => endpoint.handle({ ...call, refund }));
     if (endpoint.cache === 'no-store') {
-      delete req.headers['if-none-match']; // what must not be kept is not revalidated
       const payload = await handle();
       if (endpoint.download !== undefined) res.attachment(endpoint.download);
       res

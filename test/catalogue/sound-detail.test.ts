@@ -18,6 +18,7 @@ describe('GET /sounds/{id}', () => {
     const { body } = await api
       .get(`/sounds/${id}`)
       .auth(user.access_token, bearer)
+      .set('If-None-Match', '*') // what must not be kept is not revalidated
       .expect(200)
       .expect('Cache-Control', 'no-store');
     const list = await api.get('/sounds').query({ category }).auth(user.access_token, bearer);

@@ -254,6 +254,21 @@ describe.concurrent('a failing Supabase', () => {
     }
   });
 
+  test.for(['PGRST301', 'PGRST303'])(
+    'whose data API rejects a token (%s) is 401 where it is the user’s, 500 where it is ours',
+    async (code) => {
+      const behave: RequestListener = (_req, res) =>
+        res
+          .writeHead(401, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify({ code, message: secret }));
+      await withSupabase(behave, async (api) => {
+        const accessToken = await token();
+        await api.get('/favorites').auth(accessToken, bearer).expect(401);
+        await api.get('/sounds').auth(accessToken, bearer).expect(500);
+      });
+    },
+  );
+
   test('whose database has just lost the sound of a favorite is 404', async () => {
     await withSupabase(
       (_req, res) =>

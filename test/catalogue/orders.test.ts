@@ -125,6 +125,15 @@ describe.each(['newest', 'title', 'popular'] as const)('GET /sounds?sort=%s', (s
   });
 });
 
+test('titles that are nothing but accents have their place in sort=title', async ({ api, sql, user }) => {
+  const category = await addCategory(sql);
+  const ids = await addSounds(
+    sql,
+    ['\u0301', '\u0303', 'Bowl'].map((title) => ({ category, title })),
+  );
+  expect(await walk(api, user, { sort: 'title', category, limit: 1 })).toEqual(ids);
+});
+
 test('a popular list shows plays within the hour, and a new sound at once', async ({ api, sql, user }) => {
   const { category, ids } = await addVaried(sql, 5);
   const [quiet, loud] = ids as [string, string];

@@ -141,7 +141,7 @@ describe('GET /catalogue/changes', () => {
     expect(await versions()).toMatchObject([{ audio_version: null }]);
   });
 
-  test('is no change: a play, an update of nothing, a draft', async ({ api, sql, user }) => {
+  test('is no change: a play, an update of nothing', async ({ api, sql, user }) => {
     const id = await addSound(sql);
     const { next } = await catchUp(api, user);
     await api.post(`/sounds/${id}/play`).auth(user.access_token, bearer).expect(200);
@@ -204,6 +204,27 @@ describe('in a database of its own', () => {
     expect((await list(`${beginning.next.split('.')[0]}.0.${beginning.next.split('.')[1]}`)).reset).toBe(
       false,
     );
+  });
+
+  test('a visitor sets off, once an hour and no more, a new popular order and the end of old tombstones', async () => {
+    const { sql } = await ownDatabase();
+    const user = randomUUID();
+    await sql`insert into auth.users (id, email) values (${user}, 'visitor@example.com')`;
+    const doomed = await addSound(sql);
+    await sql`delete from public.sounds where id = ${doomed}`;
+    await sql`update private.catalogue_changes set changed_at = now() - interval '91 days'`;
+    const visit = async () => {
+      await sql`update public.customers set last_seen_at = null where id = ${user}`;
+      await sql`select set_config('request.jwt.claims', ${JSON.stringify({ sub: user })}, false), private.touch_last_seen()`;
+      const [row] = await sql`
+        select (select count(*)::int from private.popular_orders) as orders,
+          (select count(*)::int from private.catalogue_changes) as tombstones`;
+      return row;
+    };
+    expect(await visit()).toEqual({ orders: 1, tombstones: 1 });
+    await sql`update private.popular_orders set ordered_at = ordered_at - interval '61 minutes'`;
+    expect(await visit()).toEqual({ orders: 2, tombstones: 0 });
+    expect(await visit()).toEqual({ orders: 2, tombstones: 0 });
   });
 
   test('copies are equal in the end, however writers and readers overlap', async () => {

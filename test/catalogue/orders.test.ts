@@ -149,20 +149,6 @@ test('a popular list shows plays within the hour, and a new sound at once', asyn
   expect(after).toContain(quiet);
 });
 
-test('a visitor has the popular order made anew once an hour, and no more', async ({ api, sql, user }) => {
-  await api.get('/me').auth(user.access_token, bearer).expect(200);
-  const orders = async () =>
-    (await sql`select ordered_at from private.popular_orders order by ordered_at desc`).flatMap(
-      Object.values,
-    );
-  const visit = () => sql`
-    select set_config('request.jwt.claims', ${JSON.stringify({ sub: user.user.id })}, false), private.touch_last_seen()`;
-  const last = (await orders())[0];
-  await sql`update public.customers set last_seen_at = null where id = ${user.user.id}`;
-  await visit();
-  expect((await orders())[0]).toEqual(last);
-});
-
 describe('filters', () => {
   test('tag finds sounds that have all of the tags', async ({ api, sql, user }) => {
     const category = await addCategory(sql);

@@ -45,36 +45,15 @@ export const cursor = z.string({ error: 'must be given once' }).transform((value
 });
 
 /** The orders of GET /sounds besides its own. */
-export const soundOrder = z.enum(
-  ['newest', 'title', 'popular'],
-  'must be newest, title or popular, given once',
-);
+export const soundOrder = z
+  .enum(['newest', 'title', 'popular'], 'must be newest, title or popular, given once')
+  .meta({ id: 'SoundOrder' });
 
-/** A position in such an order: its name, key and moment of a sound, and when a popular order was made. */
-const soundPosition = z
-  .tuple([
-    soundOrder,
-    exactText(1000, 0), // a title that is nothing but accents is folded to nothing
-    z.iso.datetime({ offset: true }),
-    z.iso.datetime({ offset: true }).nullable(),
-  ])
-  .refine(([order, key]) => order !== 'popular' || /^\d{1,16}$/.test(key));
-
-const jsonOf = (value: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(value, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-};
-
-/** The cursor of GET /sounds in any order: a date-time, or the position that `soundCursorAt` has written. */
+/** The cursor of GET /sounds: a date-time, or what the database has written for another order, which it reads itself. */
 export const soundCursor = z
   .string({ error: 'must be given once' })
-  .max(4000, wrong)
   .transform((value, check) => {
-    const position = soundPosition.safeParse(jsonOf(value)).data;
-    if (position !== undefined) return position;
+    if (/^[0-9a-f]{20,4000}$/.test(value)) return value;
     const { data, error } = cursor.safeParse(value);
     if (data !== undefined) return data;
     check.addIssue(error?.issues[0]?.message ?? wrong);
@@ -82,14 +61,6 @@ export const soundCursor = z
   })
   // What a JSON Schema can say of it.
   .meta({ override: { minLength: 1, maxLength: 4000, pattern: '^[\\w:.,+ -]+$' } });
-
-/** @returns what `soundCursor` reads */
-export const soundCursorAt = (position: string | null | z.infer<typeof soundPosition>) =>
-  Array.isArray(position) ? Buffer.from(JSON.stringify(position)).toString('base64url') : position;
-
-/** @returns whether the cursor is of this order; undefined is the list's own */
-export const isOfOrder = (cursor: z.output<typeof soundCursor>, order?: z.infer<typeof soundOrder>) =>
-  (Array.isArray(cursor) ? cursor[0] : undefined) === order;
 
 /** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
 export const nextCursor = z.string().meta({

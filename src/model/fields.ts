@@ -62,18 +62,16 @@ export const queryBoolean = z
     },
   });
 
+const queryNumber = (pattern: RegExp, min: number, max: number, what: string) =>
+  z
+    .string({ error: 'must be given once' })
+    .transform((value) => (pattern.test(value) ? Number(value) : Number.NaN))
+    .refine((value) => value >= min && value <= max, `must be ${what} from ${min} to ${max}`);
+
 /** The query parameter `limit` of lists in pages. */
-export const pageSize = z
-  .string({ error: 'must be given once' })
-  .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100')
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 100, 'must be a whole number from 1 to 100')
-  .meta({
-    override: ({ jsonSchema }) => {
-      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100, default: 50 });
-      delete jsonSchema.pattern;
-    },
-  });
+export const pageSize = queryNumber(/^\d{1,3}$/, 1, 100, 'a whole number').meta({
+  override: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+});
 
 /** A uuid as Postgres takes it, whatever its version bits. */
 export const uuid = z
@@ -82,17 +80,9 @@ export const uuid = z
   .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });
 
 /** A query parameter of seconds, up to a day. */
-export const querySeconds = z
-  .string({ error: 'must be given once' })
-  .regex(/^\d{1,5}(\.\d{1,6})?$/, 'must be a number of seconds from 0 to 86400')
-  .transform(Number)
-  .refine((value) => value <= 86_400, 'must be a number of seconds from 0 to 86400')
-  .meta({
-    override: ({ jsonSchema }) => {
-      Object.assign(jsonSchema, { type: 'number', minimum: 0, maximum: 86_400 });
-      delete jsonSchema.pattern;
-    },
-  });
+export const querySeconds = queryNumber(/^\d{1,5}(\.\d{1,6})?$/, 0, 86_400, 'a number of seconds').meta({
+  override: { type: 'number', minimum: 0, maximum: 86_400 },
+});
 
 /** A list of ids without repetitions, in their order. */
 export const uuids = (max: number) =>
@@ -102,26 +92,10 @@ export const uuids = (max: number) =>
     .max(max, `must have at most ${max} ids`)
     .transform((ids) => [...new Set(ids)]);
 
-/** A query parameter with ids that are separated by commas. */
+/** A query parameter with ids, separated by commas or repeated: generated clients know one way each. */
 export const queryUuids = (max: number) =>
-  z
-    .string({ error: 'must be given once' })
-    .transform((value) => value.split(','))
-    .pipe(uuids(max))
-    .meta({
-      param: { style: 'form', explode: false },
-      override: { type: 'array', items: { type: 'string', format: 'uuid' }, minItems: 1, maxItems: max },
-    });
+  z.preprocess((value) => [value].flat().join().split(','), uuids(max));
 
 /** A query parameter that may be repeated. */
 export const repeatable = (max: number) =>
-  z
-    .union([z.string().transform((value) => [value]), z.array(z.string())])
-    .pipe(z.array(text(100)).max(max, `must be given at most ${max} times`))
-    .meta({
-      override: ({ jsonSchema }) => {
-        delete jsonSchema.anyOf;
-        const items = { type: 'string', minLength: 1, maxLength: 100 };
-        Object.assign(jsonSchema, { type: 'array', items, maxItems: max });
-      },
-    });
+  z.preprocess((value) => [value].flat(), z.array(text(100)).max(max, `must be given at most ${max} times`));

@@ -88,30 +88,22 @@ export const SoundDetail = Sound.extend({
   }),
 }).meta({ id: 'SoundDetail' });
 
-const SoundFile = z
+/** Tells the content of a file that is replaced under its name. */
+export const fileVersion = z.nullable(z.string()).meta({
+  description: 'Another one when the content has changed; null when there is no file.',
+  examples: ['d41d8cd98f00b204e9800998ecf8427e'],
+});
+
+export const SoundFile = z
   .object({
     url: z.string().meta({
       description: 'Signed URL; range requests work. Begin the download before it expires.',
       examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
     }),
-    expires_at: z
-      .int()
-      .meta({ description: 'Unix timestamp at which the URL expires.', examples: [1782207300] }),
-    content_type: z
-      .string()
-      .nullable()
-      .meta({ examples: ['audio/mp4'] }),
-    bytes: z
-      .int()
-      .nullable()
-      .meta({ examples: [1048576] }),
-    version: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Another one when the content has changed.',
-        examples: ['d41d8cd98f00b204e9800998ecf8427e'],
-      }),
+    expires_at: z.int().meta({ description: 'Unix time at which the URL expires.', examples: [1782207300] }),
+    content_type: z.nullable(z.string()).meta({ examples: ['audio/mp4'] }),
+    bytes: z.nullable(z.int()).meta({ examples: [1048576] }),
+    version: fileVersion,
   })
   .meta({ id: 'SoundFile' });
 

@@ -8,7 +8,6 @@ import type {
 import { apiBase } from '../endpoint.ts';
 import { reasonsOfCode } from '../error-reasons.ts';
 import { type ErrorCode, envelope, statusOfCode } from '../errors.ts';
-import { soundOrder } from '../model/cursor.ts';
 
 // What every endpoint has in common: the parts of the document that no single declaration can say.
 
@@ -173,7 +172,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-/** Of headers and parameters, whose schemas get no name from a declaration. */
+/** Of headers, whose schemas are not made from declarations. */
 const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
 
 /** @param fields what X-Error-Field may name */
@@ -182,7 +181,6 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
     UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
     RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
-    SoundOrder: enumSchema(soundOrder.options),
     // Open: an enumeration would make every new field break the clients that were generated before.
     ErrorField: { type: 'string', examples: [...fields] },
   },

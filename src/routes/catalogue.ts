@@ -1,23 +1,16 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { dateTime, Sound, soundId } from '../model/sound.ts';
+import { dateTime, fileVersion, Sound, soundId } from '../model/sound.ts';
 import { SubCategory } from './categories.ts';
 import { HomeSection } from './home.ts';
 
-const version = z
-  .string()
-  .nullable()
-  .meta({
-    description: 'Another one when the file has changed; null when there is none.',
-    examples: ['d41d8cd98f00b204'],
-  });
-
-const sortOrder = z.int().meta({ description: 'Smaller numbers come first.', examples: [0] });
+const order = (others: string) =>
+  z.int().meta({ description: `Smaller numbers come first; among equal ones ${others}.`, examples: [0] });
 
 const CopiedSound = Sound.extend({
-  sort_order: sortOrder.meta({ description: 'Smaller numbers come first; among equal ones the newest.' }),
-  audio_version: version,
-  cover_version: version,
+  sort_order: order('the newest'),
+  audio_version: fileVersion,
+  cover_version: fileVersion,
 }).meta({ id: 'CopiedSound' });
 
 const CopiedCategory = SubCategory.extend({
@@ -26,7 +19,7 @@ const CopiedCategory = SubCategory.extend({
 
 const CopiedHomeSection = HomeSection.omit({ sounds: true })
   .extend({
-    sort_order: sortOrder.meta({ description: 'Smaller numbers come first; among equal ones the oldest.' }),
+    sort_order: order('the oldest'),
     created_at: dateTime,
     sound_ids: z.array(soundId).meta({ description: 'What it shows, in its order.' }),
   })
@@ -35,7 +28,7 @@ const CopiedHomeSection = HomeSection.omit({ sounds: true })
 const CatalogueChange = z
   .object({
     kind: z.enum(['sound', 'category', 'home_section']).meta({ id: 'CatalogueChangeKind' }),
-    id: z.guid().meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] }),
+    id: soundId,
     sound: CopiedSound.nullable(),
     category: CopiedCategory.nullable(),
     home_section: CopiedHomeSection.nullable(),
@@ -58,6 +51,12 @@ const CatalogueChanges = z
   })
   .meta({ id: 'CatalogueChangesResponse' });
 
+const since = z
+  .string({ error: 'must be given once' })
+  .regex(/^[0-9a-f]{8}(\.\d{1,18}){1,2}$/, 'must be the next of an earlier answer')
+  .optional()
+  .meta({ description: 'The `next` of the last answer.', examples: ['9f86d081.1289'] });
+
 export const catalogueEndpoints = [
   endpoint({
     method: 'get',
@@ -69,20 +68,15 @@ export const catalogueEndpoints = [
       'the whole catalogue. Store each answer and its `next` together, and go on while `has_more`. Of a thing that changed several ' +
       'times only the last change comes. Plays are no change: `play_count` is that of the moment. A `since` of up to 90 days is good.',
     guard: 'bearer',
-    query: z.object({
-      since: z
-        .string({ error: 'must be given once' })
-        .regex(/^[0-9a-f]{8}(\.\d{1,18}){1,2}$/, 'must be the next of an earlier answer')
-        .optional()
-        .meta({ description: 'The `next` of the last answer.', examples: ['9f86d081.1289'] }),
-    }),
+    query: z.object({ since }),
     response: CatalogueChanges,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, query }) =>
-      (await context.data.service.call(caller, 'list_catalogue_changes', {
-        filters: JSON.stringify(query),
-      })) as z.infer<typeof CatalogueChanges>,
+    handle: async ({ context, caller, query }) => {
+      const filters = JSON.stringify(query);
+      const changes = await context.data.service.call(caller, 'list_catalogue_changes', { filters });
+      return changes as z.infer<typeof CatalogueChanges>;
+    },
   }),
 ];

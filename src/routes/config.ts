@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Config } from '../config.ts';
 import { endpoint } from '../endpoint.ts';
 
 const AppConfig = z
@@ -32,17 +31,6 @@ const AppConfig = z
   })
   .meta({ id: 'AppConfig' });
 
-/** With Storage's image transformations any size is made when it is asked for; without, the import has made one. */
-function coverSizes({ supabase: { publicUrl }, imageTransformations }: Config) {
-  const storage = `${publicUrl}/storage/v1`;
-  return imageTransformations
-    ? {
-        template: `${storage}/render/image/public/{path}?width={size}&height={size}&resize=cover`,
-        sizes: [128, 256, 512, 1024],
-      }
-    : { template: `${storage}/object/public/{path}.{size}.webp`, sizes: [256] };
-}
-
 export const configEndpoints = [
   endpoint({
     method: 'get',
@@ -58,10 +46,18 @@ export const configEndpoints = [
     shared: true,
     handle: async ({ context: { auth, config } }) => {
       const { external, disable_signup, mailer_autoconfirm } = await auth.settings();
+      const storage = `${config.supabase.publicUrl}/storage/v1`;
+      const files = `${storage}/object/public/`;
       return {
         data: {
-          storage_url: `${config.supabase.publicUrl}/storage/v1/object/public/`,
-          cover_sizes: coverSizes(config),
+          storage_url: files,
+          // Storage makes any size when it is asked for; without that, the import has made one.
+          cover_sizes: config.imageTransformations
+            ? {
+                template: `${storage}/render/image/public/{path}?width={size}&height={size}&resize=cover`,
+                sizes: [128, 256, 512, 1024],
+              }
+            : { template: `${files}{path}.{size}.webp`, sizes: [256] },
           id_token_providers: config.idTokenProviders.filter((provider) => external[provider] !== false),
           sign_up: external.email && !disable_signup,
           email_confirmation: !mailer_autoconfirm,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
-import { isOfOrder, nextCursor, soundCursor, soundCursorAt, soundOrder } from '../model/cursor.ts';
+import { nextCursor, soundCursor, soundOrder } from '../model/cursor.ts';
 import {
   body,
   optionalQueryText,
@@ -13,7 +13,7 @@ import {
   uuid,
   uuids,
 } from '../model/fields.ts';
-import { Sound, SoundDetail, SoundFiles, signedUrlLifetimeSeconds } from '../model/sound.ts';
+import { Sound, SoundDetail, type SoundFile, SoundFiles, signedUrlLifetimeSeconds } from '../model/sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
@@ -24,15 +24,9 @@ const SoundPage = z
   })
   .meta({ id: 'SoundListResponse' });
 
-/** What public.list_sounds returns. */
-type StoredPage = {
-  data: z.infer<typeof Sound>[];
-  next_cursor: Parameters<typeof soundCursorAt>[0];
-};
-
 /** What public.list_sound_files returns. */
-type StoredFile = { path: string; version: string | null; content_type: string | null; bytes: number | null };
-type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null }[];
+type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
+type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null };
 
 const SoundQuery = z
   .object({
@@ -60,15 +54,11 @@ const SoundQuery = z
         'word may be the beginning of one; what is nowhere may have a typo. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({
-      description: 'These sounds in this order, separated by commas; unknown and inactive ones are left out.',
+      description:
+        'These sounds in this order, separated by commas or repeated; unknown and inactive ones are left out.',
     }),
     sort: soundOrder.optional().meta({
       description: 'Another order; `popular` is by plays as they were at most an hour before the first page.',
-      override: ({ jsonSchema }) => {
-        delete jsonSchema.type;
-        delete jsonSchema.enum;
-        jsonSchema.$ref = '#/components/schemas/SoundOrder';
-      },
     }),
     limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
     cursor: soundCursor.optional().meta({
@@ -84,7 +74,7 @@ const SoundQuery = z
     if (ids && Object.values({ q, sort, cursor, ...others }).some((value) => value !== undefined))
       wrong('ids', 'cannot be combined with other parameters');
     if (q && (sort || cursor)) wrong('q', 'cannot be combined with sort or cursor');
-    if (cursor && !isOfOrder(cursor, sort))
+    if (cursor && cursor.endsWith('Z') !== (sort === undefined))
       wrong('cursor', 'must be the next_cursor of a page with the same sort');
   });
 
@@ -109,9 +99,8 @@ export const soundEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller, query }) => {
-      const filters = JSON.stringify(query);
-      const page = (await context.data.service.call(caller, 'list_sounds', { filters })) as StoredPage;
-      return { data: page.data, next_cursor: soundCursorAt(page.next_cursor) };
+      const page = await context.data.service.call(caller, 'list_sounds', { filters: JSON.stringify(query) });
+      return page as z.infer<typeof SoundPage>;
     },
   }),
 
@@ -171,37 +160,24 @@ export const soundEndpoints = [
     response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, caller, body: { ids } }) => {
-      const wanted = JSON.stringify({ ids });
-      const stored = (await context.data.service.call(caller, 'list_sound_files', { wanted })) as StoredFiles;
+    handle: async ({ context, caller, body }) => {
+      const wanted = JSON.stringify(body);
+      const stored = (await context.data.service.call(caller, 'list_sound_files', {
+        wanted,
+      })) as StoredFiles[];
       const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
-      const sign = async (bucket: string, files: (StoredFile | null)[]) => {
-        const paths = files.flatMap((file) => file?.path ?? []);
+      const sign = async (bucket: string, kind: 'audio' | 'cover') => {
+        const paths = stored.flatMap((sound) => sound[kind]?.path ?? []);
         const urls = await context.files.signUrls(bucket, paths, signedUrlLifetimeSeconds);
-        return files.map((file) => {
-          const url = file && urls.get(file.path);
-          if (!url) return null;
-          const { path: _, ...rest } = file;
-          return { url, expires_at, ...rest };
-        });
+        return (sound: StoredFiles) => {
+          if (sound[kind] === null) return null;
+          const { path, ...file } = sound[kind];
+          const url = urls.get(path);
+          return url ? { url, expires_at, ...file } : null;
+        };
       };
-      const [audio, covers] = await Promise.all([
-        sign(
-          'audio',
-          stored.map((sound) => sound.audio),
-        ),
-        sign(
-          'covers',
-          stored.map((sound) => sound.cover),
-        ),
-      ]);
-      return {
-        data: stored.map(({ id }, index) => ({
-          id,
-          audio: audio[index] ?? null,
-          cover: covers[index] ?? null,
-        })),
-      };
+      const [audio, cover] = await Promise.all([sign('audio', 'audio'), sign('covers', 'cover')]);
+      return { data: stored.map((sound) => ({ id: sound.id, audio: audio(sound), cover: cover(sound) })) };
     },
   }),
 ];

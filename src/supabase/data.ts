@@ -56,6 +56,7 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
     message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
     reason: 'too_many_favorites',
   },
+  list_sounds: { message: 'cursor: must be the next_cursor of a page with the same sort.', field: 'cursor' },
   count_play: {
     message: 'Idempotency-Key: was used for another sound. Make a new one for each play.',
     reason: 'key_reused',

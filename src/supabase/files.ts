@@ -26,17 +26,12 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
       return signed;
     },
 
-    /**
-     * Signed addresses of files of one bucket, by one call.
-     * @returns the address of each path; those that have none are missing in Storage
-     * @throws ApiError server_error when Storage fails or does not answer in time
-     */
-    async signUrls(bucket: string, paths: string[], lifetimeSeconds: number): Promise<Map<string, string>> {
-      if (paths.length === 0) return new Map();
+    /** The same for files of one bucket, by one call; those without an address are missing in Storage. */
+    async signUrls(bucket: string, paths: string[], lifetimeSeconds: number) {
+      if (paths.length === 0) return new Map<string | null, null>();
       const { data, error } = await service.storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);
       if (error) throw serverError(new Error(`Storage did not sign files of ${bucket}`, { cause: error }));
-      const signed = data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]);
-      return new Map(signed.filter((entry): entry is [string, string] => !entry.includes(null)));
+      return new Map(data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]));
     },
   };
 }

@@ -106,6 +106,25 @@ comment on function private.list_position is 'Where a cursor of list order point
 
 -- The cursors of the other orders hold the position itself, whatever happens to its sound: the order, the key and created_at of the last
 -- sound, and of a popular order its moment.
+create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz, out popular_at timestamptz)
+language plpgsql stable set search_path = '' as $$
+declare
+  given jsonb;
+begin
+  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  key := given ->> 1;
+  moment := given ->> 2;
+  popular_at := given ->> 3;
+  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0)) is not true then
+    raise data_exception;
+  end if;
+exception
+  when data_exception then
+    raise exception 'This is no cursor of this order.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+end
+$$;
+comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
+
 -- A category filter reads one index range for each slug and merges them; neither a big nor a small category is sorted whole.
 -- random_page_cost is that of SSDs; enable_seqscan keeps to the index also where an import has outdated the statistics.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
@@ -116,8 +135,8 @@ declare
     private.category_family(query.category, coalesce(query.include_children, false)) end;
   key text := 'list_rank';
   direction text := 'desc';
-  after_key text := query.cursor ->> 1;
-  after_time timestamptz := query.cursor ->> 2;
+  after_key text;
+  after_time timestamptz;
   popular_at timestamptz;
   conditions text := private.sound_conditions(query);
   order_and_limit text;
@@ -125,18 +144,21 @@ declare
   keys text[];
   times timestamptz[];
 begin
+  if query.cursor is not null and query.sort is null then
+    select rank, moment into after_key, after_time from private.list_position((query.cursor #>> '{}')::timestamptz);
+  elsif query.cursor is not null then
+    select position.* into after_key, after_time, popular_at from private.position_in_order(query) as position;
+  end if;
   if query.sort = 'newest' then
     key := 'created_at';
   elsif query.sort = 'title' then
     key := 'search_title';
     direction := 'asc';
   elsif query.sort = 'popular' then
-    popular_at := private.popular_order((query.cursor ->> 3)::timestamptz);
+    popular_at := private.popular_order(popular_at);
     source := 'public.sounds join private.popularity using (created_at)';
     conditions := conditions || format(' and ordered_at = %L', popular_at);
     key := 'plays';
-  elsif query.cursor is not null then
-    select rank, moment into after_key, after_time from private.list_position((query.cursor #>> '{}')::timestamptz);
   end if;
   if query.cursor is not null then
     conditions := conditions || format(
@@ -162,7 +184,7 @@ begin
     ids := ids[:query.limit];
     next_cursor := case
       when key = 'list_rank' then to_json(to_char(times[query.limit] at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      else json_build_array(query.sort, keys[query.limit], times[query.limit], popular_at)
+      else to_json(encode(convert_to(jsonb_build_array(query.sort, keys[query.limit], times[query.limit], popular_at)::text, 'UTF8'), 'hex'))
     end;
   end if;
 end

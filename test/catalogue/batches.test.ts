@@ -20,6 +20,9 @@ describe('GET /sounds?ids=', () => {
     const { body } = await api.get('/sounds').query({ ids }).auth(user.access_token, bearer).expect(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual([last, first]);
     expect(body.next_cursor).toBeNull();
+    const repeated = { ids: [last, first] };
+    const again = await api.get('/sounds').query(repeated).auth(user.access_token, bearer).expect(200);
+    expect(again.body).toEqual(body);
   });
 
   test('gives 100 at once', async ({ api, sql, user }) => {

@@ -25,7 +25,8 @@ const withBody = (body: object): Request => ({ body });
 const encoded = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`;
 
 /** A cursor of an order of sounds, with this in it. */
-const cursorOf = (...position: unknown[]) => encoded(JSON.stringify(position));
+const cursorOf = (...position: unknown[]) =>
+  `cursor=${Buffer.from(JSON.stringify(position)).toString('hex')}`;
 
 const playOf = (sound_id: string) => ({ id: randomUUID(), sound_id, played_at: new Date().toISOString() });
 
@@ -200,8 +201,10 @@ export const table: Row[] = [
         cursorOf('title', 'a', '2024-01-01T00:00:00Z', null),
         `sort=popular&${cursorOf('popular', '1; drop', '2024-01-01T00:00:00Z', null)}`,
         `sort=title&${cursorOf('title', 'a\0', '2024-01-01T00:00:00Z', null)}`,
-        `sort=newest&${cursorOf('newest', 'a', 'yesterday', null)}`,
+        `sort=newest&${cursorOf('newest', 'a', 'a day', null)}`,
         `sort=newest&${cursorOf('newest')}`,
+        `sort=newest&${cursorOf('title', 'a', '2024-01-01T00:00:00Z', null)}`,
+        ...['f'.repeat(40), 'f'.repeat(41), '7'.repeat(40)].map((cursor) => `sort=title&cursor=${cursor}`),
       ].map(withQuery),
     },
   },

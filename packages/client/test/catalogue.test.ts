@@ -2,6 +2,7 @@ import { describe, expect, inject } from 'vitest';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
+import type { Filters } from '../src/catalogue.ts';
 import { errorAnswer, faultsOf, startDevice, withoutRepeats } from './device.ts';
 
 describe('sounds', () => {
@@ -29,6 +30,17 @@ describe('sounds', () => {
     expect(second.next_cursor).toBeNull();
     const rest = await Array.fromAsync(device.sounds.sounds.list({ category, cursor }));
     expect(rest).toEqual(second.data);
+  });
+
+  test('are read by their ids, and with several tags', async ({ gateway, sql }) => {
+    const ids = await addSounds(sql, [{}, {}, {}]);
+    await sql`update public.sounds set tags = '{deep,slow}' where id = ${ids[1] ?? null}`;
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const idsOf = async (filters: Filters) =>
+      (await device.sounds.sounds.page(filters)).data.map(({ id }) => id);
+    expect(await idsOf({ ids })).toEqual(ids);
+    expect(await idsOf({ tag: ['deep', 'slow'] })).toContain(ids[1]);
   });
 
   test('are 404 where they do not exist', async ({ gateway }) => {

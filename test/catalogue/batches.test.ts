@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type Api, bearer } from '../support/api.ts';
+import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { storeFile } from '../support/files.ts';
+import { startGateway } from '../support/gateway.ts';
+import { scrape, valuesOf } from '../support/metrics.ts';
 import { type Session, type Sql, test } from '../support/test.ts';
 
 describe('GET /sounds?ids=', () => {
@@ -91,13 +93,31 @@ describe('POST /sounds/files', () => {
     ]);
   });
 
-  test('is one request of the budget, and of an API key as well', async ({ api, sql, user }) => {
+  test('is one request of the budget and one call to Storage for each bucket, for an API key as well', async ({
+    sql,
+    user,
+  }) => {
+    const gateway = await startGateway({ METRICS_PORT: '0' });
+    const api = apiAt(gateway.url);
     const ids = await Promise.all(Array.from({ length: 12 }, () => addRecording(sql)));
-    const first = await filesOf(api, user, ids);
-    const second = await filesOf(api, user, ids);
-    const remaining = [first, second].map(({ headers }) => Number(headers['x-ratelimit-remaining']));
-    expect(remaining[0]).toBe(Number(remaining[1]) + 1);
-    expect(second.body.data).toHaveLength(12);
+    const [key] = await sql`select api_key from admin.create_api_key('batches', ${user.user.email})`;
+    for (const [calls, token] of [
+      [2, user.access_token],
+      [4, key?.['api_key']],
+    ] as const) {
+      const answers = [api.get('/me'), api.post('/sounds/files').send({ ids }), api.get('/me')];
+      const remaining: number[] = [];
+      for (const answer of answers) {
+        const { headers } = await answer.auth(token, bearer).expect(200);
+        remaining.push(Number(headers['x-ratelimit-remaining']));
+      }
+      const [before = 0] = remaining;
+      expect(remaining).toEqual([before, before - 1, before - 2]);
+      await expect
+        .poll(async () => valuesOf(await scrape(gateway), 'sounds_upstream_request_duration_seconds_count'))
+        .toMatchObject({ 'storage ok': calls });
+    }
+    await gateway.close();
   });
 
   test('gives a file that is replaced under its name another version', async ({ api, sql, user }) => {

@@ -134,12 +134,12 @@ begin
     execute format(
       'select count(*), coalesce(array_agg(id %1$s) filter (where rank > 0), ''{}''), array_agg(rank %1$s) filter (where rank > 0)
       from (
-        select id, list_rank, created_at, case when not search_vector @@ %4$L then 0
+        select id, list_rank, created_at, case when not (%5$s and search_vector @@ %4$L) then 0
           when search_vector @@ %2$L then 1 when search_vector @@ %3$L then 2 else 3 end as rank
-        from public.sounds where %5$s %6$s limit 2000
+        from public.sounds where is_active %6$s limit 2000
       ) as seen',
       list_order, wanted[1], wanted[2], wanted[3], filters,
-      case attempt when 1 then list_order else format('and search_vector @@ %L', wanted[3]) end
+      case attempt when 1 then list_order else format('and %s and search_vector @@ %L', filters, wanted[3]) end
     ) into looked_at, seen_ids, seen_ranks;
     exit when looked_at < 2000 or attempt = 1 and cardinality(seen_ids) > 20;
     seen_ids := '{}';

@@ -82,10 +82,18 @@ describe('with a read replica', () => {
       '/home': 'list_home_sections',
       '/sounds?search=in': 'list_sounds',
       [`/sounds/${id}`]: 'get_sound',
+      '/catalogue/changes': 'list_catalogue_changes',
     };
     // A machine that is busy for seconds makes a replica fail for a while.
     for (const [path, name] of Object.entries(reads))
       await expect.poll(() => get(path).then(() => namesOf(replica.passed))).toContain(name);
+    await expect
+      .poll(async () => {
+        const files = api.post('/sounds/files').send({ ids: [id] });
+        await files.auth(token, bearer).expect(200);
+        return namesOf(replica.passed);
+      })
+      .toContain('list_sound_files');
     await api.post('/auth/signin').send({ email, password }).expect(200);
     await api.post('/auth/refresh').send({ refresh_token }).expect(200);
     await api.post('/favorites').auth(token, bearer).send({ sound_id: id }).expect(201);
@@ -99,7 +107,9 @@ describe('with a read replica', () => {
     await expect.poll(readiness).toEqual({ status: 200, database: true, replica: true });
     await gateway.close();
 
-    expect(namesOf(replica.passed)).toEqual([...Object.values(reads), 'replica_lag_seconds'].toSorted());
+    expect(namesOf(replica.passed)).toEqual(
+      [...Object.values(reads), 'list_sound_files', 'replica_lag_seconds'].toSorted(),
+    );
     expect(replica.passed.every(({ method }) => method === 'GET')).toBe(true);
     const hasFailed = gateway.logged.some((line) => line.includes('The read replica fails'));
     expect(namesOf(primary.passed.filter(({ method }) => method === 'GET')).length > 0).toBe(hasFailed);
@@ -141,10 +151,21 @@ describe('with a read replica', () => {
     const { api, gateway, readiness } = service;
     const { access_token: token } = await signUp(api);
     const category = await addCategory(stack.sql);
+    const first = await addSound(stack.sql);
     await untilListed(service, token, category, await addSound(stack.sql, { category }));
+    const page = '/sounds?sort=newest&limit=1';
+    const { body } = await api.get(page).auth(token, bearer).expect(200);
     const giveBack = await stack.stopPostgres('primary');
     const statusOf = async (path: string) => (await api.get(path).auth(token, bearer)).status;
-    for (const path of ['/categories', '/home', '/sounds', `/sounds?category=${category}`])
+    for (const path of [
+      '/categories',
+      '/home',
+      '/catalogue/changes',
+      ...['', `?category=${category}`, `?ids=${first}`, '?q=rain', '?sort=popular'].map(
+        (query) => `/sounds${query}`,
+      ),
+      `${page}&cursor=${body.next_cursor}`,
+    ])
       await expect.poll(() => statusOf(path)).toBe(200);
     expect(await statusOf('/favorites')).toBe(500);
     await expect.poll(readiness).toEqual({ status: 503, database: false, replica: true });

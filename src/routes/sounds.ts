@@ -50,7 +50,7 @@ const SoundQuery = z
     max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most so many seconds.' }),
     q: optionalQueryText(100).meta({
       description:
-        'Up to ten words to find in title, tags, category and description, in any order, the best results first and on one page. A ' +
+        'Up to six words to find in title, tags, category and description, in any order, the best results first and on one page. A ' +
         'word may be the beginning of one; what is nowhere may have a typo. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({

@@ -100,7 +100,7 @@ $$;
 comment on function private.search_term is 'One word of q as a part of a tsquery: for the title, for title, tags and category, and for all.';
 
 -- The best come first: titles that begin with the text; titles with all words in any order; all words in title, tags and category; all words
--- there and in the description. Among equals it is list order. Ten words are enough.
+-- there and in the description. Among equals it is list order. Six words are enough.
 -- The planner cannot know how many sounds have a word. Many do: then enough are among the first of the list, which are looked through
 -- once. Or few: then all of them are found by index, and put in order. Seldom neither: then each rank is found by index.
 create function private.search_sounds(query private.sound_query) returns uuid[]
@@ -120,7 +120,7 @@ declare
   missing integer;
 begin
   select array[string_agg(in_title, '&'), string_agg(in_labels, '&'), string_agg(anywhere, '&')]::tsquery[] into wanted
-    from unnest((private.search_words(query.q))[:10]) as word
+    from unnest((private.search_words(query.q))[:6]) as word
       cross join lateral private.search_term(word, typed like '%' || word) as term;
   if wanted[1] is null then
     return '{}'; -- not a single word

@@ -199,7 +199,10 @@ declare
   next_cursor json;
 begin
   if query.ids is not null then
-    page_ids := query.ids;
+    page_ids := array(
+      select id from unnest(query.ids) with ordinality as wanted (id, position) join public.sounds using (id)
+      where is_active order by position
+    );
   elsif query.q <> '' then
     page_ids := private.search_sounds(query);
   else
@@ -207,10 +210,8 @@ begin
   end if;
   return json_build_object(
     'data', array(
-      select sound
-      from unnest(page_ids) with ordinality as page (id, position),
-        lateral (select (select to_json(sound) from private.sound as sound where sound.id = page.id)) as looked_up (sound)
-      where sound is not null -- ids may name anything
+      select (select to_json(sound) from private.sound as sound where sound.id = page.id)
+      from unnest(page_ids) with ordinality as page (id, position)
       order by position
     ),
     'next_cursor', next_cursor

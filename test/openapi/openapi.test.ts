@@ -6,7 +6,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { documentText, generatedFiles } from 'sounds-dev/openapi';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
-import { soundCursor, soundCursorAt } from '../../src/model/cursor.ts';
+import { soundCursor } from '../../src/model/cursor.ts';
 
 test('openapi.json and the page of the guide are up to date; if not, run: npm run openapi', async () => {
   for (const [path, text] of Object.entries(generatedFiles()))
@@ -162,7 +162,7 @@ test.for(fields)('the document is as strict as %s is: %s.%s', ([operation, reque
 test('the document allows a cursor of GET /sounds in any spelling, and no text that cannot be one', () => {
   const { parameters } = JSON.parse(documentText()).paths['/sounds'].get;
   const { schema } = parameters.find(({ name }: { name: string }) => name === 'cursor');
-  const inAnOrder = soundCursorAt(['title', 'Ω ocean / 100 %', '2026-06-23T09:30:00Z', null]);
+  const inAnOrder = Buffer.from('["title","Ω ocean / 100 %"]').toString('hex');
   const right = ['2026-06-23T09:30:00.000Z', '2026-06-23 09:30:00,5+02:00', '2026-w26-2t0930z', inAnOrder];
   for (const value of right)
     expect([ajv.validate(schema, value), soundCursor.safeParse(value).success], `${value}`).toEqual([

@@ -1,4 +1,4 @@
--- Adds 160, changes 7, drops 2. Made from supabase/schemas by npm run migration.
+-- Adds 168, changes 7, drops 2. Made from supabase/schemas by npm run migration.
 
 set local check_function_bodies = off;
 
@@ -240,7 +240,10 @@ declare
   next_cursor json;
 begin
   if query.ids is not null then
-    page_ids := query.ids;
+    page_ids := array(
+      select id from unnest(query.ids) with ordinality as wanted (id, position) join public.sounds using (id)
+      where is_active order by position
+    );
   elsif query.q <> '' then
     page_ids := private.search_sounds(query);
   else
@@ -248,10 +251,8 @@ begin
   end if;
   return json_build_object(
     'data', array(
-      select sound
-      from unnest(page_ids) with ordinality as page (id, position),
-        lateral (select (select to_json(sound) from private.sound as sound where sound.id = page.id)) as looked_up (sound)
-      where sound is not null -- ids may name anything
+      select (select to_json(sound) from private.sound as sound where sound.id = page.id)
+      from unnest(page_ids) with ordinality as page (id, position)
       order by position
     ),
     'next_cursor', next_cursor
@@ -277,6 +278,11 @@ begin
   delete from private.popular_orders
     where ordered_at not in (select ordered_at from private.popular_orders order by ordered_at desc limit 3);
 end
+$$;
+
+create or replace function private.near_spellings(word text) returns text[]
+language sql immutable parallel safe set search_path = '' as $$
+  select word || array(select overlay(word placing '' from place for 1) from generate_series(1, char_length(word)) as place)
 $$;
 
 create or replace function private.note_catalogue_change() returns trigger
@@ -344,6 +350,24 @@ language sql stable set search_path = '' as $$
   )
 $$;
 
+create or replace function private.position_in_order(query private.sound_query, out key text, out moment timestamptz, out popular_at timestamptz)
+language plpgsql stable set search_path = '' as $$
+declare
+  given jsonb;
+begin
+  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  key := given ->> 1;
+  moment := given ->> 2;
+  popular_at := given ->> 3;
+  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0)) is not true then
+    raise data_exception;
+  end if;
+exception
+  when data_exception then
+    raise exception 'This is no cursor of this order.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+end
+$$;
+
 create or replace function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
 declare
@@ -351,16 +375,18 @@ declare
   filters text := private.sound_conditions(query) || case when query.category is null then '' else format(
     ' and category = any (%L)', private.category_family(query.category, coalesce(query.include_children, false))
   ) end;
-  list_order constant text := 'order by list_rank desc, created_at desc limit ';
+  list_order constant text := 'order by list_rank desc, created_at desc';
   wanted tsquery[];
-  ahead_ids uuid[];
-  ahead_ranks integer[];
+  looked_at integer;
+  seen_ids uuid[];
+  seen_ranks integer[];
   found_ids uuid[];
   more_ids uuid[];
   missing integer;
 begin
   select array[string_agg(in_title, '&'), string_agg(in_labels, '&'), string_agg(anywhere, '&')]::tsquery[] into wanted
-    from unnest(private.search_words(query.q)) as word cross join lateral private.search_term(word, typed like '%' || word) as term;
+    from unnest((private.search_words(query.q))[:6]) as word
+      cross join lateral private.search_term(word, typed like '%' || word) as term;
   if wanted[1] is null then
     return '{}'; -- not a single word
   end if;
@@ -368,26 +394,34 @@ begin
     'select array(select id from public.sounds where %s and search_title >= %L and search_title < %L order by search_title, created_at limit %s)',
     filters, typed, typed || chr(1114111), query.limit
   ) into found_ids;
+  for attempt in 1..2
+  loop
+    execute format(
+      'select count(*), coalesce(array_agg(id %1$s) filter (where rank > 0), ''{}''), array_agg(rank %1$s) filter (where rank > 0)
+      from (
+        select id, list_rank, created_at, case when not (%5$s and search_vector @@ %4$L) then 0
+          when search_vector @@ %2$L then 1 when search_vector @@ %3$L then 2 else 3 end as rank
+        from public.sounds where is_active %6$s limit 2000
+      ) as seen',
+      list_order, wanted[1], wanted[2], wanted[3], filters,
+      case attempt when 1 then list_order else format('and %s and search_vector @@ %L', filters, wanted[3]) end
+    ) into looked_at, seen_ids, seen_ranks;
+    exit when looked_at < 2000 or attempt = 1 and cardinality(seen_ids) > 20;
+    seen_ids := '{}';
+  end loop;
   for rank in 1..3
   loop
     missing := query.limit - cardinality(found_ids);
     exit when missing = 0;
-    if rank = 1 then
-      execute format(
-        'select array_agg(id), array_agg(case when search_vector @@ %L then 1 when search_vector @@ %L then 2 else 3 end)
-        from (select id, search_vector from public.sounds where %s %s 2000) as ahead where search_vector @@ %L',
-        wanted[1], wanted[2], filters, list_order, wanted[3]
-      ) into ahead_ids, ahead_ranks;
-    end if;
     more_ids := array(
-      select id from unnest(ahead_ids, ahead_ranks) with ordinality as ahead (id, ahead_rank, position)
-      where ahead_rank <= rank and id <> all (found_ids) order by position limit missing
+      select id from unnest(seen_ids, seen_ranks) with ordinality as seen (id, seen_rank, position)
+      where seen_rank <= rank and id <> all (found_ids) order by position limit missing
     );
-    if cardinality(more_ids) < missing then
+    if cardinality(more_ids) < missing and looked_at = 2000 then
       execute format(
         'with found as materialized (
           select id, list_rank, created_at from public.sounds where %s and search_vector @@ %L and id <> all (%L)
-        ) select array(select id from found %s %s)',
+        ) select array(select id from found %s limit %s)',
         filters, wanted[rank], found_ids, list_order, missing
       ) into more_ids;
     end if;
@@ -487,8 +521,8 @@ declare
     private.category_family(query.category, coalesce(query.include_children, false)) end;
   key text := 'list_rank';
   direction text := 'desc';
-  after_key text := query.cursor ->> 1;
-  after_time timestamptz := query.cursor ->> 2;
+  after_key text;
+  after_time timestamptz;
   popular_at timestamptz;
   conditions text := private.sound_conditions(query);
   order_and_limit text;
@@ -496,18 +530,21 @@ declare
   keys text[];
   times timestamptz[];
 begin
+  if query.cursor is not null and query.sort is null then
+    select rank, moment into after_key, after_time from private.list_position((query.cursor #>> '{}')::timestamptz);
+  elsif query.cursor is not null then
+    select position.* into after_key, after_time, popular_at from private.position_in_order(query) as position;
+  end if;
   if query.sort = 'newest' then
     key := 'created_at';
   elsif query.sort = 'title' then
     key := 'search_title';
     direction := 'asc';
   elsif query.sort = 'popular' then
-    popular_at := private.popular_order((query.cursor ->> 3)::timestamptz);
+    popular_at := private.popular_order(popular_at);
     source := 'public.sounds join private.popularity using (created_at)';
     conditions := conditions || format(' and ordered_at = %L', popular_at);
     key := 'plays';
-  elsif query.cursor is not null then
-    select rank, moment into after_key, after_time from private.list_position((query.cursor #>> '{}')::timestamptz);
   end if;
   if query.cursor is not null then
     conditions := conditions || format(
@@ -533,29 +570,40 @@ begin
     ids := ids[:query.limit];
     next_cursor := case
       when key = 'list_rank' then to_json(to_char(times[query.limit] at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      else json_build_array(query.sort, keys[query.limit], times[query.limit], popular_at)
+      else to_json(encode(convert_to(jsonb_build_array(query.sort, keys[query.limit], times[query.limit], popular_at)::text, 'UTF8'), 'hex'))
     end;
   end if;
 end
 $$;
 
 create or replace function private.spellings(typed text) returns text[]
-language sql stable set search_path = '' set enable_seqscan = off as $$
-  select case
-    when char_length(typed) < 4 or exists (select from private.known_words where starts_with(word, typed)) then array[typed]
-    else typed || array(
-      select word from private.known_words
-      where char_length(word) between char_length(typed) - 1 and char_length(typed) + 1
-        and extensions.levenshtein_less_equal(word, typed, 1) <= 1
-      union
-      select word from private.known_words
-      where word in (
-        select overlay(typed placing reverse(substr(typed, place, 2)) from place for 2)
-        from generate_series(1, char_length(typed) - 1) as place
-      )
-      limit 10
+language plpgsql stable set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
+declare
+  term constant tsquery := quote_literal(typed) || ':*';
+begin
+  if char_length(typed) < 4
+    or exists (select from public.categories where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ term)
+    or exists (
+      select from (
+        select search_vector from public.sounds where is_active order by list_rank desc, created_at desc limit 200
+      ) as first where search_vector @@ term
     )
-  end
+    or exists (select from public.sounds where is_active and search_vector @@ term)
+  then
+    return array[typed];
+  end if;
+  return typed || array(
+    select word from private.known_words
+    where private.near_spellings(word) && private.near_spellings(typed) and extensions.levenshtein_less_equal(word, typed, 1) <= 1
+    union
+    select word from private.known_words
+    where word in (
+      select overlay(typed placing reverse(substr(typed, place, 2)) from place for 2)
+      from generate_series(1, char_length(typed) - 1) as place
+    )
+    limit 10
+  );
+end
 $$;
 
 create or replace function private.stored_file(bucket text, path text) returns json
@@ -736,8 +784,6 @@ create view private.copied_sound with (security_invoker = true) as
     private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version
   from private.sound as sound join public.sounds as stored using (id);
 
-create index known_words_by_length on private.known_words (char_length(word));
-
 create index popularity_order on private.popularity (ordered_at, plays, created_at);
 
 create index sounds_audio_path on public.sounds (audio_path);
@@ -810,7 +856,11 @@ comment on function "private"."list_position"(timestamp with time zone) is 'Wher
 
 comment on function "private"."make_popular_order"() is 'Puts all sounds in order by their plays; the last three orders stay.';
 
+comment on function "private"."near_spellings"(text) is 'A word, and it without each of its letters: two words have one of these in common if a letter is missing, added or changed.';
+
 comment on function "private"."popular_order"(timestamp with time zone) is 'The order that a cursor is of, or the last one.';
+
+comment on function "private"."position_in_order"(private.sound_query) is 'Reads a cursor that private.sounds_in_order has written.';
 
 comment on function "private"."search_sounds"(private.sound_query) is 'The ids of the active sounds that q finds, the best first.';
 
@@ -826,7 +876,7 @@ comment on function "private"."sound_query"(jsonb) is 'Reads the query parameter
 
 comment on function "private"."sounds_in_order"(private.sound_query) is 'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
 
-comment on function "private"."spellings"(text) is 'A word, and if no known one begins so, the known words that it is one typo away from.';
+comment on function "private"."spellings"(text) is 'A word, and if none begins so, the known words that it is one typo away from; not where it has less than four letters.';
 
 comment on function "private"."stored_file"(text, text) is 'A file as it is now; its version changes with its content. Null where there is none.';
 
@@ -894,6 +944,10 @@ revoke all on function "private"."make_popular_order"() from public;
 
 grant execute on function "private"."make_popular_order"() to "postgres";
 
+revoke all on function "private"."near_spellings"(text) from public;
+
+grant execute on function "private"."near_spellings"(text) to "postgres";
+
 revoke all on function "private"."note_catalogue_change"() from public;
 
 grant execute on function "private"."note_catalogue_change"() to "postgres";
@@ -913,6 +967,10 @@ grant execute on function "private"."note_sections_change"() to "postgres";
 revoke all on function "private"."popular_order"(timestamp with time zone) from public;
 
 grant execute on function "private"."popular_order"(timestamp with time zone) to "postgres";
+
+revoke all on function "private"."position_in_order"(private.sound_query) from public;
+
+grant execute on function "private"."position_in_order"(private.sound_query) to "postgres";
 
 revoke all on function "private"."search_sounds"(private.sound_query) from public;
 
@@ -1005,6 +1063,8 @@ alter table "public"."sounds"
     stored not null;
 
 comment on column "public"."sounds"."search_vector" is 'Calculated from title, category, tags and description, for the search; there is nothing to enter.';
+
+create index known_words_by_spelling on private.known_words using gin (private.near_spellings(word));
 
 create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
 

@@ -161,10 +161,8 @@ export const soundEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body }) => {
-      const wanted = JSON.stringify(body);
-      const stored = (await context.data.service.call(caller, 'list_sound_files', {
-        wanted,
-      })) as StoredFiles[];
+      const wanted = { wanted: JSON.stringify(body) };
+      const stored = (await context.data.service.call(caller, 'list_sound_files', wanted)) as StoredFiles[];
       const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
       const sign = async (bucket: string, kind: 'audio' | 'cover') => {
         const paths = stored.flatMap((sound) => sound[kind]?.path ?? []);

@@ -13,7 +13,10 @@ const LONGEST = [
   'account-secrecy.slow',
   'supabase-outage.slow',
   'query-plans.slow',
-  'two-hundred.slow',
+  'changes.slow',
+  'browsers.slow',
+  'accessible.slow',
+  'empty.slow',
   'token-memory.slow',
   'image.slow',
 ];

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { type Api, bearer } from '../support/api.ts';
-import { addCategory, addSounds } from '../support/catalogue.ts';
+import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
 import { type Session, type Sql, test } from '../support/test.ts';
 
 /** Titles of what is found, in its order, among the sounds of one category, so that those of other tests are left out. */
@@ -118,6 +118,15 @@ describe('GET /sounds?q=', () => {
     const one = await addCatalogue(sql);
     expect(await find(api, user, 'o', { ...one, featured: true })).toEqual(['Ocean']);
     expect(await find(api, user, 'o', { ...one, featured: true, tag: 'rain' })).toEqual([]);
+  });
+
+  test('does not find under a filter what has no category or duration', async ({ api, sql, user }) => {
+    const one = await addCatalogue(sql);
+    const title = `Loose${one.category.slice(-6)}`;
+    await addSound(sql, { title });
+    expect(await find(api, user, title)).toEqual([title]);
+    expect(await find(api, user, title, one)).toEqual([]);
+    expect(await find(api, user, title, { min_duration: 1 })).toEqual([]);
   });
 
   test('takes any text: signs find nothing, a blank one is ignored, and what SQL or a search would read is text', async ({

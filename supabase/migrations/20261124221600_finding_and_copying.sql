@@ -399,7 +399,7 @@ begin
     execute format(
       'select count(*), coalesce(array_agg(id %1$s) filter (where rank > 0), ''{}''), array_agg(rank %1$s) filter (where rank > 0)
       from (
-        select id, list_rank, created_at, case when not (%5$s and search_vector @@ %4$L) then 0
+        select id, list_rank, created_at, case when (%5$s and search_vector @@ %4$L) is not true then 0
           when search_vector @@ %2$L then 1 when search_vector @@ %3$L then 2 else 3 end as rank
         from public.sounds where is_active %6$s limit 2000
       ) as seen',

@@ -107,7 +107,7 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
 }
 
 /**
- * Keeps a user's row and id, and nothing that tells who it was: what was unique becomes a hash.
+ * Keeps a user's row and id, and nothing that tells who it was: addresses become hashes, also where there was none.
  * @returns whether there is such a user
  */
 function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
@@ -115,8 +115,9 @@ function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
     const [user] = await transaction`select deleted_at from auth.users where id::text = ${id} for update`;
     if (user === undefined || user['deleted_at'] !== null) return user !== undefined;
     await transaction`
-      update auth.users set email = md5(id || email), encrypted_password = null,
-        confirmation_token = '', recovery_token = '', deleted_at = now() where id = ${id}`;
+      update auth.users set email = md5(id || email), email_change = md5(id::text), phone_change = left(md5(id::text), 15),
+        phone = left(md5(id::text), 15), encrypted_password = null, confirmation_token = '', recovery_token = '', deleted_at = now()
+        where id = ${id}`;
     // Auth does this in several statements, too; triggers see each of them.
     await transaction`update auth.users set raw_user_meta_data = '{}' where id = ${id}`;
     await transaction`update auth.users set raw_app_meta_data = '{}' where id = ${id}`;

@@ -10,7 +10,14 @@ import { createFavorites, type Favorites } from './favorites.ts';
 import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
 import { createPlays, type Plays } from './plays.ts';
-import type { Schema } from './schema.ts';
+import type {
+  AccountExport,
+  Category,
+  Customer,
+  CustomerChanges,
+  HomeSection,
+  Profile,
+} from './resources.ts';
 import type { Wait } from './send.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
 import { indexedDbStore, type Store } from './store.ts';
@@ -26,27 +33,17 @@ export type { Favorite, Favorites } from './favorites.ts';
 export type { History, HistoryEntry } from './history.ts';
 export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';
+export type {
+  AccountExport,
+  Category,
+  Customer,
+  CustomerChanges,
+  HomeSection,
+  Profile,
+} from './resources.ts';
 export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';
-
-/** Everything that the service keeps of a user. */
-export interface AccountExport extends Schema<'AccountExport'> {}
-
-/** A category with those under it. */
-export interface Category extends Schema<'Category'> {}
-
-/** The record of the user. */
-export interface Customer extends Schema<'Customer'> {}
-
-/** A section of the home page with its sounds. */
-export interface HomeSection extends Schema<'HomeSection'> {}
-
-/** Who the service says is signed in. */
-export interface Profile extends Schema<'Profile'> {}
-
-/** What is to change in the record of the user. */
-export interface CustomerChanges extends Schema<'UpdateCustomerRequest'> {}
 
 /** Where the service is, and what the client keeps and tells. */
 export interface Options {

@@ -1,7 +1,7 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
-import type { Category, HomeSection } from './index.ts';
+import type { Category, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
 import { readItem, type Store } from './store.ts';
 

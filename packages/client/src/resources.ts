@@ -1,0 +1,19 @@
+import type { Schema } from './schema.ts';
+
+/** Everything that the service stores about the user. */
+export interface AccountExport extends Schema<'AccountExport'> {}
+
+/** A category with its sub-intentions. */
+export interface Category extends Schema<'Category'> {}
+
+/** The customer record of the user. */
+export interface Customer extends Schema<'Customer'> {}
+
+/** A section of the home page with its sounds. */
+export interface HomeSection extends Schema<'HomeSection'> {}
+
+/** The user as the service knows them. */
+export interface Profile extends Schema<'Profile'> {}
+
+/** Fields of the customer record to change. */
+export interface CustomerChanges extends Schema<'UpdateCustomerRequest'> {}

@@ -1,7 +1,7 @@
 import { SoundsError } from 'sounds-client';
 import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
-import { sounds } from './sounds.ts';
+import { api } from './sounds.ts';
 
 const email: Field = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' };
 const code: Field = { name: 'code', label: 'Code', inputMode: 'numeric', autocomplete: 'one-time-code' };
@@ -19,18 +19,18 @@ function next(title: string, ...content: Node[]) {
 }
 
 export async function signIn() {
-  const { sign_up } = await sounds.config();
+  const { sign_up } = await api.config();
   const listen = async () => {
-    await sounds.auth.signIn({ email: 'demo@example.com', password: 'demo-password' });
-    const { data } = await sounds.sounds.page({ limit: 20 });
+    await api.auth.signIn({ email: 'demo@example.com', password: 'demo-password' });
+    const { data } = await api.sounds.page({ limit: 20 });
     if (data[0]) await play(data[0], data);
   };
   const enter = form([email, password], 'Sign in', async ({ email = '', password = '' }) => {
     try {
-      await sounds.auth.signIn({ email, password });
+      await api.auth.signIn({ email, password });
     } catch (error) {
       if (!(error instanceof SoundsError) || error.reason !== 'email_not_confirmed') throw error;
-      await sounds.auth.resend({ email });
+      await api.auth.resend({ email });
       confirm({ email, password });
     }
   });
@@ -47,7 +47,7 @@ export function signUp() {
   const name: Field = { name: 'fullName', label: 'Name', autocomplete: 'name' };
   const create = async ({ fullName = '', email = '', password = '' }) => {
     const account = { fullName, email, password };
-    const { needsEmailConfirmation } = await sounds.auth.signUp(account);
+    const { needsEmailConfirmation } = await api.auth.signUp(account);
     if (needsEmailConfirmation) confirm(account);
   };
   return [form([name, email, newPassword], 'Create the account', create)];
@@ -55,8 +55,8 @@ export function signUp() {
 
 /** Asks for the code of a sign-up; what was chosen stays in memory until then, and is sent with it. */
 function confirm(account: { email: string; password: string; fullName?: string }) {
-  const verify = ({ code = '' }) => sounds.auth.verify({ type: 'signup', code, ...account });
-  const again = button('Send again', () => sounds.auth.resend(account));
+  const verify = ({ code = '' }) => api.auth.verify({ type: 'signup', code, ...account });
+  const again = button('Send again', () => api.auth.resend(account));
   next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
 }
 
@@ -65,11 +65,11 @@ const sentTo = (email: string) => el('p', {}, `If there is an account for ${emai
 
 export function forgot() {
   const ask = async ({ email = '' }) => {
-    const send = () => sounds.auth.recover({ email });
+    const send = () => api.auth.recover({ email });
     await send();
     const verify = async ({ code = '' }) => {
-      await sounds.auth.verify({ type: 'recovery', email, code });
-      const set = ({ password = '' }) => sounds.auth.setPassword({ password });
+      await api.auth.verify({ type: 'recovery', email, code });
+      const set = ({ password = '' }) => api.auth.setPassword({ password });
       next('New password', form([newPassword], 'Set the password', set));
     };
     next('Enter the code', sentTo(email), form([code], 'Continue', verify), button('Send again', send));
@@ -78,20 +78,20 @@ export function forgot() {
 }
 
 export async function account() {
-  const { email, full_name } = await sounds.me();
+  const { email, full_name } = await api.me();
   const current: Field = { ...password, name: 'currentPassword', label: 'Current password' };
   const change = async ({ currentPassword = '', password = '' }) => {
-    await sounds.auth.setPassword({ password, currentPassword });
+    await api.auth.setPassword({ password, currentPassword });
     notify('The password is changed. Other devices are signed out.');
   };
   const download = async () => {
-    const file = new Blob([JSON.stringify(await sounds.export(), null, 2)], { type: 'application/json' });
+    const file = new Blob([JSON.stringify(await api.export(), null, 2)], { type: 'application/json' });
     el('a', { href: URL.createObjectURL(file), download: 'sounds-account.json' }).click();
     notify('The file is among your downloads.');
   };
   return [
     el('p', {}, [full_name, email].filter(Boolean).join(', ')),
-    button('Sign out', () => sounds.auth.signOut()),
+    button('Sign out', () => api.auth.signOut()),
     el('h2', {}, 'Your data'),
     button('Download everything that is kept of you', download),
     el('h2', {}, 'Change the password'),
@@ -103,10 +103,10 @@ export async function account() {
 
 /** A screen of its own: nobody comes here by pressing Enter in another form. */
 export async function deletion() {
-  const { email } = await sounds.me();
+  const { email } = await api.me();
   const remove = async ({ password = '' }) => {
-    await sounds.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
-    await sounds.auth.deleteAccount();
+    await api.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
+    await api.auth.deleteAccount();
   };
   return [
     el('p', {}, `The account ${email}, your name, your favorites and your history are deleted for good.`),

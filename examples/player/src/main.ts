@@ -2,7 +2,7 @@ import { account, deletion, forgot, signIn, signUp } from './account.ts';
 import { el, entitle, fill, find, notify, texts } from './dom.ts';
 import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened } from './screens.ts';
-import { sounds } from './sounds.ts';
+import { api } from './sounds.ts';
 import './bar.ts';
 import './media-session.ts';
 
@@ -26,7 +26,7 @@ const main = find('main');
 
 async function show() {
   const path = location.hash.split('?')[0] || '#/';
-  const isSignedIn = (await sounds.auth.user()) !== null;
+  const isSignedIn = (await api.auth.user()) !== null;
   const screens = isSignedIn ? forUsers : forGuests;
   const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
   find('nav').hidden = !isSignedIn;

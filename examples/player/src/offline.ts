@@ -1,11 +1,11 @@
-import { sounds } from './sounds.ts';
+import { api } from './sounds.ts';
 
 let syncedAt: Date | null = null;
 
 /** What fails is made up for the next time. */
 const sync = async () => {
-  if ((await sounds.auth.user()) !== null) await sounds.offline.sync().catch(() => {});
-  syncedAt = await sounds.offline.syncedAt();
+  if ((await api.auth.user()) !== null) await api.offline.sync().catch(() => {});
+  syncedAt = await api.offline.syncedAt();
 };
 addEventListener('online', sync);
 addEventListener('session', ({ detail: { type } }) => void (type === 'signedIn' && sync()));

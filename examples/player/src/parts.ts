@@ -1,12 +1,12 @@
 import { button, el, fill } from './dom.ts';
 import { now, play } from './player.ts';
-import { favorites, type Preview, setFavorite, sounds } from './sounds.ts';
+import { api, favorites, type Preview, setFavorite } from './sounds.ts';
 
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
 export const coverOf = (sound: Preview) =>
-  sounds.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+  api.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 export const categoryOf = ({ category }: Preview) => category?.replaceAll('-', ' ') ?? '';
 

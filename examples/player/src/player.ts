@@ -1,6 +1,6 @@
 import { attachAudio, SoundsError } from 'sounds-client';
 import { textOf } from './dom.ts';
-import { type Preview, sounds } from './sounds.ts';
+import { api, type Preview } from './sounds.ts';
 
 /**
  * idle → loading → playing ⇄ paused, loading and playing ⇄ stalled, and failed from anywhere but idle. A click on another sound
@@ -47,7 +47,7 @@ async function start(wanted: Preview, from: readonly Preview[]) {
   const { signal } = opening;
   enter('loading');
   try {
-    const audio = await sounds.sounds.audio(wanted.id, { signal });
+    const audio = await api.sounds.audio(wanted.id, { signal });
     signal.throwIfAborted();
     if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
     detach = attachAudio(element, audio, () => enter('failed', 'This sound cannot be played now.'));
@@ -106,7 +106,7 @@ element.onplay = () => state === 'paused' && enter('loading');
 element.onplaying = () => {
   enter('playing');
   channel.postMessage('playing');
-  if (!isCounted && sound) void sounds.plays.record(sound.id);
+  if (!isCounted && sound) void api.plays.record(sound.id);
   isCounted = true;
 };
 element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');

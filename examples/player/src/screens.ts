@@ -2,12 +2,12 @@ import type { OfflineFilters } from 'sounds-client';
 import { button, el } from './dom.ts';
 import { copyInUse } from './offline.ts';
 import { endlessList, item } from './parts.ts';
-import { loadFavorites, sounds } from './sounds.ts';
+import { api, loadFavorites } from './sounds.ts';
 
 export async function home() {
   const [sections] = copyInUse()
-    ? [await sounds.offline.home()]
-    : await Promise.all([sounds.home(), loadFavorites()]);
+    ? [await api.offline.home()]
+    : await Promise.all([api.home(), loadFavorites()]);
   const show = ({ title, sounds }: (typeof sections)[number]) =>
     el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
   const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
@@ -16,16 +16,16 @@ export async function home() {
 
 /** What of the copy is in a category and found by a search. */
 async function* inCopy(search: string, filters: OfflineFilters) {
-  const listed = await sounds.offline.list(filters);
+  const listed = await api.offline.list(filters);
   if (!search.trim()) return yield* listed;
   const ids = new Set(listed.map(({ id }) => id));
-  yield* (await sounds.offline.search(search)).filter(({ id }) => ids.has(id));
+  yield* (await api.offline.search(search)).filter(({ id }) => ids.has(id));
 }
 
 export async function browse() {
   const [categories] = copyInUse()
-    ? [await sounds.offline.categories()]
-    : await Promise.all([sounds.categories(), loadFavorites()]);
+    ? [await api.offline.categories()]
+    : await Promise.all([api.categories(), loadFavorites()]);
   const options = categories.flatMap(({ slug, name, children }) => [
     new Option(name, slug),
     ...children.map((child) => new Option(`– ${child.name}`, child.slug)),
@@ -47,7 +47,7 @@ export async function browse() {
     const open = () =>
       copyInUse()
         ? inCopy(search.value, filters)
-        : sounds.sounds.list({ limit: 20, search: search.value, ...filters }, { signal });
+        : api.sounds.list({ limit: 20, search: search.value, ...filters }, { signal });
     results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
   };
   const change = () => {
@@ -74,12 +74,12 @@ export async function favoriteSounds() {
 export async function listened() {
   await loadFavorites();
   async function* open() {
-    for await (const { sounds: sound } of sounds.history.list()) if (sound) yield sound; // a hidden one is null
+    for await (const { sounds: sound } of api.history.list()) if (sound) yield sound; // a hidden one is null
   }
   const entry: typeof item = (sound, index, all) => {
     const row = item(sound, index, all);
     const remove = async () => {
-      await sounds.history.remove(sound.id);
+      await api.history.remove(sound.id);
       const near = row.nextElementSibling ?? row.previousElementSibling;
       if (near === null) return empty();
       row.remove();
@@ -91,6 +91,6 @@ export async function listened() {
   };
   const list = el('div', {}, ...endlessList(open, entry, 'Nothing yet: what you listen to stands here.'));
   const empty = () => list.replaceChildren(el('p', {}, 'The history is empty.'));
-  const clear = () => sounds.history.clear().then(empty);
+  const clear = () => api.history.clear().then(empty);
   return [button('Clear the history', clear, { className: 'destructive' }), list];
 }

@@ -9,7 +9,7 @@ declare global {
 }
 
 // The server of this page passes /api on to the service.
-export const sounds = createSounds({
+export const api = createSounds({
   url: `${location.origin}/api/v1`,
   store: localStorage,
   onSession: (detail) => dispatchEvent(new CustomEvent('session', { detail })),
@@ -32,11 +32,11 @@ function mark(id: string, isFavorite: boolean) {
 export async function setFavorite(id: string, isFavorite: boolean) {
   mark(id, isFavorite);
   channel.postMessage([id, isFavorite]);
-  await (isFavorite ? sounds.favorites.add(id) : sounds.favorites.remove(id));
+  await (isFavorite ? api.favorites.add(id) : api.favorites.remove(id));
 }
 
 export async function loadFavorites() {
-  const list = await sounds.favorites.list();
+  const list = await api.favorites.list();
   favorites.clear();
   for (const { sound_id } of list) favorites.add(sound_id);
   dispatchEvent(new Event('favorites'));

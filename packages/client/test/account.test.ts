@@ -19,21 +19,21 @@ describe('an account', () => {
     skip(!mailUrl, needsMail);
     const device = await startDevice(gateway.url);
     const { email, user } = await device.signUp();
-    await device.sounds.auth.signOut();
+    await device.api.auth.signOut();
     device.events.length = 0;
-    await device.sounds.auth.recover({ email });
+    await device.api.auth.recover({ email });
     const code = await codeSentTo(mailUrl, email);
-    expect(await device.sounds.auth.verify({ type: 'recovery', email, code })).toEqual(user);
-    expect(await device.sounds.auth.user()).toBeNull();
-    await expect(device.sounds.auth.setPassword({ password: 'short' })).rejects.toMatchObject({
+    expect(await device.api.auth.verify({ type: 'recovery', email, code })).toEqual(user);
+    expect(await device.api.auth.user()).toBeNull();
+    await expect(device.api.auth.setPassword({ password: 'short' })).rejects.toMatchObject({
       status: 400,
     });
     expect(device.events).toEqual([]);
-    await device.sounds.auth.setPassword({ password: 'a new password' });
-    expect(await device.sounds.auth.user()).toEqual(user);
+    await device.api.auth.setPassword({ password: 'a new password' });
+    expect(await device.api.auth.user()).toEqual(user);
     expect(device.events).toEqual([{ type: 'signedIn', user }]);
-    await device.sounds.auth.signOut();
-    await device.sounds.auth.signIn({ email, password: 'a new password' });
+    await device.api.auth.signOut();
+    await device.api.auth.signIn({ email, password: 'a new password' });
   });
 
   test('changes its password while it is signed in, however long ago that was', async ({ gateway, sql }) => {
@@ -42,28 +42,28 @@ describe('an account', () => {
     await ageSignIn(sql, user.id);
     device.change({ expires_at: 0 }); // a refresh is no sign-in
     const change = { password: 'a new password', currentPassword: password };
-    await expect(device.sounds.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
+    await expect(device.api.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
       reason: 'recent_sign_in_required',
     });
     await expect(
-      device.sounds.auth.setPassword({ ...change, currentPassword: 'a guess' }),
+      device.api.auth.setPassword({ ...change, currentPassword: 'a guess' }),
     ).rejects.toMatchObject({ reason: 'invalid_credentials' });
-    await device.sounds.auth.setPassword(change);
+    await device.api.auth.setPassword(change);
     expect(device.events.every(({ type }) => type === 'refreshed')).toBe(true);
-    expect(await device.sounds.me()).toMatchObject({ id: user.id });
+    expect(await device.api.me()).toMatchObject({ id: user.id });
     const other = await startDevice(gateway.url);
-    await expect(other.sounds.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
-    await other.sounds.auth.signIn({ email, password: 'a new password' });
+    await expect(other.api.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
+    await other.api.auth.signIn({ email, password: 'a new password' });
   });
 
   test('changes its password although the answer to that was lost', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     device.network.after = faultsOf('POST /auth/password', 'cut');
-    await device.sounds.auth.setPassword({ password: 'a new password' });
-    await device.sounds.auth.signOut();
-    await device.sounds.auth.signIn({ email, password: 'a new password' });
-    await expect(device.sounds.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
+    await device.api.auth.setPassword({ password: 'a new password' });
+    await device.api.auth.signOut();
+    await device.api.auth.signIn({ email, password: 'a new password' });
+    await expect(device.api.auth.setPassword({ password: 'a new password' })).rejects.toMatchObject({
       reason: 'same_password',
     });
   });
@@ -74,17 +74,17 @@ describe('an account', () => {
     device.network.before = () => 'cut';
     await (await device.again(withoutRepeats)).favorites.add(crypto.randomUUID());
     device.network.before = () => undefined;
-    await device.sounds.auth.deleteAccount();
+    await device.api.auth.deleteAccount();
     expect(device.events).toEqual([{ type: 'signedOut', user, reason: 'deleted' }]);
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
-    await expect(device.sounds.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
+    await expect(device.api.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
   });
 
   test('is deleted although the answer to that was lost', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     device.network.after = faultsOf('DELETE /me', 'cut');
-    await device.sounds.auth.deleteAccount();
+    await device.api.auth.deleteAccount();
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
   });
 
@@ -92,16 +92,16 @@ describe('an account', () => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     device.change({ access_token: 'none of the service', refresh_token: 'nor this' });
-    await expect(device.sounds.auth.deleteAccount()).rejects.toMatchObject({ status: 401 });
-    await device.sounds.auth.signIn({ email, password });
+    await expect(device.api.auth.deleteAccount()).rejects.toMatchObject({ status: 401 });
+    await device.api.auth.signIn({ email, password });
   });
 
   test.runIf(embedded)('signs in with an ID token and its nonce', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const [email, nonce] = [newEmail(), 'a random value'];
     const idToken = await makeIdToken({ provider: 'google', email, nonce });
-    expect(await device.sounds.auth.signInWithIdToken({ idToken, nonce })).toMatchObject({ email });
-    expect(await device.sounds.me()).toMatchObject({ email });
+    expect(await device.api.auth.signInWithIdToken({ idToken, nonce })).toMatchObject({ email });
+    expect(await device.api.me()).toMatchObject({ email });
   });
 });
 
@@ -111,15 +111,15 @@ describe('an account whose address must be confirmed', () => {
   confirming('is signed in with a mailed code, and has the password given with it', async ({ project }) => {
     const device = await startDevice(project.gatewayUrl);
     const email = newEmail();
-    const { needsEmailConfirmation } = await device.sounds.auth.signUp({ email, password });
+    const { needsEmailConfirmation } = await device.api.auth.signUp({ email, password });
     expect(needsEmailConfirmation).toBe(true);
-    expect(await device.sounds.auth.user()).toBeNull();
-    await device.sounds.auth.resend({ email });
+    expect(await device.api.auth.user()).toBeNull();
+    await device.api.auth.resend({ email });
     const code = await codeSentTo(project.mailUrl, email);
     const account = { email, password: 'the password of the owner' };
-    await device.sounds.auth.verify({ type: 'signup', code, fullName: 'Ada', ...account });
-    expect(await device.sounds.me()).toMatchObject({ email, full_name: 'Ada' });
-    await device.sounds.auth.signOut();
-    await device.sounds.auth.signIn(account);
+    await device.api.auth.verify({ type: 'signup', code, fullName: 'Ada', ...account });
+    expect(await device.api.me()).toMatchObject({ email, full_name: 'Ada' });
+    await device.api.auth.signOut();
+    await device.api.auth.signIn(account);
   });
 });

@@ -9,7 +9,7 @@ test('two tabs of a browser share one session, one refresh, and the end of it', 
   const start = `(async () => {
     const { createSounds } = await import('/client.js');
     globalThis.events = [];
-    globalThis.sounds = createSounds({
+    globalThis.api = createSounds({
       url: '${gateway.url}', store: localStorage, onSession: ({ type, reason }) => events.push(reason ?? type),
     });
   })()`;
@@ -26,15 +26,15 @@ test('two tabs of a browser share one session, one refresh, and the end of it', 
           refreshes.push(request.url());
       });
     }
-    await page.evaluate(`sounds.auth.signUp(${JSON.stringify({ email: newEmail(), password })})`);
+    await page.evaluate(`api.auth.signUp(${JSON.stringify({ email: newEmail(), password })})`);
     await expect.poll(() => other.evaluate('events')).toEqual(['signedIn']);
     await page.evaluate(`
       localStorage['sounds.session'] = JSON.stringify({ ...JSON.parse(localStorage['sounds.session']), access_token: 'dead' })`);
-    const calls = 'Promise.all([1, 2, 3].map(() => sounds.me())).then(([me]) => me.id)';
+    const calls = 'Promise.all([1, 2, 3].map(() => api.me())).then(([me]) => me.id)';
     const [mine, theirs] = await Promise.all([page.evaluate(calls), other.evaluate(calls)]);
     expect(mine).toBe(theirs);
     expect(refreshes).toHaveLength(1);
-    await page.evaluate('sounds.auth.signOut()');
+    await page.evaluate('api.auth.signOut()');
     await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
   });
 });
@@ -45,8 +45,8 @@ test('a page whose origin the service does not allow is told so', async ({ skip,
   await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
     const message = await page.evaluate(`(async () => {
       const { createSounds } = await import('/client.js');
-      const sounds = createSounds({ url: '${gateway.url}', store: localStorage, timeLimitMs: 900 });
-      return sounds.categories().catch(({ code, message }) => code + ': ' + message);
+      const api = createSounds({ url: '${gateway.url}', store: localStorage, timeLimitMs: 900 });
+      return api.categories().catch(({ code, message }) => code + ': ' + message);
     })()`);
     expect(message).toMatch(/^no_answer: .*CORS_ORIGINS/);
     expect(message).toContain(origin);
@@ -62,10 +62,10 @@ test('a call without a network says that it waits for one, and is sent as soon a
     await page.evaluate(`(async () => {
       const { createSounds } = await import('/client.js');
       globalThis.waits = [];
-      globalThis.sounds = createSounds({ url: '${gateway.url}', store: localStorage, onWait: (wait) => waits.push(wait) });
+      globalThis.api = createSounds({ url: '${gateway.url}', store: localStorage, onWait: (wait) => waits.push(wait) });
     })()`);
     await page.context().setOffline(true);
-    await page.evaluate('void (globalThis.answeredAt = sounds.categories().then(() => Date.now()))');
+    await page.evaluate('void (globalThis.answeredAt = api.categories().then(() => Date.now()))');
     const reasons = () => page.evaluate('waits.map(({ reason }) => reason)');
     await expect.poll(reasons).toEqual(['offline', 'offline']); // the second wait is of two seconds or more
     await page.context().setOffline(false);

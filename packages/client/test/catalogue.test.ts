@@ -16,19 +16,19 @@ describe('sounds', () => {
     await device.signUp();
     const read: string[] = [];
     const pages: number[] = [];
-    for await (const { id } of device.sounds.sounds.list({ category, limit: 2 })) {
+    for await (const { id } of device.api.sounds.list({ category, limit: 2 })) {
       read.push(id);
       pages.push(device.sent.length);
     }
     expect(read.toSorted()).toEqual(ids.toSorted());
     expect(pages).toEqual([1, 1, 2, 2, 3]);
 
-    const first = await device.sounds.sounds.page({ category, limit: 3 });
+    const first = await device.api.sounds.page({ category, limit: 3 });
     const cursor = first.next_cursor ?? '';
-    const second = await device.sounds.sounds.page({ category, limit: 3, cursor });
+    const second = await device.api.sounds.page({ category, limit: 3, cursor });
     expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(read);
     expect(second.next_cursor).toBeNull();
-    const rest = await Array.fromAsync(device.sounds.sounds.list({ category, cursor }));
+    const rest = await Array.fromAsync(device.api.sounds.list({ category, cursor }));
     expect(rest).toEqual(second.data);
   });
 
@@ -38,7 +38,7 @@ describe('sounds', () => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const idsOf = async (filters: Filters) =>
-      (await device.sounds.sounds.page(filters)).data.map(({ id }) => id);
+      (await device.api.sounds.page(filters)).data.map(({ id }) => id);
     expect(await idsOf({ ids })).toEqual(ids);
     expect(await idsOf({ tag: ['deep', 'slow'] })).toContain(ids[1]);
   });
@@ -47,7 +47,7 @@ describe('sounds', () => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const error = { status: 404, code: 'not_found' };
-    await expect(device.sounds.sounds.get(crypto.randomUUID())).rejects.toMatchObject(error);
+    await expect(device.api.sounds.get(crypto.randomUUID())).rejects.toMatchObject(error);
   });
 });
 
@@ -59,7 +59,7 @@ describe('audio', () => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const silent = await addSound(sql);
-    const audio = await device.sounds.sounds.audio(silent);
+    const audio = await device.api.sounds.audio(silent);
     expect(audio.url).toBeNull();
     const seconds = (audio.expiresAt.getTime() - Date.now()) / 1000;
     expect(seconds).toBeLessThanOrEqual(300);
@@ -83,15 +83,15 @@ test('the files of a sound can be downloaded, and have the version that its entr
   const id = await addSound(sql);
   const path = await storeFile('audio', `client/${id}.wav`, 'audio/wav', 'RIFF');
   await sql`update public.sounds set audio_path = ${path} where id = ${id}`;
-  const files = await device.sounds.sounds.files([id, silent]);
+  const files = await device.api.sounds.files([id, silent]);
   expect(files).toMatchObject([
     { id, audio: { bytes: 4 }, cover: null },
     { id: silent, audio: null },
   ]);
   const audio = files[0]?.audio;
   expect(await (await fetch(audio?.url ?? '')).text()).toBe('RIFF');
-  await device.sounds.offline.sync();
-  expect(await device.sounds.offline.get(id)).toMatchObject({ audio_version: audio?.version });
+  await device.api.offline.sync();
+  expect(await device.api.offline.get(id)).toMatchObject({ audio_version: audio?.version });
 });
 
 describe('covers', () => {
@@ -106,12 +106,12 @@ describe('covers', () => {
     await addSounds(sql, [{ category, sort_order: 1 }]);
     const device = await startDevice(gateway.url);
     await device.signUp();
-    const { data } = await device.sounds.sounds.page({ category });
-    expect(data.map(device.sounds.coverUrl)).toEqual([address, null]);
-    await device.sounds.favorites.add(id);
-    await device.sounds.favorites.flush();
+    const { data } = await device.api.sounds.page({ category });
+    expect(data.map(device.api.coverUrl)).toEqual([address, null]);
+    await device.api.favorites.add(id);
+    await device.api.favorites.flush();
     const [favorite] = await (await device.again()).favorites.list();
-    expect(device.sounds.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
+    expect(device.api.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
 
     device.network.before = () => 'cut';
     const restarted = await device.again(withoutRepeats);
@@ -127,11 +127,11 @@ describe('covers', () => {
     await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
     const device = await startDevice(gateway.url);
     device.network.before = faultsOf('GET /config', errorAnswer(404, 'not_found')); // a service of before
-    await device.sounds.auth.signUp({ email: newEmail(), password });
-    const { data } = await device.sounds.sounds.page({ category });
-    expect(data.map(device.sounds.coverUrl)).toEqual([null]);
-    await device.sounds.sounds.page({ category });
-    expect(data.map(device.sounds.coverUrl)).toEqual([expect.stringContaining('covers/bowls/c4.jpg')]);
+    await device.api.auth.signUp({ email: newEmail(), password });
+    const { data } = await device.api.sounds.page({ category });
+    expect(data.map(device.api.coverUrl)).toEqual([null]);
+    await device.api.sounds.page({ category });
+    expect(data.map(device.api.coverUrl)).toEqual([expect.stringContaining('covers/bowls/c4.jpg')]);
   });
 });
 
@@ -140,14 +140,14 @@ describe('the home page, the categories and the records of the user', () => {
     const slug = await addSection(sql, { mode: 'rule', rule_type: 'newest' });
     const category = await addCategory(sql);
     const device = await startDevice(gateway.url);
-    expect((await device.sounds.categories()).map((each) => each.slug)).toContain(category);
+    expect((await device.api.categories()).map((each) => each.slug)).toContain(category);
     const { email, user } = await device.signUp();
-    expect((await device.sounds.home()).map((section) => section.slug)).toContain(slug);
-    expect(await device.sounds.me()).toMatchObject({ id: user.id, email });
+    expect((await device.api.home()).map((section) => section.slug)).toContain(slug);
+    expect(await device.api.me()).toMatchObject({ id: user.id, email });
 
-    await device.sounds.customer.update({ full_name: 'Ada', country: 'gb' });
-    const updated = await device.sounds.customer.update({ full_name: null, marketing_opt_in: true });
+    await device.api.customer.update({ full_name: 'Ada', country: 'gb' });
+    const updated = await device.api.customer.update({ full_name: null, marketing_opt_in: true });
     expect(updated).toMatchObject({ full_name: null, country: 'GB', marketing_opt_in: true });
-    expect(await device.sounds.customer.get()).toEqual(updated);
+    expect(await device.api.customer.get()).toEqual(updated);
   });
 });

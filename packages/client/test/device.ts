@@ -88,11 +88,11 @@ export async function startDevice(
     profile
       ? openPage(profile, url, limit.timeLimitMs)
       : createSounds({ url: `${url}/api/v1`, store, onSession, ...limit });
-  const sounds = await make();
+  const api = await make();
   let aheadMs = 0;
   const now = () => realNow() + aheadMs;
   return {
-    sounds,
+    api,
     /** The same app once more on the same store: after a restart, or in another tab. */
     again: make,
     store,
@@ -117,8 +117,8 @@ export async function startDevice(
     },
     async signUp() {
       const account = { email: newEmail(), password };
-      await sounds.config(); // which the first list would ask for
-      const { user } = await sounds.auth.signUp(account);
+      await api.config(); // which the first list would ask for
+      const { user } = await api.auth.signUp(account);
       sent.length = 0;
       events.length = 0;
       return { ...account, user };

@@ -12,13 +12,13 @@ describe('favorites', () => {
     const device = await startDevice(gateway.url);
     const account = await device.signUp();
     const id = await addSound(sql, { title: 'A bowl' });
-    await device.sounds.favorites.add(id);
-    expect(await device.sounds.favorites.list()).toMatchObject([
+    await device.api.favorites.add(id);
+    expect(await device.api.favorites.list()).toMatchObject([
       { sound_id: id, sounds: { id, title: 'A bowl' } },
     ]);
     await expect.poll(() => waiting(device)).toEqual([]);
     expect(await known(gateway.url, account)).toEqual([id]);
-    await device.sounds.favorites.remove(id);
+    await device.api.favorites.remove(id);
     expect(await idsOf(device)).toEqual([]);
     await expect.poll(() => known(gateway.url, account)).toEqual([]);
   });
@@ -29,11 +29,11 @@ describe('favorites', () => {
     const id = await addSound(sql);
     let changed: Promise<void> | undefined;
     device.network.before = async (request) => {
-      if (nameOf(request) === 'POST /favorites') changed ??= device.sounds.favorites.remove(id);
+      if (nameOf(request) === 'POST /favorites') changed ??= device.api.favorites.remove(id);
       await changed;
       return undefined;
     };
-    await device.sounds.favorites.add(id);
+    await device.api.favorites.add(id);
     await expect.poll(() => waiting(device)).toEqual([]);
     expect(changes(device)).toEqual(['POST /favorites', `DELETE /favorites/${id}`]);
     expect(await known(gateway.url, account)).toEqual([]);
@@ -48,10 +48,10 @@ describe('favorites', () => {
     const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
     device.network.before = ({ body }) =>
       body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
-    for (const each of [gone, rejected, id]) await device.sounds.favorites.add(each);
-    await expect(device.sounds.favorites.flush()).rejects.toMatchObject({ status: 400 });
+    for (const each of [gone, rejected, id]) await device.api.favorites.add(each);
+    await expect(device.api.favorites.flush()).rejects.toMatchObject({ status: 400 });
     expect(waiting(device)).toEqual([]);
-    await device.sounds.favorites.flush();
+    await device.api.favorites.flush();
     expect(await known(gateway.url, account)).toEqual([id]);
   });
 
@@ -78,20 +78,20 @@ describe('favorites', () => {
 
     const second = await device.signUp();
     expect(await idsOf(device)).toEqual([]);
-    await device.sounds.favorites.flush();
+    await device.api.favorites.flush();
     expect(await known(gateway.url, second)).toEqual([]);
     expect(await known(gateway.url, first)).toEqual([]);
-    await device.sounds.auth.signOut();
-    await device.sounds.auth.signIn(first);
+    await device.api.auth.signOut();
+    await device.api.auth.signIn(first);
     await device.again(); // sends what waits
     await expect.poll(() => known(gateway.url, first)).toEqual([id]);
   });
 
   test('need somebody who is signed in', async ({ gateway }) => {
-    const { sounds, sent } = await startDevice(gateway.url);
-    await expect(sounds.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
-    await expect(sounds.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });
-    await sounds.favorites.flush();
+    const { api, sent } = await startDevice(gateway.url);
+    await expect(api.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
+    await expect(api.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });
+    await api.favorites.flush();
     expect(sent).toEqual(['POST /auth/signin']);
   });
 });

@@ -27,14 +27,14 @@ describe('the copy of the catalogue', () => {
     const section = await addSection(sql, { mode: 'rule', rule_type: 'category', rule_value: category });
     const device = await startDevice(gateway.url, withoutRepeats);
     await device.signUp();
-    const { offline } = device.sounds;
+    const { offline } = device.api;
     expect(await offline.syncedAt()).toBeNull();
-    const before = await device.sounds.categories(); // other tests add some
+    const before = await device.api.categories(); // other tests add some
     await offline.sync();
 
     const online = {
-      list: (await device.sounds.sounds.page({ category: parent, include_children: true })).data,
-      home: await device.sounds.home(),
+      list: (await device.api.sounds.page({ category: parent, include_children: true })).data,
+      home: await device.api.home(),
     };
     device.network.before = () => 'cut';
     expect(await offline.list({ category: parent, include_children: true })).toMatchObject(online.list);
@@ -63,7 +63,7 @@ describe('the copy of the catalogue', () => {
     const [kept, hidden] = (await addSounds(sql, [{}, {}])) as [string, string];
     const device = await startDevice(gateway.url);
     await device.signUp();
-    await device.sounds.offline.sync();
+    await device.api.offline.sync();
     await sql`update public.sounds set title = 'Another title' where id = ${kept}`;
     await sql`update public.sounds set is_active = false where id = ${hidden}`;
     const restarted = await device.again();
@@ -82,18 +82,18 @@ describe('the copy of the catalogue', () => {
       category: {},
       home_section: {},
     };
-    store.items.set('sounds.catalogue', JSON.stringify(stale));
+    store.items.set('api.catalogue', JSON.stringify(stale));
     const device = await startDevice(gateway.url, { store });
     await device.signUp();
-    await device.sounds.offline.sync();
-    expect(await device.sounds.offline.get('gone')).toBeNull();
-    expect(await device.sounds.offline.get(id)).not.toBeNull();
+    await device.api.offline.sync();
+    expect(await device.api.offline.get('gone')).toBeNull();
+    expect(await device.api.offline.get(id)).not.toBeNull();
   });
 
   test('stays as it was when a sync fails, and is one at a time', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url, withoutRepeats);
     await device.signUp();
-    const { offline } = device.sounds;
+    const { offline } = device.api;
     await Promise.all([offline.sync(), offline.sync()]);
     const asked = device.sent.length;
     const before = await offline.syncedAt();
@@ -113,14 +113,14 @@ describe('the copy of the catalogue', () => {
     const id = await addSound(sql);
     await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
       const start = `import('/client.js').then(({ createSounds }) => {
-        globalThis.sounds = createSounds({ url: '${gateway.url}', store: localStorage });
+        globalThis.api = createSounds({ url: '${gateway.url}', store: localStorage });
       })`;
       await page.evaluate(start);
-      await page.evaluate(`sounds.auth.signUp({ email: '${newEmail()}', password: '${password}' })`);
-      await page.evaluate('sounds.offline.sync()');
+      await page.evaluate(`api.auth.signUp({ email: '${newEmail()}', password: '${password}' })`);
+      await page.evaluate('api.offline.sync()');
       await page.reload();
       await page.evaluate(start);
-      expect(await page.evaluate(`sounds.offline.get('${id}')`)).toMatchObject({ id });
+      expect(await page.evaluate(`api.offline.get('${id}')`)).toMatchObject({ id });
       expect(await page.evaluate('Object.keys(localStorage).join()')).not.toContain('catalogue');
     });
   });

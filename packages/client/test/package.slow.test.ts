@@ -20,15 +20,15 @@ const store = {
   setItem: (key: string, value: string) => items.set(key, value),
   removeItem: (key: string) => items.delete(key),
 };
-const sounds = createSounds({ url: ${JSON.stringify(url)}, store });
-await sounds.auth.signUp(${JSON.stringify(account)});
-const { data } = await sounds.sounds.page({ limit: 1 });
+const api = createSounds({ url: ${JSON.stringify(url)}, store });
+await api.auth.signUp(${JSON.stringify(account)});
+const { data } = await api.sounds.page({ limit: 1 });
 const [sound] = data;
-const failure = await sounds.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
+const failure = await api.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
 console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
 `;
 
-/** What an editor shows of the variables of a program, and which methods of `sounds` it shows without a word about them. */
+/** What an editor shows of the variables of a program, and which methods of `api` it shows without a word about them. */
 function hover(path: string) {
   const program = ts.createProgram([path], { strict: true, module: ts.ModuleKind.NodeNext });
   const checker = program.getTypeChecker();
@@ -44,8 +44,8 @@ function hover(path: string) {
       return property.getDocumentationComment(checker).length > 0 ? [] : [property.name];
     });
   return {
-    shown: ['sounds', 'sound'].map((name) => checker.typeToString(typeOf(name))),
-    silent: silent(typeOf('sounds')),
+    shown: ['api', 'sound'].map((name) => checker.typeToString(typeOf(name))),
+    silent: silent(typeOf('api')),
   };
 }
 

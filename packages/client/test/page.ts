@@ -6,7 +6,7 @@ import type { Options, Sounds } from '../src/index.ts';
 /** What the test and the page have in common, under its name on the page. */
 type Shared = Record<'getItem' | 'setItem' | 'removeItem' | 'onSession', (...args: never[]) => unknown>;
 
-type OnPage = { sounds: object } & Shared;
+type OnPage = { api: object } & Shared;
 
 /** A profile of a browser for one test, whose pages have the store and the listener of the device. */
 export async function openProfile(
@@ -30,7 +30,7 @@ export async function openPage(context: BrowserContext, origin: string, timeLimi
       const { createSounds } = await import(module);
       const here = globalThis as unknown as OnPage;
       const { getItem, setItem, removeItem, onSession } = here;
-      here.sounds = createSounds({ store: { getItem, setItem, removeItem }, onSession, ...options });
+      here.api = createSounds({ store: { getItem, setItem, removeItem }, onSession, ...options });
     },
     { module: '/client.js', url: `${origin}/api/v1`, ...(timeLimitMs !== undefined && { timeLimitMs }) },
   );
@@ -50,8 +50,8 @@ async function call(page: Page, path: string[], args: unknown[]) {
   const { value, failure } = await page.evaluate(
     ([names, given]) => {
       type Objects = { [name: string]: Objects } & ((...args: unknown[]) => Promise<unknown>);
-      const { sounds } = globalThis as unknown as { sounds: Objects };
-      const called = names.reduce((object, name) => object[name] as Objects, sounds);
+      const { api } = globalThis as unknown as { api: Objects };
+      const called = names.reduce((object, name) => object[name] as Objects, api);
       return called(...given).then(
         (value) => ({ value, failure: null }),
         (error: Error) => ({ value: null, failure: { ...error, name: error.name, message: error.message } }),

@@ -21,9 +21,9 @@ test('a play that the service does not take is dropped, and keeps no other from 
     await offline.plays.record(...play);
   await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
   device.network.before = () => undefined;
-  await device.sounds.plays.flush();
+  await device.api.plays.flush();
   expect(await countOf(device, id)).toBe(3);
-  expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
+  expect([...device.store.items.keys()].filter((key) => key.startsWith('api.plays.'))).toEqual([]);
 });
 
 test('plays that wait are sent when their user signs in again, and stand in the history, which can be cleared', async ({
@@ -40,7 +40,7 @@ test('plays that wait are sent when their user signs in again, and stand in the 
   await offline.auth.signOut();
   device.network.before = () => undefined;
 
-  const { auth, history, export: exportAccount } = device.sounds;
+  const { auth, history, export: exportAccount } = device.api;
   await auth.signIn({ email, password });
   const played = async () => (await Array.fromAsync(history.list())).map(({ sound_id }) => sound_id).sort();
   await expect.poll(played).toEqual([first, second].sort());

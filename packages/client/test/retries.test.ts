@@ -14,7 +14,7 @@ describe('a request that fails', () => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.network.before = faultsOf('GET /me', errorAnswer(500, 'server_error'));
-    expect(await device.sounds.me()).toMatchObject({ id: user.id });
+    expect(await device.api.me()).toMatchObject({ id: user.id });
   });
 
   test('by too many requests is repeated after its Retry-After, whatever it is', async ({ gateway }) => {
@@ -22,7 +22,7 @@ describe('a request that fails', () => {
     const tooMany = errorAnswer(429, 'rate_limited', { 'Retry-After': '3' });
     device.network.before = faultsOf('POST /auth/signup', tooMany);
     const left = departures(device, 'POST /auth/signup');
-    await device.sounds.auth.signUp({ email: newEmail(), password });
+    await device.api.auth.signUp({ email: newEmail(), password });
     expect(left()).toHaveLength(2);
     expect(left()[1]).toBeGreaterThan(3);
   });
@@ -34,7 +34,7 @@ describe('a request that fails', () => {
     const tooMany = errorAnswer(429, 'rate_limited', { 'Retry-After': '1' });
     device.network.before = faultsOf('GET /me', 'cut', tooMany);
     const before = Date.now();
-    await device.sounds.me();
+    await device.api.me();
     expect(waits.map(({ reason }) => reason)).toEqual(['retrying', 'limited']);
     for (const { until } of waits) expect(until.getTime()).toBeGreaterThanOrEqual(before + 1000);
   });
@@ -48,7 +48,7 @@ describe('a request that fails', () => {
       'X-Error-Reason': 'limit_mails',
     });
     device.network.before = faultsOf('POST /auth/recover', tooMany);
-    const error = await device.sounds.auth.recover({ email: newEmail() }).catch((thrown) => thrown);
+    const error = await device.api.auth.recover({ email: newEmail() }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(SoundsError);
     expect(error).toMatchObject({
       status: 429,
@@ -81,7 +81,7 @@ describe('a request that fails', () => {
   test('by its own fault is not repeated, and the error has what the service said', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
-    await expect(device.sounds.sounds.page({ limit: 0 })).rejects.toMatchObject({
+    await expect(device.api.sounds.page({ limit: 0 })).rejects.toMatchObject({
       status: 400,
       code: 'invalid_request',
       message: expect.stringContaining('limit'),
@@ -89,7 +89,7 @@ describe('a request that fails', () => {
       retryAfter: null,
     });
     const wrong = { email: newEmail(), password };
-    await expect(device.sounds.auth.signIn(wrong)).rejects.toMatchObject({ status: 401 });
+    await expect(device.api.auth.signIn(wrong)).rejects.toMatchObject({ status: 401 });
     expect(device.sent).toEqual(['GET /sounds', 'POST /auth/signin']); // no refresh for a wrong password
   });
 });
@@ -101,7 +101,7 @@ describe('the signal of a call', () => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const reason = new Error('The screen is closed.');
-    await expect(device.sounds.me({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(device.api.me({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(device.sent).toEqual([]);
 
     for (const fault of [
@@ -113,7 +113,7 @@ describe('the signal of a call', () => {
         setTimeout(() => caller.abort(reason), 100);
         return fault;
       };
-      await expect(device.sounds.me({ signal: caller.signal })).rejects.toBe(reason);
+      await expect(device.api.me({ signal: caller.signal })).rejects.toBe(reason);
     }
     expect(device.sent).toEqual(['GET /me', 'GET /me']);
   });
@@ -125,8 +125,7 @@ describe('the signal of a call', () => {
     await device.signUp();
     const caller = new AbortController();
     const read = async () => {
-      for await (const _ of device.sounds.sounds.list({ limit: 1 }, { signal: caller.signal }))
-        caller.abort();
+      for await (const _ of device.api.sounds.list({ limit: 1 }, { signal: caller.signal })) caller.abort();
     };
     await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
     expect(device.sent).toEqual(['GET /sounds']);

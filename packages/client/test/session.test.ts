@@ -17,7 +17,7 @@ describe('the session of a device', () => {
       device.change(expired);
       const other = await device.again(); // as another tab
       await Promise.all([
-        ...Array.from({ length: 5 }, () => device.sounds.me()),
+        ...Array.from({ length: 5 }, () => device.api.me()),
         ...Array.from({ length: 5 }, () => other.me()),
       ]);
       expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('the session of a device', () => {
       if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
       return undefined;
     };
-    await expect(device.sounds.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
+    await expect(device.api.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
     await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['refreshed']);
     expect(device.stored().access_token).not.toBe(expired.access_token);
   });
@@ -46,7 +46,7 @@ describe('the session of a device', () => {
     await device.signUp();
     const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
     device.network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', headers));
-    await device.sounds.me();
+    await device.api.me();
     expect(device.sent).toEqual(['GET /me', refresh, 'GET /me']);
   });
 });
@@ -54,7 +54,7 @@ describe('the session of a device', () => {
 describe('whoever is signed in', () => {
   test('is known to any number of listeners, until they unsubscribe', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
-    const { session, auth } = device.sounds;
+    const { session, auth } = device.api;
     const seen: (string | null)[] = [];
     const alsoSeen: (string | null)[] = [];
     const unsubscribe = session.subscribe(() => seen.push(session.user()?.id ?? null));
@@ -76,11 +76,11 @@ describe('whoever is signed in', () => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.network.before = faultsOf('GET /me', 'cut');
-    const answer = await device.sounds.fetch('/me');
+    const answer = await device.api.fetch('/me');
     expect(await answer.json()).toMatchObject({ data: { id: user.id } });
     device.sent.length = 0;
     device.network.before = faultsOf('POST /plays', 'cut');
-    const sending = device.sounds.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
+    const sending = device.api.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
     await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
     expect(device.sent).toEqual(['POST /plays']);
   });

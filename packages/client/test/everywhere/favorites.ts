@@ -5,13 +5,12 @@ import { nameOf, type Start, startDevice, withoutRepeats } from '../device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
-export const idsOf = async ({ sounds }: Device) =>
-  (await sounds.favorites.list()).map(({ sound_id }) => sound_id);
+export const idsOf = async ({ api }: Device) => (await api.favorites.list()).map(({ sound_id }) => sound_id);
 
 /** What the service itself has. */
 export async function known(gatewayUrl: string, { email }: { email: string }) {
   const other = await startDevice(gatewayUrl);
-  await other.sounds.auth.signIn({ email, password });
+  await other.api.auth.signIn({ email, password });
   return idsOf(other);
 }
 
@@ -30,8 +29,8 @@ export function favoriteTests(startDevice: Start) {
     const device = await startDevice(gateway.url);
     const account = await device.signUp();
     const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
-    for (const id of [kept, removed]) await device.sounds.favorites.add(id);
-    await device.sounds.favorites.flush();
+    for (const id of [kept, removed]) await device.api.favorites.add(id);
+    await device.api.favorites.flush();
     device.network.before = (request) =>
       changes({ sent: [nameOf(request)] } as Device).length ? 'cut' : undefined;
     const { favorites } = await device.again(withoutRepeats); // the app was started again
@@ -45,7 +44,7 @@ export function favoriteTests(startDevice: Start) {
     expect((await known(gateway.url, account)).toSorted()).toEqual([kept, removed].toSorted());
 
     device.network.before = () => undefined;
-    await device.sounds.favorites.flush();
+    await device.api.favorites.flush();
     expect(waiting(device)).toEqual([]);
     expect(await known(gateway.url, account)).toEqual([added, kept]);
   });

@@ -3,8 +3,8 @@ import { addSound } from '../../../../test/support/catalogue.ts';
 import { test } from '../../../../test/support/test.ts';
 import { faultsOf, type Start, type startDevice, withoutRepeats } from '../device.ts';
 
-export const countOf = async ({ sounds }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
-  (await sounds.sounds.get(id)).play_count;
+export const countOf = async ({ api }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
+  (await api.sounds.get(id)).play_count;
 
 export function playTests(startDevice: Start) {
   test('without a network outlive the program, and are counted once although the answer was lost', async ({
@@ -32,8 +32,8 @@ export function playTests(startDevice: Start) {
     await device.setClock(2 * 3_600_000);
     await device.signUp();
     const id = await addSound(sql);
-    await device.sounds.plays.record(id, new Date(device.now()));
-    await device.sounds.plays.flush();
+    await device.api.plays.record(id, new Date(device.now()));
+    await device.api.plays.flush();
     expect(await countOf(device, id)).toBe(1);
   });
 }

@@ -26,7 +26,7 @@ export function retryTests(startDevice: Start) {
     await device.signUp();
     device.network.before = faultsOf('GET /me', 'cut', 502);
     const left = departures(device, 'GET /me');
-    await device.sounds.me();
+    await device.api.me();
     const [, second = 0, third = 0] = left();
     expect(left()).toHaveLength(3);
     expect(second).toBeGreaterThan(1);
@@ -40,9 +40,9 @@ export function retryTests(startDevice: Start) {
     for (const fault of ['cut', 502, errorAnswer(500, 'server_error')] satisfies Fault[]) {
       device.network.before = () => fault;
       device.sent.length = 0;
-      await expect(device.sounds.auth.signUp({ email: newEmail(), password })).rejects.toMatchObject(failed);
+      await expect(device.api.auth.signUp({ email: newEmail(), password })).rejects.toMatchObject(failed);
       const code = { type: 'recovery' as const, email, code: '123456' };
-      await expect(device.sounds.auth.verify(code)).rejects.toMatchObject(failed);
+      await expect(device.api.auth.verify(code)).rejects.toMatchObject(failed);
       expect(device.sent).toEqual(['POST /auth/signup', 'POST /auth/verify']);
     }
   });
@@ -61,6 +61,6 @@ export function retryTests(startDevice: Start) {
       body: '{"data": [',
     };
     device.network.before = faultsOf('GET /sounds', broken);
-    expect((await device.sounds.sounds.page({ limit: 1 })).data).toHaveLength(1);
+    expect((await device.api.sounds.page({ limit: 1 })).data).toHaveLength(1);
   });
 }

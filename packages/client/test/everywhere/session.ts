@@ -10,14 +10,14 @@ export function sessionTests(startDevice: Start) {
   test('is stored, outlives the program, and is gone after signing out', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const account = { email: newEmail(), password };
-    const { needsEmailConfirmation, user } = await device.sounds.auth.signUp({ ...account, fullName: 'Ada' });
+    const { needsEmailConfirmation, user } = await device.api.auth.signUp({ ...account, fullName: 'Ada' });
     expect([needsEmailConfirmation, user.email]).toEqual([false, account.email]);
     const restarted = await device.again();
     expect(await restarted.auth.user()).toEqual(user);
     expect(await restarted.me()).toMatchObject({ id: user.id, full_name: 'Ada' });
     await restarted.auth.signOut();
-    expect(await device.sounds.auth.user()).toBeNull();
-    expect(await device.sounds.auth.signIn(account)).toEqual(user);
+    expect(await device.api.auth.user()).toBeNull();
+    expect(await device.api.auth.signIn(account)).toEqual(user);
     await expect
       .poll(() => device.events)
       .toEqual([
@@ -31,7 +31,7 @@ export function sessionTests(startDevice: Start) {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.change(expired);
-    await Promise.all(Array.from({ length: 5 }, () => device.sounds.me()));
+    await Promise.all(Array.from({ length: 5 }, () => device.api.me()));
     expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
     await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
   });
@@ -46,7 +46,7 @@ export function sessionTests(startDevice: Start) {
         used.push(authorization === `Bearer ${device.stored().access_token}` ? 'stored' : 'unknown');
       return undefined;
     };
-    await device.sounds.me();
+    await device.api.me();
     expect(used).toEqual(['stored', 'stored']);
   });
 
@@ -58,12 +58,12 @@ export function sessionTests(startDevice: Start) {
       const aheadMs = hours * 3_600_000;
       await device.setClock(aheadMs);
       await device.signUp();
-      await device.sounds.me();
+      await device.api.me();
       await device.setClock(aheadMs + 3_500_000);
-      await device.sounds.me();
+      await device.api.me();
       expect(device.sent).toEqual(['GET /me', 'GET /me']);
       await device.setClock(aheadMs + 3_580_000);
-      await device.sounds.me();
+      await device.api.me();
       expect(device.sent.slice(2)).toEqual([refresh, 'GET /me']);
     }
   });
@@ -81,7 +81,7 @@ export function sessionTests(startDevice: Start) {
       return undefined;
     };
     device.network.after = faultsOf(refresh, 'cut');
-    await device.sounds.me();
+    await device.api.me();
     expect(tokens).toEqual([refresh_token, refresh_token]);
     expect(device.stored().refresh_token).not.toBe(refresh_token);
   });
@@ -91,8 +91,8 @@ export function sessionTests(startDevice: Start) {
     const { user } = await device.signUp();
     device.change(expired);
     device.network.after = faultsOf(refresh, 'cut');
-    const sounds = await device.again(withoutRepeats);
-    await expect(sounds.me()).rejects.toMatchObject({ code: 'no_answer' });
+    const api = await device.again(withoutRepeats);
+    await expect(api.me()).rejects.toMatchObject({ code: 'no_answer' });
     const restarted = await device.again();
     expect(await restarted.me()).toMatchObject({ id: user.id });
   });
@@ -109,16 +109,16 @@ export function sessionTests(startDevice: Start) {
       'a proxy that wants a password': { status: 401, body: '<h1>Sign in to the network</h1>' },
       'a page in the place of an answer': { status: 200, headers: { 'Content-Type': 'text/html' } },
     };
-    const sounds = await device.again(withoutRepeats);
+    const api = await device.again(withoutRepeats);
     for (const [name, fault] of Object.entries(faults)) {
       device.network.before = faultsOf(refresh, fault);
-      await expect(sounds.me(), name).rejects.toThrow();
+      await expect(api.me(), name).rejects.toThrow();
       expect(device.stored(), name).toEqual(before);
     }
     await expect.poll(() => device.events).toEqual([]);
     device.change({ refresh_token: 'none of the service' });
     device.network.before = () => undefined;
-    await expect(device.sounds.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+    await expect(device.api.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
     await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
   });
@@ -135,9 +135,9 @@ export function sessionTests(startDevice: Start) {
       }
       return undefined;
     };
-    const call = expect(device.sounds.me()).rejects.toMatchObject({ code: 'unauthorized' });
+    const call = expect(device.api.me()).rejects.toMatchObject({ code: 'unauthorized' });
     await asked.opened;
-    const signedOut = device.sounds.auth.signOut();
+    const signedOut = device.api.auth.signOut();
     await expect.poll(() => device.stored()).toBeNull();
     answered.open();
     await Promise.all([call, signedOut]);
@@ -153,9 +153,9 @@ export function sessionTests(startDevice: Start) {
     const { refresh_token } = device.stored();
     device.change(expired); // signing out refreshes, too: the session is to end there
     device.network.before = faultsOf('POST /auth/signout', 'cut', undefined, 'cut');
-    const told = device.sounds.auth.signOut();
+    const told = device.api.auth.signOut();
     await expect.poll(() => device.events.length).toBe(1);
-    expect(await device.sounds.auth.user()).toBeNull();
+    expect(await device.api.auth.user()).toBeNull();
     await told;
     const again = await fetch(`${gateway.url}/auth/refresh`, {
       method: 'POST',
@@ -168,8 +168,8 @@ export function sessionTests(startDevice: Start) {
   test('is none when the store holds something else', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     device.store.items.set('sounds.session', 'no JSON');
-    expect(await device.sounds.auth.user()).toBeNull();
-    await expect(device.sounds.me()).rejects.toMatchObject({ status: 401 });
-    expect(await device.sounds.categories()).toBeInstanceOf(Array);
+    expect(await device.api.auth.user()).toBeNull();
+    await expect(device.api.me()).rejects.toMatchObject({ status: 401 });
+    expect(await device.api.categories()).toBeInstanceOf(Array);
   });
 }

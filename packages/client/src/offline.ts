@@ -32,6 +32,9 @@ const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category
 
 const key = 'sounds.catalogue';
 
+/** Kinds of changes that this version copies. A newer service may send others, which are skipped. */
+const kinds = ['sound', 'category', 'home_section'];
+
 /** Storing all of a large copy after each page would take longer than to get it. */
 const pagesBetweenStores = 10;
 
@@ -61,6 +64,7 @@ export function createOffline(api: Client<paths>, store: Store) {
     const { data, next, has_more, reset } = await answer(asked);
     if (reset) Object.assign(copy, emptyCopy());
     for (const change of data) {
+      if (!kinds.includes(change.kind)) continue;
       const things: Record<string, unknown> = copy[change.kind];
       const thing = change[change.kind];
       if (thing === null) delete things[change.id];

@@ -34,6 +34,13 @@ export const errorAnswer = (status: number, code: string, headers: Record<string
   body: JSON.stringify({ error: { code, message: 'Made up.' } }),
 });
 
+/** A successful answer of the service, made up. */
+export const successAnswer = (body: object): Fault => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json; charset=utf-8' },
+  body: JSON.stringify(body),
+});
+
 /** How a request is written in the guide: `GET /sounds`. */
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
   `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
@@ -109,11 +116,11 @@ export async function startDevice(
       onTestFinished(() => void spy.mockRestore());
     },
     /** What the store holds of the session. */
-    stored: () => JSON.parse(store.items.get('sounds.session') ?? 'null'),
+    stored: () => JSON.parse(store.items.get('api.session') ?? 'null'),
     /** Changes what the store holds of the session. */
     change: (changes: object) => {
-      const session = JSON.parse(store.items.get('sounds.session') ?? '{}');
-      store.items.set('sounds.session', JSON.stringify({ ...session, ...changes }));
+      const session = JSON.parse(store.items.get('api.session') ?? '{}');
+      store.items.set('api.session', JSON.stringify({ ...session, ...changes }));
     },
     async signUp() {
       const account = { email: newEmail(), password };

@@ -70,12 +70,10 @@ async function end(code: number): Promise<void> {
 async function run(settings: Settings): Promise<void> {
   const problem = diskProblem(settings.dataDir, NEEDED_MB);
   if (problem) throw new Error(problem);
-  const warnings: string[] = [];
   stack = startStack({
     ...settings,
     otherPorts: { PORT: settings.gatewayPort, PLAYER_PORT: settings.playerPort },
     log,
-    warn: (line) => warnings.push(line),
   });
   const running = await stack;
   void running.exited.then(() => {
@@ -91,8 +89,6 @@ async function run(settings: Settings): Promise<void> {
   const { playerPort: port, gatewayPort, dataDir } = settings;
   player = await startPlayer({ port, gatewayPort, dataDir });
   console.log(await summary(running, settings));
-  // Above the summary nobody would see them.
-  for (const warning of warnings) logger.warn(warning);
   watchMigrations(running);
   watchSchemas((line) => logger.warn(line));
 }

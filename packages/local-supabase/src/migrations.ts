@@ -17,7 +17,7 @@ export async function migrationDrift(databaseUrl: string) {
     if (!applied?.statements) return [];
     const text = readFileSync(new URL(file, MIGRATIONS), 'utf8');
     const same = withoutSeparators(text) === withoutSeparators(applied.statements.join(''));
-    return same ? [] : [{ file: path(file), applied: nameOf(applied) }];
+    return same ? [] : [path(file)];
   });
   const versions = new Set(files.map(versionOf));
   const applied = new Set(history.map(({ version }) => version));

@@ -30,8 +30,6 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
   durable?: boolean;
   /** Told what is being done, and later what is mailed, one line each. */
   log?: (line: string) => void;
-  /** Told what is odd, but keeps nothing from starting. */
-  warn?: (line: string) => void;
 }
 
 /**
@@ -39,7 +37,7 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
  * @throws an Error of one sentence when a port or the folder is in use; what had started is ended again
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { apiPort, databasePort, durable = true, log = () => {}, warn = () => {} } = options;
+  const { apiPort, databasePort, durable = true, log = () => {} } = options;
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   // The account that runs Postgres for root has to pass through.
@@ -64,7 +62,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       `The database is in ${folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
     );
   await prepareDatabase(databaseUrl);
-  await applyMigrations(databaseUrl, log, warn);
+  await applyMigrations(databaseUrl, log);
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl, storageDir, port: apiPort });
   starting.defer(api.stop);
@@ -74,24 +72,26 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
-const NEW_MIGRATION = 'npm run migration -- name_of_the_change';
 
-type Tell = (line: string) => void;
-
-async function applyMigrations(databaseUrl: string, log: Tell, warn: Tell): Promise<void> {
+async function applyMigrations(databaseUrl: string, log: (line: string) => void): Promise<void> {
   const { changed, missing, pending, late } = await migrationDrift(databaseUrl);
-  // The CLI would advise to change the history, which leaves what they did in the database.
-  if (missing.length > 0)
+  const [edited] = changed;
+  if (edited?.endsWith('_baseline.sql'))
     throw new Error(
-      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
+      `The database was made by an earlier ${edited}. Nothing upgrades it before the first release: ${START_OVER}. To keep the catalogue, run npm run export in the older checkout first, and npm run import afterwards.`,
+    );
+  if (edited)
+    throw new Error(
+      `${edited} was edited after it was applied. To keep the data, restore the file and write the change into a new one (npm run migration -- name_of_the_change); else ${START_OVER}`,
     );
   if (late)
     throw new Error(
       `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${START_OVER}`,
     );
-  for (const { file, applied } of changed)
-    warn(
-      `${file} is not what was applied as ${applied}: the database has the old version. To keep the data, restore that file and write the change into a new one (${NEW_MIGRATION}); else ${START_OVER}`,
+  // The CLI would advise to change the history, which leaves what they did in the database.
+  if (missing.length > 0)
+    throw new Error(
+      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
     );
   if (pending.length === 0) return;
   log('Applying migrations');

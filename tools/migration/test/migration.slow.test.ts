@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { writeBaseline } from '../baseline.ts';
 import { PROJECT } from '../databases.ts';
 import { writeMigration } from '../migration.ts';
 
@@ -94,3 +95,16 @@ test.for([
     );
   },
 );
+
+test('npm run migration -- --baseline writes the schema files into the one migration, and refuses beside a second', async () => {
+  const { project, migrations } = await projectWith('31_sounds.sql', (text) => `${text}-- A changed line.\n`);
+  const [baseline = ''] = await readdir(migrations);
+  expect(await readFile(join(migrations, baseline), 'utf8')).not.toContain('-- A changed line.');
+  writeBaseline(project);
+  expect(await readdir(migrations)).toEqual([baseline]);
+  expect(await readFile(join(migrations, baseline), 'utf8')).toContain(
+    '\n-- A changed line.\n\n\n-- supabase/schemas/32_',
+  );
+  await writeFile(join(migrations, '29990101000000_later.sql'), 'select 1;');
+  expect(() => writeBaseline(project)).toThrow('The baseline cannot change after 29990101000000_later.sql.');
+});

@@ -1,0 +1,29 @@
+-- The rows that every project starts with.
+
+-- There is no policy on storage.objects: with one, users could ask Storage for signed URLs that live for years. The service signs with
+-- its secret key, after the row was read as the caller.
+insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
+values
+  ('audio', 'audio', false, 50 * 1024 * 1024, array[
+    'audio/mpeg', 'audio/mp4', 'audio/x-m4a', 'audio/aac', 'audio/ogg', 'audio/opus', 'audio/webm', 'audio/flac',
+    'audio/x-flac', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave'
+  ]),
+  ('covers', 'covers', true, 5 * 1024 * 1024, array['image/jpeg', 'image/png', 'image/webp', 'image/avif'])
+on conflict (id) do update set
+  public = excluded.public,
+  file_size_limit = excluded.file_size_limit,
+  allowed_mime_types = excluded.allowed_mime_types;
+
+-- A project can have accounts before it has the service.
+insert into public.customers
+  select customer.* from auth.users as account, private.customer_of(account) as customer
+  on conflict (id) do nothing;
+-- Ends changes of address that were begun, and runs the trigger on identities with unverified addresses.
+update auth.users
+  set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
+  where email_change <> '' or phone_change <> '';
+update auth.identities set identity_data = identity_data
+  where provider <> 'email' and identity_data ? 'email' and identity_data ->> 'email_verified' is distinct from 'true';
+
+insert into private.catalogue_feed default values;
+select private.make_popular_order();

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { PROJECT } from './databases.ts';
+
+const BASELINE = '20261122200000_baseline.sql';
+
+/**
+ * Writes the baseline: the schema files, in the order of their names. For the time before the first release only, because it
+ * replaces what databases have applied.
+ * @param project the folder that holds `supabase/`
+ * @throws where a later migration exists
+ */
+export function writeBaseline(project = PROJECT): string {
+  const migrations = new URL('supabase/migrations/', project);
+  const later = readdirSync(migrations).filter((file) => file.endsWith('.sql') && file !== BASELINE);
+  if (later.length > 0)
+    throw new Error(
+      `The baseline cannot change after ${later.join(', ')}. Write a migration: npm run migration -- name_of_the_change`,
+    );
+  const schemas = new URL('supabase/schemas/', project);
+  const parts = readdirSync(schemas)
+    .toSorted()
+    .map((file) => `-- supabase/schemas/${file}\n\n${readFileSync(new URL(file, schemas), 'utf8')}`);
+  const header = '-- Generated from supabase/schemas by npm run migration -- --baseline. Do not edit.';
+  writeFileSync(new URL(BASELINE, migrations), [header, ...parts].join('\n\n'));
+  return `Wrote supabase/migrations/${BASELINE}.`;
+}

@@ -101,8 +101,8 @@ describe('the snippets for the SQL editor', async () => {
   for (const file of await readdir(folder)) {
     test(`${file} runs and returns rows`, async ({ skip, sql }) => {
       const text = await readFile(`${folder}/${file}`, 'utf8');
-      const [cron] = await sql`select from pg_extension where extname = 'pg_cron'`;
-      skip(text.includes('cron.') && cron === undefined, 'This project has no pg_cron.');
+      const [cron] = await sql`select from pg_namespace where nspname = 'cron'`;
+      skip(text.includes('cron.') && cron === undefined, 'This project has no Supabase Cron.');
       expect(text).toMatch(/^-- [A-Z]/);
       const email = newEmail();
       const run = sql.begin(async (transaction) => {

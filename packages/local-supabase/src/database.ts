@@ -21,20 +21,25 @@ export function as(role: string, databaseUrl: string): string {
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   try {
-    const [row] = await sql`select to_regrole('authenticator') is not null as prepared`;
-    if (row?.['prepared']) return;
-    const prelude = readFileSync(new URL('prelude.sql', import.meta.url), 'utf8');
+    const [row] = await sql`
+      select to_regrole('authenticator') is null as empty, to_regnamespace('cron') is null as without_cron`;
     await sql.begin(async (transaction) => {
-      await transaction.unsafe(prelude);
-      await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_MORE}`);
-      await transaction.unsafe(
-        `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}`,
-      );
+      if (row?.['empty']) {
+        await transaction.unsafe(sqlFile('prelude'));
+        await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_MORE}`);
+        await transaction.unsafe(
+          `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}; reset role`,
+        );
+      }
+      // Data folders of older checkouts have everything but this.
+      if (row?.['without_cron']) await transaction.unsafe(sqlFile('cron'));
     });
   } finally {
     await sql.end();
   }
 }
+
+const sqlFile = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
 // Lite has no second factors. The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not
 // change its tables.

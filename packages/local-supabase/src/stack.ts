@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Api, type ApiOptions, startApi } from './api.ts';
+import { startCron } from './cron.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { requireFreePorts } from './free-port.ts';
@@ -66,6 +67,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   log('Starting Auth, the data API and Storage');
   const api = await startApi({ ...options, databaseUrl, storageDir, port: apiPort });
   starting.defer(api.stop);
+  starting.defer(await startCron(databaseUrl, log));
   const started = starting.move();
   const { url: apiUrl, publicUrl } = api;
   return { apiUrl, publicUrl, databaseUrl, ...LOCAL_KEYS, exited, stop: () => started.disposeAsync() };

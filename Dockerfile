@@ -11,9 +11,8 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=.cache
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
-# For the doctor (node src/doctor/main.ts): what the database must have seen, and where an object of it is defined.
+# The doctor (node src/doctor/main.ts) compares them with those that the database has applied.
 COPY supabase/migrations ./supabase/migrations
-COPY supabase/schemas ./supabase/schemas
 # Compiles everything once, which saves every start a third of its time (362 to 236 ms). With nothing configured, the gateway gets
 # just so far. It must be the user of the gateway who does so: Node keeps what it compiled by user.
 RUN mkdir -m 777 .cache

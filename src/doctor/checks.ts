@@ -1,6 +1,6 @@
 import { reads } from './api.ts';
 import type { Check, Result } from './check.ts';
-import { exposedSchemas, migrations, schema } from './database.ts';
+import { exposedSchemas, migrations } from './database.ts';
 import { environment } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, apiKeys, multiFactor, sharedSecret } from './identity.ts';
@@ -20,7 +20,6 @@ export const checks: readonly Check[] = [
   signInSettings,
   clock,
   migrations,
-  schema,
   exposedSchemas,
   buckets,
   signedUrls,

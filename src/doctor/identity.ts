@@ -6,7 +6,6 @@ import { migrations } from './database.ts';
 import { NotChecked, Problem, reasonOf, Warning } from './problem.ts';
 import { isLocal, secretKey } from './project.ts';
 import { askApi, forwardedAddress, type Run } from './run.ts';
-import shipped from './schema.json' with { type: 'json' };
 
 /** Runs a function that only the service may run. */
 async function asService(run: Run, name: string, body: object): Promise<unknown> {
@@ -19,20 +18,10 @@ async function asService(run: Run, name: string, body: object): Promise<unknown>
   );
 }
 
-const users = 'table auth.users';
-
-/**
- * What can be done about triggers that are none of ours. To drop or disable one takes the owner of auth.users, which the
- * role postgres is not; only hosted projects let it drop them all the same.
- */
-function foreignTriggers({ report }: Run): string {
-  const foreign = Object.entries(report.schema[users] ?? {}).filter(([name]) => !(name in shipped[users]));
-  const remedies = foreign.map(([name, definition]) => {
-    const [, routine] = / EXECUTE FUNCTION (.+)\(/.exec(definition) ?? [];
-    return ` To remove the ${name}, which does not belong to this service: drop function ${routine}() cascade;`;
-  });
-  return remedies.join('');
-}
+/** The role `postgres` may drop the function of such a trigger, but not the trigger. */
+const foreignTriggers =
+  "Find it in the SQL editor: select tgname, tgfoid::regprocedure from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal and tgname not like 'sounds_service_%'; " +
+  'To remove it, run: drop function <tgfoid> cascade;';
 
 export const account: Check = {
   name: 'Accounts',
@@ -49,7 +38,7 @@ export const account: Check = {
       throw new Problem(
         `No account could be created (${status}).`,
         status >= 500
-          ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error.${foreignTriggers(run)}`
+          ? `A trigger on auth.users fails: look at Logs, Postgres, in the dashboard for its error. ${foreignTriggers}`
           : 'Look at Logs, Auth, in the dashboard.',
       );
     const { id } = body as { id: string };
@@ -143,7 +132,7 @@ export const apiKeys: Check = {
   needs: [accessToken],
   async execute(run) {
     const remedy =
-      'Apply the migrations (npx supabase db push), then look at Logs, Postgres, in the dashboard.';
+      'Apply the migrations (npx supabase db push --remote), then look at Logs, Postgres, in the dashboard.';
     const key = await asService(run, 'doctor_issue_key', { account: run.account.id });
     if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
     if (!(await isAccepted(run, key)))

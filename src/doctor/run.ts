@@ -7,7 +7,6 @@ import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
-import type { Schema } from './schema.ts';
 
 /** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
 export const forwardedAddress = '203.0.113.7';
@@ -75,7 +74,7 @@ export function createRun(config: Config, gateway: URL | null) {
     /** Of the temporary account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    report: { migrations: null as string[] | null, schema: {} as Schema },
+    report: { migrations: null as string[] | null },
     /** Supabase's clock minus ours, in milliseconds; null before it is known. */
     clockAheadMs: null as number | null,
 

@@ -18,7 +18,7 @@ export const buckets: Check = {
       if (status !== 200)
         throw new Problem(
           `There is no bucket ${bucket}.`,
-          'Apply the migrations (npx supabase db push), or run the statement `insert into storage.buckets` of supabase/migrations/20261122200000_baseline.sql in the SQL editor.',
+          'Apply the migrations (npx supabase db push --remote), or run the statement `insert into storage.buckets` of supabase/migrations in the SQL editor.',
         );
       if ((body as { public: boolean }).public !== isPublic[bucket])
         throw new Problem(

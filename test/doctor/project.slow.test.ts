@@ -103,8 +103,12 @@ describe.runIf(embedded)('npm run doctor', () => {
         /must be owner/,
       );
       const [finding = ''] = await findingsOf(ownStack.diagnose());
-      expect(finding).toMatch(/^Accounts: .* To remove the trigger sync_to_crm, which does not belong/);
-      await ownStack.sql.unsafe(/drop function .*/.exec(finding)?.[0] ?? '');
+      expect(finding).toMatch(/^Accounts: .*look at Logs, Postgres/);
+      const [, search = ''] = /(select tgname.*?);/.exec(finding) ?? [];
+      const found = await ownStack.sql.unsafe(search);
+      expect(found).toEqual([{ tgname: 'sync_to_crm', tgfoid: 'sync_to_crm()' }]);
+      const [removal = ''] = /drop function .*/.exec(finding) ?? [];
+      await ownStack.sql.unsafe(removal.replace('<tgfoid>', found[0]?.['tgfoid']));
       expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 

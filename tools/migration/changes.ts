@@ -1,8 +1,10 @@
 import {
   type Action,
   encodeId,
+  type FactBase,
   type Plan,
   type ProofVerdict,
+  type ProveOptions,
   plan,
   provePlan,
   renderPlanFiles,
@@ -30,26 +32,49 @@ export interface SchemaChanges {
   prove(copy: string): Promise<string[]>;
 }
 
-/** @throws where a schema file declares what pg-delta cannot compare, such as an operator */
-export function compareSchemas({ migrated, declared, statements }: SchemaDatabases): Promise<SchemaChanges> {
-  return withPools([migrated, declared], async (migratedPool, declaredPool) => {
-    const profile = await resolveProfile(migratedPool, supabaseProfile);
-    const source = await profile.extract(migratedPool);
-    const desired = await profile.extract(declaredPool);
+/** The way from one database to another, as pg-delta plans it. */
+export interface PlannedChanges {
+  plan: Plan;
+  /** What the second database holds. */
+  desired: FactBase;
+  proveOptions: ProveOptions;
+}
+
+/**
+ * Plans the way from one database to another, in the words of the schema files.
+ * @param statements those of the schema files
+ * @throws where a schema file declares what pg-delta cannot compare, such as an operator
+ */
+export function planChanges(
+  from: string,
+  to: string,
+  statements: readonly string[],
+): Promise<PlannedChanges> {
+  return withPools([from, to], async (fromPool, toPool) => {
+    const { extract, planOptions, proveOptions } = await resolveProfile(fromPool, supabaseProfile);
+    const source = await extract(fromPool);
+    const desired = await extract(toPool);
     const unknown = desired.diagnostics.filter(({ code }) => code === 'unmodeled_kind');
     if (unknown.length > 0) throw new Error(unknown.map(({ message }) => message).join('\n'));
-    const generated = plan(source.factBase, desired.factBase, profile.planOptions);
+    const generated = plan(source.factBase, desired.factBase, planOptions);
     const actions = generated.actions.map((action) => ({
       ...action,
       sql: asWritten(action.sql, statements) ?? format(action.sql),
     }));
-    const made: Plan = { ...generated, actions };
-    const prove = (copy: string) =>
-      withPools([copy], async (pool) =>
-        faultsIn(await provePlan(made, pool, desired.factBase, profile.proveOptions)),
-      );
-    return { ...describe(made), prove };
+    return { plan: { ...generated, actions }, desired: desired.factBase, proveOptions };
   });
+}
+
+/** Compares what the migrations make with what the schema files declare. */
+export async function compareSchemas({
+  migrated,
+  declared,
+  statements,
+}: SchemaDatabases): Promise<SchemaChanges> {
+  const { plan, desired, proveOptions } = await planChanges(migrated, declared, statements);
+  const prove = (copy: string) =>
+    withPools([copy], async (pool) => faultsIn(await provePlan(plan, pool, desired, proveOptions)));
+  return { ...describe(plan), prove };
 }
 
 function faultsIn({ ok, applyError, ...verdict }: ProofVerdict): string[] {
@@ -74,7 +99,7 @@ function asWritten(generated: string, statements: readonly string[]): string | u
 }
 
 /** What a statement makes, if it is one that stands for itself: "function private.count_play". */
-function nameOf(statement: string): string | undefined {
+export function nameOf(statement: string): string | undefined {
   const made =
     /^create (?:or replace )?(?:unique )?(function|view|trigger|policy|index) ((?:"[^"]*"|[\w.])+)/i;
   const [, kind, name] = made.exec(statement) ?? [];
@@ -107,7 +132,7 @@ function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
   };
 }
 
-async function withPools<T>(urls: string[], use: (...pools: Pool[]) => Promise<T>): Promise<T> {
+export async function withPools<T>(urls: string[], use: (...pools: Pool[]) => Promise<T>): Promise<T> {
   const pools = urls.map((connectionString) => new Pool({ connectionString, max: 2 }));
   // A connection that is idle when the server ends would throw.
   for (const pool of pools) pool.on('error', () => {});

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Action, FactBase, StableId } from '@supabase/pg-delta';
+import { startBareDatabase } from 'local-supabase/scratch-database';
+import { nameOf, planChanges, withPools } from './changes.ts';
+import { PROJECT } from './databases.ts';
+import { applySchemaFiles } from './schema-files.ts';
+
+const SCHEMAS = new URL('supabase/schemas/', PROJECT);
+
+/** A difference between a database and supabase/schemas. */
+export interface Difference {
+  /** File and line that declare the object. */
+  source: string;
+  /** Statement that fixes it, as the role `postgres`. */
+  fix: string;
+}
+
+/**
+ * Compares a database with supabase/schemas. Ignores what administrators added under other names.
+ * @returns the differences, in the order in which their fixes can be run
+ * @throws if the database cannot be reached
+ */
+export async function checkDatabase(databaseUrl: string): Promise<Difference[]> {
+  const release = (await majorVersion(databaseUrl)) < 17 ? 15 : 17;
+  const declared = await startBareDatabase(release);
+  try {
+    const statements = await applySchemaFiles(declared.databaseUrl, SCHEMAS);
+    const { plan, desired } = await planChanges(databaseUrl, declared.databaseUrl, statements);
+    return plan.actions.flatMap((action) => {
+      const fix = isAddition(action, desired) ? null : fixOf(action, statements);
+      return fix === null ? [] : [{ source: declarationOf(subjectOf(action)), fix }];
+    });
+  } finally {
+    await declared.stop();
+  }
+}
+
+/** Returns SQL that fixes the differences, and names their files in comments. */
+export function scriptOf(differences: readonly Difference[]): string {
+  const fixes = differences.map(({ source, fix }) => `\n-- ${source}\n${fix};\n`);
+  // A function may use a view that a later statement creates.
+  return `set check_function_bodies = off;\n${fixes.join('')}`;
+}
+
+async function majorVersion(databaseUrl: string): Promise<number> {
+  const show = () =>
+    withPools([databaseUrl], (pool) => pool.query<{ server_version_num: string }>('show server_version_num'));
+  const { rows } = await show().catch((error: Error & { code?: string }) => {
+    throw new Error(
+      `The database cannot be reached: ${error.message || error.code}. Copy its address from Connect, Session pooler, in the dashboard, and put the password into it.`,
+    );
+  });
+  return Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+}
+
+/** What was added to the database does not differ, except policies, grants and overloads on declared objects. */
+function isAddition({ verb, destroys: [dropped] }: Action, desired: FactBase): boolean {
+  if (verb !== 'drop' || dropped === undefined || desired.has(dropped)) return false;
+  if (dropped.kind === 'acl') return !desired.has(dropped.target);
+  if (dropped.kind === 'policy')
+    return !desired.has({ kind: 'table', schema: dropped.schema, name: dropped.table });
+  if (dropped.kind !== 'function') return true;
+  return !desired
+    .facts()
+    .some(({ id }) => id.kind === 'function' && id.schema === dropped.schema && id.name === dropped.name);
+}
+
+function subjectOf({ produces, destroys, consumes }: Action): StableId | undefined {
+  const id = produces[0] ?? destroys[0] ?? consumes[0];
+  return id !== undefined && 'target' in id ? id.target : id;
+}
+
+/** The statement of the plan; null where a later one includes it. */
+function fixOf(action: Action, statements: readonly string[]): string | null {
+  const subject = subjectOf(action);
+  if (subject?.kind !== 'trigger' || subject.schema !== 'auth') return action.sql;
+  // On tables of Auth, the role `postgres` may replace triggers, but neither drop nor enable them.
+  if (action.verb === 'drop') return null;
+  const written = statements.find((statement) => nameOf(statement) === `trigger ${subject.name}`);
+  return (written ?? action.sql).replace(/^create trigger/i, 'create or replace trigger');
+}
+
+/** @returns file and line of the statement that declares an object, or a part of a table */
+function declarationOf(id: StableId | undefined): string {
+  const name = id === undefined || !('name' in id) ? '' : id.name;
+  const schema = id !== undefined && 'schema' in id ? `${id.schema}.` : '';
+  const names =
+    id !== undefined && 'table' in id
+      ? [name, `"${name}"`, `${schema}${id.table}`]
+      : [`${schema}${name}`, name];
+  for (const each of names) {
+    const pattern = new RegExp(`^create [a-z ]*${RegExp.escape(each)}(?![\\w.])`, 'm');
+    for (const file of readdirSync(SCHEMAS).toSorted()) {
+      const text = readFileSync(new URL(file, SCHEMAS), 'utf8');
+      const position = text.search(pattern);
+      if (position >= 0) return `supabase/schemas/${file}:${text.slice(0, position).split('\n').length}`;
+    }
+  }
+  return 'supabase/schemas';
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import { startScratchDatabase } from 'local-supabase/scratch-database';
+import postgres from 'postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkDatabase, scriptOf } from '../check.ts';
+
+/** Mistakes of administrators, and how the fix begins. */
+const mistakes = `
+  alter table public.history disable row level security | alter table "public"."history" enable row level security
+  revoke execute on function public.list_sounds from authenticated | grant execute on function "public"."list_sounds"(jsonb) to "authenticated"
+  grant select on public.customers to anon | revoke all on table "public"."customers" from "anon"
+  grant update (is_active) on public.customers to authenticated | revoke all ("is_active") on table "public"."customers" from "authenticated"
+  grant usage on schema admin to authenticated | revoke all on schema "admin" from "authenticated"
+  create policy "Everybody" on public.home_sections for select to anon using (true) | drop policy "Everybody"
+  drop policy "Users read active categories" on public.categories | create policy "Users read active categories"
+  alter policy "Users read their own favorites" on public.favorites using (true) | create policy "Users read their own favorites"
+  alter table auth.users disable trigger sounds_service_create_customer | create or replace trigger sounds_service_create_customer
+  drop trigger sounds_service_mirror_account on auth.users | create or replace trigger sounds_service_mirror_account
+  create or replace trigger sounds_service_suspend_ban before insert on auth.users for each row execute function private.suspend_ban() | create or replace trigger sounds_service_suspend_ban
+  alter table public.sounds disable trigger sounds_set_updated_at | alter table "public"."sounds" enable trigger "sounds_set_updated_at"
+  alter function public.list_home_sections rename to list_home | create or replace function public.list_home_sections
+  alter function public.get_customer security definer | create or replace function public.get_customer
+  create function public.remove_favorite(disliked_sound text) returns boolean language sql as 'select true' | drop function "public"."remove_favorite"(text)
+  alter table public.customers rename column last_seen_at to seen_at | alter table "public"."customers" add column "last_seen_at"
+  alter table public.customers alter is_active drop not null | alter table "public"."customers" alter column "is_active" set not null
+  drop index public.history_newest_first | create index history_newest_first
+  alter view private.customer reset (security_invoker) | create view private.customer
+  alter view admin.most_played rename to top_sounds | create view admin.most_played`
+  .trim()
+  .split('\n')
+  .map((row) => row.trim().split(' | '));
+
+/** What administrators may add under other names. */
+const additions = `
+  create table public.notes (id integer primary key); grant all on public.notes to anon;
+  create view admin.newest as select * from public.sounds order by created_at desc;
+  create function admin.tidy() returns integer language sql as 'select 1'; grant execute on function admin.tidy to anon;
+  alter table public.sounds add column note text; create index sounds_by_note on public.sounds (note);
+  alter table public.sounds add constraint note_is_short check (length(note) < 100);
+  create function public.tell_crm() returns trigger language plpgsql as 'begin return null; end';
+  create trigger tell_crm after insert on public.sounds for each row execute function public.tell_crm();
+  create trigger tell_crm after insert on auth.users for each row execute function public.tell_crm();
+  create extension "uuid-ossp" schema extensions;
+  alter default privileges in schema public grant all on tables to anon`;
+
+async function startDatabase() {
+  const { databaseUrl, stop } = await startScratchDatabase();
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  const superuser = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  onTestFinished(async () => {
+    await Promise.all([sql.end(), superuser.end()]);
+    await stop();
+  });
+  return { databaseUrl, sql, superuser };
+}
+
+test('npm run migration -- --check ignores what administrators added under other names', async () => {
+  const { databaseUrl, sql } = await startDatabase();
+  await sql.unsafe(additions);
+  expect(await checkDatabase(databaseUrl)).toEqual([]);
+});
+
+test('npm run migration -- --check reports every mistake, with SQL that the role postgres can run', async () => {
+  const { databaseUrl, sql, superuser } = await startDatabase();
+  await sql.unsafe(additions);
+  // Hosted projects let administrators do more to the tables of Auth.
+  for (const [mistake = ''] of mistakes) await (mistake.includes('auth.') ? superuser : sql).unsafe(mistake);
+  const differences = await checkDatabase(databaseUrl);
+  const fixes = differences.map(({ fix }) => fix.replace(/\s+/g, ' '));
+  for (const [mistake, fix = ''] of mistakes)
+    expect(fixes, mistake).toContainEqual(expect.stringContaining(fix));
+  for (const { source } of differences) {
+    const [file = '', line] = source.split(':');
+    expect((await readFile(file, 'utf8')).split('\n')[Number(line) - 1], source).toMatch(/^create /);
+  }
+  await sql.unsafe(scriptOf(differences));
+  expect(await checkDatabase(databaseUrl)).toEqual([]);
+});

@@ -1,10 +1,9 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
-import { logWritten } from '../logger.ts';
 import { createMetricsServer } from '../metrics.ts';
 import { createHttpServer } from './http-server.ts';
-import { drain } from './shutdown.ts';
+import { shutDownOnSignals } from './shutdown.ts';
 
 function listen(listener: Server, port: number, variable: string, listening: () => void) {
   listener.once('error', (error: NodeJS.ErrnoException) => {
@@ -39,23 +38,7 @@ export function serve(context: Context, app: Express): void {
     });
   }
 
-  async function shutDown(signal: NodeJS.Signals) {
-    // npm passes a Ctrl-C on that the terminal has already sent to everybody.
-    if (context.lifecycle.draining) return;
-    log.info(`${signal}: finishing the requests in flight`);
-    context.lifecycle.draining = true;
-    const graceMs = config.shutdownGraceSeconds * 1000;
-    const endsAt = performance.now() + graceMs;
-    const finished = await drain(server, graceMs);
-    await context.close(Math.max(0, endsAt - performance.now()));
-    log.info(
-      finished ? 'Ended' : 'Ended: some requests took longer than SHUTDOWN_GRACE_SECONDS and were cut off',
-    );
-    await logWritten();
-    process.exit(finished ? 0 : 1);
-  }
-  process.on('SIGTERM', shutDown);
-  process.on('SIGINT', shutDown);
+  shutDownOnSignals(context, server);
   process.once('uncaughtException', (error) => {
     log.fatal({ err: error }, 'Ended by a defect');
     process.exit(1);

@@ -121,6 +121,8 @@ describe('on SIGTERM', () => {
     expect(await exited).toEqual([1, null]);
     expect((performance.now() - told) / 1000).toBeLessThan(4 + lag()); // Auth would have 11 s
     expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
+    const phases = ['stop accepting', 'answer', 'finish', 'disconnect'];
+    expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);
     silent.close();
   });
 });

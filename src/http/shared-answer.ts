@@ -2,27 +2,31 @@ import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 
-/** In bytes, as for `compression`: what is shorter fits into one packet either way. */
-const worthCompressing = 1024;
+/** As for `compression`: a shorter body fits into one packet either way. */
+const worthCompressingBytes = 1024;
 
 /** The ETag of a body: a weak one, since it stands for the compressed bytes as well (RFC 9110 section 8.8.1). */
 export const weakETag = (body: Buffer) => `W/"${hash('sha1', body, 'base64url')}"`;
 
-/** A JSON answer that many share: it is written, hashed and compressed once for all of them. */
+/** A response that many requests share: it is hashed and compressed once for all of them. */
 export class SharedAnswer {
   readonly #bytes: Buffer;
+  readonly #type: string;
   readonly #etag: string;
   #gzipped: Buffer | undefined;
 
-  constructor(payload: unknown) {
-    this.#bytes = Buffer.from(JSON.stringify(payload));
+  /** @param content the body, or what its JSON is made of */
+  constructor(content: unknown, type = 'json') {
+    this.#bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
+    this.#type = type;
     this.#etag = weakETag(this.#bytes);
   }
 
   /** Sends it, or 304 when the client holds it already. */
   send(req: Request, res: Response) {
-    res.set('ETag', this.#etag).vary('Accept-Encoding').type('json');
-    if (req.fresh || this.#bytes.length < worthCompressing || !req.acceptsEncodings('gzip')) {
+    res.set('ETag', this.#etag).vary('Accept-Encoding').type(this.#type);
+    const mayCompress = !res.hasHeader('Content-Encoding') && req.acceptsEncodings('gzip');
+    if (req.fresh || !mayCompress || this.#bytes.length < worthCompressingBytes) {
       res.send(this.#bytes);
       return;
     }

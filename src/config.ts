@@ -143,6 +143,8 @@ function settings(read: Read) {
     trustProxy: read('TRUST_PROXY', proxies.optional()) || (false as const),
     /** Where metrics are served; null collects none. */
     metricsPort: read('METRICS_PORT', wholeNumber(0, 65_535).optional()) ?? null,
+    /** How long idle connections are kept: longer than any load balancer in front keeps them. */
+    keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
       userPerMinute: read('RATE_LIMIT_PER_MINUTE', wholeNumber(1, 1_000_000).default(60)),

@@ -17,6 +17,7 @@ test('only the address and the keys of the project are required', () => {
     requireHttps: true,
     trustProxy: false,
     metricsPort: null,
+    keepAliveSeconds: 75,
     shutdownGraceSeconds: 20,
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
     passwordCallsAtOnce: 16,

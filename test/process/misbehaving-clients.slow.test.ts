@@ -69,6 +69,41 @@ describe('the gateway survives', () => {
     },
   );
 
+  test.runIf(countable)(
+    `clients that pipeline downloads of the reference and leave without reading, and closes their files${why}`,
+    async ({ server }) => {
+      const before = openFiles(server);
+      const download = 'GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
+      const sockets = await openSockets(200, portOf(server));
+      await Promise.all(sockets.map((socket) => new Promise((sent) => socket.pause().write(download, sent))));
+      expect(await categories(server)).toBe(200);
+      for (const socket of sockets) socket.destroy();
+      await expect.poll(() => openFiles(server), { timeout: 10_000 }).toBeLessThan(before + 20);
+    },
+  );
+
+  test.runIf(countable)(
+    `clients that stop reading: each is disconnected within 30 seconds${why}`,
+    { timeout: 60_000 },
+    async ({ server }) => {
+      const before = openFiles(server);
+      const download = 'GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
+      const sockets = await openSockets(50, portOf(server));
+      const stoppedAt = performance.now();
+      for (const socket of sockets)
+        socket
+          .on('error', () => {})
+          .pause()
+          .write(download);
+      await expect.poll(() => openFiles(server), { timeout: 10_000 }).toBeGreaterThan(before + 40);
+      await expect
+        .poll(() => openFiles(server), { timeout: 45_000, interval: 500 })
+        .toBeLessThan(before + 10);
+      expect((performance.now() - stoppedAt) / 1000).toBeLessThan(35);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
+
   test('a burst of 2,000 connections with a request each', async ({ server }) => {
     const answers = await Promise.all(
       Array.from({ length: 2000 }, async () => {

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Settings } from './import-folder.ts';
-import { ImportError } from './problems.ts';
+import { ImportError } from './shared/problems.ts';
 
 export const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
                                   [--make-categories] [--source <name>]

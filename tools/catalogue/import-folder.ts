@@ -1,24 +1,25 @@
-import { carryOut, isChanging, type Outcome } from './carry-out.ts';
-import { type Catalogue, readCatalogue } from './catalogue.ts';
-import { assignCategories } from './categories.ts';
-import { abortAtSignals, ask, isTerminal } from './command.ts';
-import { COLUMNS, columnsOf, pick } from './fields.ts';
-import { type Folder, openFolder } from './folder.ts';
-import { gather } from './gather.ts';
-import { type Identity, identify } from './identify.ts';
-import { begin, finish, type Memory, recall } from './memory.ts';
-import { type Options, plan, type Step } from './plan.ts';
-import { ImportError, type Problem } from './problems.ts';
-import { showProgress, showReading } from './progress.ts';
-import { type Plan, printOutcome, printPlan } from './report.ts';
-import { readSheet, SHEET } from './sheet.ts';
-import { nameOf } from './sound.ts';
-import { listStored } from './storage.ts';
-import { avoidTakenNames, keepStoredNames } from './stored-names.ts';
-import { carryOutParts, partOf, planCategories, planSections } from './structure.ts';
-import { type Connection, connect, projectOf } from './supabase.ts';
-import { COMMON_EXTENSIONS } from './walk.ts';
-import { refusedRows } from './write.ts';
+import { carryOut, type Outcome } from './apply/carry-out.ts';
+import { printOutcome } from './apply/print-outcome.ts';
+import { showProgress } from './apply/progress.ts';
+import { writeParts } from './apply/write-parts.ts';
+import { assignCategories } from './identify/categories.ts';
+import { identify, notesAbout } from './identify/identify.ts';
+import { avoidTakenNames, keepStoredNames } from './identify/stored-names.ts';
+import { isChanging, type Options, plan } from './plan/plan.ts';
+import { type Plan, printPlan } from './plan/print-plan.ts';
+import { planCategories, planSections } from './plan/structure.ts';
+import { validate } from './plan/validate.ts';
+import { readCatalogue } from './project/catalogue.ts';
+import { begin, finish, type Memory, recall } from './project/memory.ts';
+import { readSections } from './project/sections.ts';
+import { listStored } from './project/storage.ts';
+import { type Connection, connect, projectOf } from './project/supabase.ts';
+import { type Folder, openFolder } from './read/folder.ts';
+import { gather } from './read/gather.ts';
+import { readSheet, SHEET } from './read/sheet.ts';
+import { COMMON_EXTENSIONS } from './read/walk.ts';
+import { abortAtSignals, ask, isTerminal } from './shared/command.ts';
+import { ImportError, type Problem } from './shared/problems.ts';
 
 export interface Settings extends Options {
   folder: string;
@@ -28,9 +29,9 @@ export interface Settings extends Options {
 }
 
 /**
- * Makes the catalogue as a folder says.
+ * Makes the catalogue match a folder.
  * @param env names the project
- * @returns whether all of the folder is in the catalogue now, or would be
+ * @returns whether all of the folder is in the catalogue now or, with `dryRun`, would be
  * @throws ImportError
  */
 export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -38,20 +39,19 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
   const contents = await openFolder(folder);
   const project = projectOf(env);
   const interruption = new AbortController();
-  // Whoever waits for the first answer wants to know at once.
-  const impatient = connect(project, interruption.signal, 0);
+  // The first request is not retried, so that a wrong URL is reported at once.
+  const memory = await recall(connect(project, interruption.signal, 0).client, settings.source);
   const connection = connect(project, interruption.signal);
-  const memory = await recall(impatient.client, settings.source);
   const planned = await makePlan(contents, memory, settings, connection);
   if (!planned) return true;
 
   console.log(`From ${folder} into ${project.url}:\n`);
   printPlan(planned);
   const isClean = planned.rejected.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
-  if (!(await isWanted(settings, planned))) return isClean;
+  if (!(await isConfirmed(settings, planned))) return isClean;
   const ignoreSignals = abortAtSignals(interruption);
   const remembered = { ...memory, sheet: contents.sounds !== undefined };
-  const outcome = await carryOutPlan(planned, connection, remembered).finally(ignoreSignals);
+  const outcome = await apply(planned, connection, remembered).finally(ignoreSignals);
   if (planned.steps.some(isChanging) || outcome.rejected.length > 0 || outcome.stopped !== undefined)
     printOutcome(planned, outcome);
   return isClean && outcome.stopped === undefined && outcome.rejected.length === 0;
@@ -59,7 +59,7 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
 
 /** @returns undefined for a folder without recordings */
 async function makePlan(
-  { found, sounds: csv, categories, sections, notes }: Folder,
+  { found, sounds: csv, categories: categoryCsv, sections: sectionCsv, notes }: Folder,
   memory: Memory,
   settings: Settings,
   connection: Connection,
@@ -69,21 +69,16 @@ async function makePlan(
     throw new ImportError(
       `${folder} has no ${SHEET}, and the last import of "${source}" had one. Put it back; or, to go on without, one with the header "file" alone: what the old one said stays.`,
     );
-  const sheet = csv ? readSheet(csv) : { rows: [], rejected: [], unusable: new Set<string>() };
   const { client } = connection;
   const catalogue = await readCatalogue(client);
   const rejected: Problem[] = [];
-  const structure = planCategories(categories, catalogue.categories, overwrite, rejected);
-  const sectionParts = await planSections(sections, client, overwrite, rejected);
-  const gathered = await gather(
-    found,
-    sheet,
-    structure.categories,
-    catalogue.limits,
-    showReading(isTerminal),
-  );
+  const { parts, categories } = planCategories(categoryCsv, catalogue.categories, overwrite, rejected);
+  if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
+
+  const sheet = csv ? readSheet(csv) : { rows: [], rejected: [], unusable: new Set<string>() };
+  const gathered = await gather(found, sheet, categories, catalogue.limits);
   rejected.push(...gathered.rejected);
-  if (gathered.sounds.length + rejected.length + structure.parts.length + sectionParts.length === 0) {
+  if (gathered.sounds.length + rejected.length + parts.length === 0) {
     console.log(
       `No recordings were found in ${folder}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
     );
@@ -94,7 +89,7 @@ async function makePlan(
   const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
   const assigned = await assignCategories(sounds, {
     source,
-    categories: structure.categories,
+    categories,
     known: identity.known,
     answers: memory.answers,
     ask: mayAsk ? ask : undefined,
@@ -103,52 +98,26 @@ async function makePlan(
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
   const stored = await listStored(client, files);
-  await avoidTakenNames(connection, sounds, stored, identity.known);
-  const all = plan(sounds, identity, { ...catalogue, categories: structure.categories }, stored, settings);
-  const { steps, problems } = await withoutRefused(all, connection);
+  await avoidTakenNames(client, sounds, stored, identity.known);
+
+  const all = plan(sounds, identity, { ...catalogue, categories }, stored, settings);
+  const { steps, problems } = await validate(client, all);
+  const made = assigned.made.map((category) => ({
+    where: category.slug,
+    action: 'create' as const,
+    category,
+  }));
   return {
     source,
     steps,
-    parts: [...structure.parts, ...assigned.made.map(partOf), ...sectionParts],
+    parts: [...parts, ...made],
     notes: [...notes, ...gathered.notes, ...assigned.notes, ...notesAbout(identity, catalogue)],
     rejected: [...rejected, ...problems],
   };
 }
 
-/** What is not imported because it is there already, and what is in the catalogue and no longer in the folder. */
-function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): Problem[] {
-  return [
-    ...[...copies].map(([copy, original]) => ({
-      where: nameOf(copy),
-      reason: `A copy of ${nameOf(original)}: not imported.`,
-    })),
-    ...gone.flatMap(({ id, place: { file, key = '' } }) => {
-      const title = sounds.get(id)?.title;
-      const reason = `Gone from the folder. Its sound "${title}" is left alone.`;
-      return title ? [{ where: nameOf({ file, key }), reason }] : [];
-    }),
-  ];
-}
-
-/** Takes out of a plan what the database would reject. */
-async function withoutRefused(
-  steps: Step[],
-  { client }: Connection,
-): Promise<{ steps: Step[]; problems: Problem[] }> {
-  const writing = steps.filter(({ action }) => action !== 'unchanged');
-  const rows = writing.map(({ row, write, createdAt }) => ({
-    ...(row && pick(row, columnsOf(COLUMNS))),
-    ...write,
-    ...(createdAt && { created_at: createdAt }),
-  }));
-  const reasons = await refusedRows(client, rows);
-  const problems = [...reasons].map(([index, reason]) => ({ where: writing[index]?.file ?? '', reason }));
-  const rejected = new Set([...reasons.keys()].map((index) => writing[index]));
-  return { steps: steps.filter((step) => !rejected.has(step)), problems };
-}
-
-/** Whether to go on with a plan that changes something. */
-async function isWanted({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
+/** Asks whether to go on with a plan that changes something. */
+async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
   if (dryRun) return false;
   if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update'))
     return true;
@@ -162,21 +131,18 @@ async function isWanted({ yes, dryRun }: Settings, { steps, parts }: Plan): Prom
   return false;
 }
 
-/** Categories first, which sounds name; then the sounds, which sections name. */
-async function carryOutPlan(
-  { steps, parts }: Plan,
-  connection: Connection,
-  memory: Memory,
-): Promise<Outcome> {
+/** Writes categories first, because sounds name them, then sounds, then the home sections that name sounds. */
+async function apply({ steps, parts }: Plan, connection: Connection, memory: Memory): Promise<Outcome> {
   const { client } = connection;
   const started = await begin(client, memory);
-  const [categories, sections] = [parts.filter((part) => !part.isLate), parts.filter((part) => part.isLate)];
-  const before = await carryOutParts(client, categories, () => undefined);
-  const progress = showProgress(steps.filter(isChanging), isTerminal);
+  const isCategory = (part: Plan['parts'][number]) => 'category' in part;
+  const before = await writeParts(client, parts.filter(isCategory), () => undefined);
+  const progress = showProgress(steps.filter(isChanging));
   const outcome = await carryOut(connection, steps, started, progress).finally(progress.close);
   if (outcome.stopped !== undefined) return { ...outcome, rejected: [...before, ...outcome.rejected] };
   const ids = new Map(steps.map(({ id, key }) => [key, id]));
-  const after = await carryOutParts(client, sections, (key) => ids.get(key) ?? key);
+  const sections = parts.filter((part) => !isCategory(part));
+  const after = await writeParts(client, sections, (key) => ids.get(key) ?? key);
   await finish(client, memory);
   return { ...outcome, rejected: [...before, ...outcome.rejected, ...after] };
 }

@@ -1,8 +1,8 @@
 import { readEnvFile } from 'local-supabase/env-file';
 import { readArguments, USAGE } from './arguments.ts';
-import { exitWith } from './command.ts';
 import { importFolder } from './import-folder.ts';
-import { TEMPLATE } from './sheet.ts';
+import { TEMPLATE } from './read/sheet.ts';
+import { exitWith } from './shared/command.ts';
 
 // `npm run import -- <folder>`: fills the catalogue from a folder of recordings.
 

@@ -179,7 +179,7 @@ test('an export goes into a folder of its own, and says what it is missing', asy
       `${file} cannot be used as a folder (${file.endsWith('below') ? 'ENOTDIR' : 'EEXIST'}). Choose another folder.\n`,
     ]);
   }
-  const unnamed = run(['tools/catalogue/export.ts']);
+  const unnamed = run(['tools/catalogue/export/main.ts']);
   expect(await unnamed.exited).toBe(1);
   expect(unnamed.output.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run export/);
 });

@@ -8,7 +8,7 @@ import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
 import { readArguments } from '../arguments.ts';
 import { importFolder as runImport, type Settings } from '../import-folder.ts';
-import { ImportError } from '../problems.ts';
+import { ImportError } from '../shared/problems.ts';
 
 export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
@@ -76,7 +76,10 @@ export function startImport(
 
 /** Starts the command that goes the other way. */
 export function startExport(folder: string, { apiUrl, secretKey }: Target) {
-  return run(['tools/catalogue/export.ts', folder], { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
+  return run(['tools/catalogue/export/main.ts', folder], {
+    SUPABASE_URL: apiUrl,
+    SUPABASE_SECRET_KEY: secretKey,
+  });
 }
 
 /** Does what the command does, without asking, in this process: starting one takes longer than most imports. */

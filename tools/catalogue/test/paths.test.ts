@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/test.ts';
-import { readableTitle, soundId, storagePath } from '../paths.ts';
+import { readableTitle, soundId, storagePath } from '../shared/paths.ts';
 
 const checksum = '4be2a1c9d07f'.padEnd(64, '0');
 

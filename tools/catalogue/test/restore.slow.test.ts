@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
 import { tone } from '../../../test/support/audio.ts';
 import { newEmail, password, signUp, test } from '../../../test/support/test.ts';
-import { put } from '../storage.ts';
+import { put } from '../project/storage.ts';
 import { catalogueOf } from './catalogue-of.ts';
 import { startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';

@@ -1,0 +1,101 @@
+import PQueue from 'p-queue';
+import { isChanging, type Step } from '../plan/plan.ts';
+import type { Connection } from '../project/supabase.ts';
+import { columnsOf } from '../shared/fields.ts';
+import type { LocalFile } from '../shared/local-file.ts';
+import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
+import { upload } from './upload.ts';
+import { insertSound, remember, updateSound } from './write.ts';
+
+/** Told how the import goes on. */
+export interface Progress {
+  begin(step: Step): void;
+  /** More bytes were sent. */
+  sent(bytes: number): void;
+  end(step: Step, outcome: 'done' | 'rejected'): void;
+}
+
+export interface Outcome {
+  done: Set<Step>;
+  rejected: Problem[];
+  /** Why the rest was not done, when it was not. */
+  stopped?: string;
+}
+
+const SOUNDS_AT_ONCE = 4;
+
+/** The database moves a sound whose millisecond is taken to the next free one: with room between them, their order stays. */
+const MS_APART = 10;
+
+/**
+ * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
+ * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
+ * The signal of the connection ends it: uploads at once, rows when they are written.
+ * @param steps all of the folder, in its order, also those with nothing to do
+ * @param started when the import began; where it goes on after an interruption, that of the first run
+ */
+export async function carryOut(
+  connection: Connection,
+  steps: Step[],
+  started: Date,
+  progress: Progress,
+): Promise<Outcome> {
+  const { client, signal } = connection;
+  const outcome: Outcome = { done: new Set(), rejected: [] };
+  const send = once((file: LocalFile) => {
+    let sent = 0;
+    return upload(connection, file, (bytes) => {
+      progress.sent(bytes - sent);
+      sent = bytes;
+    });
+  });
+  const carryOutStep = async (step: Step, index: number) => {
+    const { id, row, write } = step;
+    for (const file of step.uploads) await send(file);
+    // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
+    const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
+    if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
+    if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
+    if (step.remember) await remember(client, step.remember);
+  };
+  const carryOutOne = async (step: Step, index: number) => {
+    if (signal.aborted || outcome.stopped !== undefined) return;
+    const isShown = isChanging(step);
+    if (isShown) progress.begin(step);
+    try {
+      await carryOutStep(step, index);
+      outcome.done.add(step);
+      if (isShown) progress.end(step, 'done');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ImportError) {
+        outcome.stopped ??= error.message;
+        return;
+      }
+      outcome.rejected.push({ where: step.file, reason: asRejected(error).message });
+      if (isShown) progress.end(step, 'rejected');
+    }
+  };
+  const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
+  const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
+  await queue.addAll(
+    open.map(
+      ([index, step]) =>
+        () =>
+          carryOutOne(step, index),
+    ),
+  );
+  if (signal.aborted) outcome.stopped = 'Interrupted.';
+  return outcome;
+}
+
+/** Sends a file that several sounds share, such as the cover of their folder, for the first of them only. */
+function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Promise<void> {
+  const sent = new Map<string, Promise<void>>();
+  return (file) => {
+    const key = `${file.bucket}/${file.path}`;
+    const sending = sent.get(key) ?? send(file);
+    sent.set(key, sending);
+    return sending;
+  };
+}

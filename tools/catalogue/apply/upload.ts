@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
+import { put } from '../project/storage.ts';
+import { type Connection, fatalMessage, isTemporary } from '../project/supabase.ts';
+import type { LocalFile } from '../shared/local-file.ts';
+import { ImportError, Rejected } from '../shared/problems.ts';
+
+/** How long caches may keep a file: one year, because the content of a path never changes. */
+const CACHE_SECONDS = String(365 * 24 * 60 * 60);
+
+/** Supabase recommends resumable uploads above this size, and requires parts of exactly this size. */
+const PART_BYTES = 6 * 1024 * 1024;
+
+const RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
+
+/**
+ * Uploads a file to its bucket. A large one goes in parts, so that the next run continues an interrupted upload.
+ * @param onProgress called with the number of bytes sent so far
+ * @throws Rejected, ImportError, and errors of the file system
+ */
+export async function upload(
+  connection: Connection,
+  file: LocalFile,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
+  const { source, changedMs, size, extract } = file;
+  const { mtimeMs } = await stat(source);
+  if (mtimeMs !== changedMs) throw new Rejected('It was changed during the import. Run the import again.');
+  if (size > PART_BYTES && !extract) return await uploadInParts(connection, file, onProgress);
+  await put(connection.client, file, await (extract?.() ?? readFile(source)), CACHE_SECONDS);
+  onProgress(size);
+}
+
+/** Uploads a file by the TUS protocol, from where an earlier attempt of this or another run ended. */
+async function uploadInParts(
+  { project: { url, secretKey }, signal }: Connection,
+  { bucket, path, type, source }: LocalFile,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const options: UploadOptions = {
+    endpoint: `${url}/storage/v1/upload/resumable`,
+    headers: { apikey: secretKey, authorization: `Bearer ${secretKey}`, 'x-upsert': 'true' },
+    metadata: { bucketName: bucket, objectName: path, contentType: type, cacheControl: CACHE_SECONDS },
+    chunkSize: PART_BYTES,
+    retryDelays: RETRY_DELAYS_MS,
+    onShouldRetry: (error) => {
+      const status = error.originalResponse?.getStatus() ?? 0;
+      return status === 0 || isTemporary(status) || status === 409 || status === 423;
+    },
+    // The path holds a checksum, so an upload to the same path has the same content.
+    fingerprint: () => Promise.resolve(`${url} ${bucket}/${path}`),
+    urlStorage: unfinished,
+    removeFingerprintOnSuccess: true,
+    onProgress,
+    onSuccess: () => resolve(),
+    onError: (error) => reject(explain(error, url)),
+  };
+  // The library reads parts of a file stream by its path, but its types lack file streams.
+  const upload = new Upload(createReadStream(source) as unknown as Buffer, options);
+  const abort = () => {
+    void upload.abort();
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', abort);
+  const [previous] = await upload.findPreviousUploads();
+  if (previous) upload.resumeFromPreviousUpload(previous);
+  if (signal.aborted) abort();
+  else upload.start();
+  await promise.finally(() => signal.removeEventListener('abort', abort));
+}
+
+function explain(error: Error | DetailedError, url: string): Error {
+  if (!(error instanceof DetailedError)) return error;
+  const status = error.originalResponse?.getStatus();
+  // Storage may redirect an upload to another host.
+  const { origin } = new URL(error.originalRequest?.getURL() ?? url);
+  if (status === undefined)
+    return new ImportError(`${origin} no longer answers. Check the network, then run the import again.`);
+  const sentence = fatalMessage(status, origin);
+  if (sentence) return new ImportError(sentence);
+  const reason = error.originalResponse?.getBody().trim();
+  return new Rejected(
+    `Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`,
+  );
+}
+
+// Only the user may write here, because the secret key is sent to the URL in a note.
+const notesFolder = () => join(homedir(), '.cache', 'sounds-service', 'uploads');
+const noteOf = (fingerprint: string) =>
+  join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
+
+/** Remembers the URLs of unfinished uploads across runs. Without its notes, an upload starts again. */
+const unfinished: NonNullable<UploadOptions['urlStorage']> = {
+  findAllUploads: () => Promise.resolve([]),
+  async findUploadsByFingerprint(fingerprint) {
+    try {
+      const upload: PreviousUpload = JSON.parse(await readFile(noteOf(fingerprint), 'utf8'));
+      return [{ ...upload, urlStorageKey: fingerprint }];
+    } catch {
+      return [];
+    }
+  },
+  async addUpload(fingerprint, upload) {
+    try {
+      await mkdir(notesFolder(), { recursive: true, mode: 0o700 });
+      await writeFile(noteOf(fingerprint), JSON.stringify(upload));
+    } catch {
+      // The next run then starts the upload again.
+    }
+    return fingerprint;
+  },
+  removeUpload: (fingerprint) => rm(noteOf(fingerprint), { force: true }),
+};

@@ -1,0 +1,55 @@
+import { stringify } from 'csv-stringify/sync';
+import type { Catalogue, Category, Row } from '../project/catalogue.ts';
+import type { Section } from '../project/sections.ts';
+import { cellOf } from '../read/cells.ts';
+import { NAMES } from '../read/sheet.ts';
+import { CategoryRow, SectionRow } from '../read/structure-sheets.ts';
+import { nameOf } from './download.ts';
+
+type Value = Parameters<typeof cellOf>[0];
+
+const sheetOf = (columns: string[], rows: Record<string, Value>[]) =>
+  stringify(
+    rows.map((row) => columns.map((column) => cellOf(row[column] ?? null))),
+    // Unquoted cells are trimmed when they are read.
+    { header: true, columns, quoted_match: /^\s|\s$|\r/ },
+  );
+
+const inUtc = (moment: string) => new Date(moment).toISOString();
+
+/**
+ * Writes the sheet of the sounds in the order of lists, with every column, so that an import takes nothing from the files.
+ * @param files the names of the files that were exported
+ */
+export function soundSheet({ sounds }: Catalogue, files: { has(name: string): boolean }): string {
+  const newestFirst = (a: Row, b: Row) => inUtc(b.created_at).localeCompare(inUtc(a.created_at));
+  const inOrder = [...sounds.values()].sort(
+    (a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0) || newestFirst(a, b),
+  );
+  const exported = (name: string) => (files.has(name) ? name : undefined);
+  const rows = inOrder.map((row) => ({
+    ...row,
+    file: exported(nameOf('audio', row.audio_path)) ?? '',
+    key: row.id,
+    cover_image_path: exported(nameOf('covers', row.cover_image_path)) ?? null,
+    created_at: inUtc(row.created_at),
+  }));
+  return sheetOf(NAMES, rows);
+}
+
+const inDisplayOrder = <T extends { sort_order: number; slug: string }>(rows: T[]) =>
+  rows.toSorted((a, b) => a.sort_order - b.sort_order || a.slug.localeCompare(b.slug));
+
+export function categorySheet(categories: Category[]): string {
+  const slugs = new Map(categories.map(({ id, slug }) => [id, slug]));
+  const rows = inDisplayOrder(categories).map((row) => ({
+    ...row,
+    parent: slugs.get(row.parent_id ?? '') ?? null,
+  }));
+  return sheetOf(Object.keys(CategoryRow.shape), rows);
+}
+
+export function sectionSheet(sections: Section[]): string {
+  const rows = inDisplayOrder(sections).map((row) => ({ ...row, created_at: inUtc(row.created_at) }));
+  return sheetOf(Object.keys(SectionRow.shape), rows);
+}

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import { hasContent, type Identity } from '../identify/identify.ts';
+import type { Catalogue, Imported, Place, Row } from '../project/catalogue.ts';
+import { thumbnailOf } from '../read/thumbnail.ts';
+import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from '../shared/fields.ts';
+import type { LocalFile } from '../shared/local-file.ts';
+import { readableTitle, soundId } from '../shared/paths.ts';
+import { isId, nameOf, type Sound } from '../shared/sound.ts';
+
+export interface Options {
+  /** The name of the folder. */
+  source: string;
+  /** Whether the folder wins over what was changed in the dashboard, and may make a sound another one. */
+  overwrite: boolean;
+  /** Whether new sounds are inactive. */
+  hidden: boolean;
+}
+
+/** What is to be done for one sound. */
+export interface Step {
+  /** What reports call it. */
+  file: string;
+  key: string;
+  action: 'create' | 'update' | 'unchanged';
+  id: string;
+  /** As it was read; undefined for a sound that is to be made. */
+  row: Row | undefined;
+  /** What to write into the row. */
+  write: Fields;
+  /** For a new sound: when it is to have been made, if the sheet says that. */
+  createdAt?: string;
+  /** What to remember; undefined when that is remembered already. */
+  remember: Imported | undefined;
+  uploads: LocalFile[];
+  /** Where it lay, when it lay elsewhere. */
+  from?: Place;
+  /** Whether it would become another sound, which is not done. */
+  isHeld: boolean;
+  /** What stays as the dashboard has it, in words. */
+  leftAlone: string[];
+  /** What the sound goes without, and why. */
+  notes: string[];
+}
+
+/** Whether a step makes or changes a sound. Other steps may still have something to remember. */
+export const isChanging = ({ action }: Step) => action !== 'unchanged';
+
+/**
+ * Plans what makes the catalogue as the folder says, in the order of the sounds.
+ * @param stored the files that are in Storage, as bucket/path
+ */
+export function plan(
+  sounds: Sound[],
+  { known }: Identity,
+  catalogue: Catalogue,
+  stored: Map<string, unknown>,
+  options: Options,
+): Step[] {
+  return sounds.map((sound) => {
+    const record = known.get(sound) ?? newRecord(sound, options.source);
+    const row = catalogue.sounds.get(record.sound_id);
+    const decided = decide(sound, record, catalogue);
+    const places = placesOf(sound, record, options.source);
+    const step = {
+      ...emptyStep(sound),
+      id: record.sound_id,
+      row,
+      ...movedFrom(sound, record, options.source),
+    };
+    if (row)
+      return {
+        ...step,
+        ...changes(row, sound, { ...decided, places }, record, { catalogue, stored, options }),
+      };
+    if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
+    const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
+    const remember = {
+      ...record,
+      places,
+      checksum: sound.audio?.checksum ?? null,
+      fields: write,
+      said: decided.said,
+    };
+    return { ...step, action: 'create', write, remember, uploads: missingFiles(sound, write, stored) };
+  });
+}
+
+const emptyStep = (sound: Sound) => ({
+  file: nameOf(sound),
+  key: sound.key,
+  action: 'unchanged' as const,
+  write: {},
+  ...(sound.createdAt && { createdAt: sound.createdAt }),
+  remember: undefined,
+  uploads: [],
+  isHeld: false,
+  leftAlone: [],
+  notes: sound.notes,
+});
+
+function newRecord({ file, key, audio }: Sound, source: string): Imported {
+  // An export writes ids, and they stay.
+  const sound_id = isId(key) ? key : soundId(source, file, key, audio?.checksum);
+  return { sound_id, places: [], checksum: null, fields: {}, said: {} };
+}
+
+/** What folder and sheet, this one and those before, say about a sound. What a sheet said stays until one says otherwise. */
+function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {
+  const files: Fields = {
+    ...(sound.audio && { audio_path: sound.audio.path }),
+    ...(sound.picture && { cover_image_path: sound.picture.path }),
+  };
+  const isNamed = typeof sound.said.cover_image_path === 'string';
+  const now = isNamed ? { ...sound.said, cover_image_path: sound.picture?.path ?? null } : sound.said;
+  const said = { ...record.said, ...now };
+  // Its slug was changed since: the sound has followed it.
+  const { category } = record.said;
+  const isStale = category && now.category === undefined && !categories.some(({ slug }) => slug === category);
+  if (isStale) delete said.category;
+  return { fields: { ...sound.fields, ...files, ...said }, said };
+}
+
+function placesOf({ file, key }: Sound, { places }: Imported, source: string): Place[] {
+  const here: Place = { source, ...(file !== undefined && { file }), ...(key !== '' && { key }) };
+  const others = places.filter((place) => place.source !== undefined || place.file !== file);
+  const index = others.findIndex((place) => place.source === source);
+  return index < 0 ? [...others, here] : others.with(index, here);
+}
+
+function movedFrom({ file, key }: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
+  const isSame = (place: Place) => place.file === file && (place.key ?? '') === key;
+  const here = places.find((place) => place.source === source);
+  const from =
+    here ?? (places.some((place) => place.source === undefined && isSame(place)) ? undefined : places[0]);
+  return from && !(from === here && isSame(from)) ? { from } : {};
+}
+
+interface World {
+  catalogue: Catalogue;
+  stored: Map<string, unknown>;
+  options: Options;
+}
+
+/**
+ * Holds against each other, field by field, what the folder says, what the last import wrote, and what the row has. What is
+ * as the last import left it, the folder may change; what is not was changed in the dashboard, and stays.
+ */
+function changes(
+  row: Row,
+  sound: Sound,
+  decided: { fields: Fields; said: Fields; places: Place[] },
+  record: Imported,
+  { catalogue, stored, options: { overwrite, hidden } }: World,
+): Pick<Step, 'action' | 'write' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
+  const { fields: last } = record;
+  const isOurs = (column: Column) =>
+    overwrite || isDeepStrictEqual(row[column], last[column] ?? DEFAULTS[column] ?? null);
+  const isDone = (column: Column) => isDeepStrictEqual(row[column], decided.fields[column]);
+  const told = columnsOf(decided.fields).filter((column) => !(hidden && column === 'is_active'));
+  const left = told.filter((column) => !isDone(column) && !isOurs(column));
+  // The length is that of the recording.
+  const agreed = told.filter(
+    (column) => !left.includes(column) && !(column === 'duration_sec' && left.includes('audio_path')),
+  );
+  const open = agreed.filter((column) => !isDone(column));
+  const write = pick(decided.fields, open);
+  const isNewContent =
+    open.includes('audio_path') && row.audio_path !== null && !hasContent(record, sound, catalogue);
+  const isHeld = isNewContent && !overwrite && isAnotherTitle(row, write, sound);
+  const fields = { ...last, ...pick(decided.fields, agreed) };
+  const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
+  const { said, places } = decided;
+  const remember = isHeld ? { ...record, places } : { sound_id: row.id, places, checksum, fields, said };
+  const uploads = isHeld ? [] : missingFiles(sound, fields, stored);
+  return {
+    action: isHeld || columnsOf(write).length + uploads.length === 0 ? 'unchanged' : 'update',
+    write,
+    remember: isDeepStrictEqual(remember, record) ? undefined : remember,
+    uploads,
+    leftAlone: isHeld ? [] : left.map((column) => COLUMNS[column]),
+    isHeld,
+  };
+}
+
+/** Whether the title changes, from one that says something to another; one made of the file's name does not. */
+function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
+  const made = file && readableTitle(file);
+  return title !== undefined && title !== made && row.title !== made;
+}
+
+/** Files that the row will name and that are not in Storage. */
+function missingFiles({ audio, picture }: Sound, row: Fields, stored: Map<string, unknown>): LocalFile[] {
+  const named = [
+    ...(audio && row.audio_path === audio.path ? [audio] : []),
+    ...(picture && row.cover_image_path === picture.path ? [picture, thumbnailOf(picture)] : []),
+  ];
+  return named.filter(({ bucket, path }) => !stored.has(`${bucket}/${path}`));
+}

@@ -1,0 +1,32 @@
+import type { SupabaseClient } from '@supabase/supabase-js';
+import { readingFailed, rejectionOf } from '../project/database.ts';
+import { COLUMNS, columnsOf, pick } from '../shared/fields.ts';
+import type { Problem } from '../shared/problems.ts';
+import type { Step } from './plan.ts';
+
+const ROWS_AT_ONCE = 500;
+
+/** Takes the steps out of a plan whose rows the database would reject. The database tries each row and rolls it back. */
+export async function validate(
+  client: SupabaseClient,
+  steps: Step[],
+): Promise<{ steps: Step[]; problems: Problem[] }> {
+  const writing = steps.filter(({ action }) => action !== 'unchanged');
+  const rejected = new Map<Step, Problem>();
+  for (let first = 0; first < writing.length; first += ROWS_AT_ONCE) {
+    const tried = writing.slice(first, first + ROWS_AT_ONCE);
+    const query = client.rpc('validate_sounds', { sounds: tried.map(rowOf) });
+    const { data } = await query.throwOnError().then(undefined, readingFailed);
+    for (const { index, message } of data as { index: number; message: string }[]) {
+      const step = tried[index];
+      if (step) rejected.set(step, { where: step.file, reason: rejectionOf(message) });
+    }
+  }
+  return { steps: steps.filter((step) => !rejected.has(step)), problems: [...rejected.values()] };
+}
+
+const rowOf = ({ row, write, createdAt }: Step) => ({
+  ...(row && pick(row, columnsOf(COLUMNS))),
+  ...write,
+  ...(createdAt && { created_at: createdAt }),
+});

@@ -1,0 +1,113 @@
+import { createClient, type SupabaseClient } from '@supabase/supabase-js';
+import { LOCAL_KEYS } from 'local-supabase/keys';
+import pRetry from 'p-retry';
+import { ImportError } from '../shared/problems.ts';
+
+/** The Supabase project that is filled. */
+export interface Project {
+  url: string;
+  /** Which variable decides on the URL. */
+  urlSetBy: 'SUPABASE_URL' | 'SUPABASE_PORT';
+  secretKey: string;
+}
+
+/**
+ * The project that the environment names; with none named, that of `npm run dev`.
+ * @throws ImportError when half of it is named
+ */
+export function projectOf(env: NodeJS.ProcessEnv): Project {
+  const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SUPABASE_PORT: port } = env;
+  if (!url && !secretKey)
+    return {
+      url: `http://127.0.0.1:${port || 54321}`,
+      urlSetBy: 'SUPABASE_PORT',
+      secretKey: LOCAL_KEYS.secretKey,
+    };
+  if (!url || !secretKey) {
+    const missing = url ? 'SUPABASE_SECRET_KEY' : 'SUPABASE_URL';
+    throw new ImportError(
+      `Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`,
+    );
+  }
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
+  return { url: url.replace(/\/+$/, ''), urlSetBy: 'SUPABASE_URL', secretKey };
+}
+
+const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
+
+/** Tries again, with growing delay, what failed for a reason that may pass. */
+export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
+
+/** A way into the project, until the signal ends what is in flight. */
+export interface Connection {
+  project: Project;
+  client: SupabaseClient;
+  signal: AbortSignal;
+}
+
+/** How long a row that is being written when the signal comes may take, so that it is known whether it was written. */
+const LAST_ROW_MS = 5000;
+
+/**
+ * A client that tries again, with growing delay, while the project is away or has too much to do. Whatever it is asked
+ * by an import may be asked twice.
+ */
+export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
+  const overdue = new AbortController();
+  signal.addEventListener('abort', () => setTimeout(() => overdue.abort(signal.reason), LAST_ROW_MS).unref());
+  const request: typeof fetch = (input, init) => {
+    const isFile = String(input).startsWith(`${project.url}/storage/`);
+    const ends = { ...init, signal: isFile ? signal : overdue.signal };
+    return fetchWithRetries(project, input, ends, retries);
+  };
+  const client = createClient(project.url, project.secretKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    global: { fetch: request },
+  });
+  return { project, client, signal };
+}
+
+const CHECK = {
+  SUPABASE_URL: 'Check SUPABASE_URL and the network.',
+  SUPABASE_PORT: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
+} as const satisfies Record<Project['urlSetBy'], string>;
+
+/** @throws ImportError when no other request would fare better */
+async function fetchWithRetries(
+  { url, urlSetBy }: Project,
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit & { signal: AbortSignal },
+  retries: number,
+): Promise<Response> {
+  let answer: Response | undefined;
+  const attempt = async () => {
+    answer = undefined;
+    answer = await fetch(input, init);
+    if (isTemporary(answer.status)) throw new Error(`answered ${answer.status}`);
+    return answer;
+  };
+  try {
+    answer = await pRetry(attempt, { ...RETRIES, retries, signal: init.signal });
+  } catch (error) {
+    if (init.signal.aborted) throw error;
+    if (!answer) throw new ImportError(`Nothing answers at ${url}. ${CHECK[urlSetBy]}`);
+  }
+  const sentence = fatalMessage(answer.status, url);
+  if (sentence) throw new ImportError(sentence);
+  return answer;
+}
+
+export const isTemporary = (status: number) => status >= 500 || status === 429;
+
+/** What the status of an answer means for the import as a whole, if anything. */
+export function fatalMessage(status: number, url: string): string | undefined {
+  if (status === 401)
+    return 'SUPABASE_SECRET_KEY is not a secret key of that project. Copy one from the dashboard: Project Settings, API keys.';
+  if (status === 402)
+    return 'The project has exceeded the quota of its plan. Free some space or upgrade the plan in the dashboard.';
+  if (isTemporary(status))
+    return `${url} answers with ${status}: the project is paused, full or overloaded. Check it in the dashboard, then run the import again.`;
+  return undefined;
+}

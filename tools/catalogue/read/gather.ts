@@ -1,0 +1,151 @@
+import PQueue from 'p-queue';
+import { type Catalogue, type Category, findCategory } from '../project/catalogue.ts';
+import { isTerminal } from '../shared/command.ts';
+import type { Fields } from '../shared/fields.ts';
+import type { LocalFile } from '../shared/local-file.ts';
+import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
+import type { Sound } from '../shared/sound.ts';
+import { pictureFile, pictureOf } from './picture.ts';
+import { type Recording, readRecording } from './recording.ts';
+import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
+import type { Found, FoundFile } from './walk.ts';
+
+/** All in the order of the folder; what is rejected in the sheet is in the order of its lines. */
+export interface Gathered {
+  sounds: Sound[];
+  rejected: Problem[];
+  /** What is not imported, without that being wrong. */
+  notes: Problem[];
+}
+
+const READ_AT_ONCE = 4;
+
+/**
+ * Reads the recordings of a folder, and what the sheet says about them.
+ */
+export async function gather(
+  found: Found,
+  sheet: Sheet,
+  categories: Pick<Category, 'slug' | 'name'>[],
+  limits: Catalogue['limits'],
+): Promise<Gathered> {
+  const rows = Map.groupBy(usableRows(sheet, found, categories), ({ file }) => file);
+  const left = [...found.recordings].filter(
+    ([file, { exported }]) => exported && !rows.has(file) && !sheet.unusable.has(file),
+  );
+  const recordings = [...found.recordings].filter(
+    ([file, { exported }]) => rows.has(file) || !(exported || sheet.unusable.has(file)),
+  );
+  let done = 0;
+  const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
+    const outcome = await readSounds(file, source, rows.get(file), found, limits).catch(asRejected);
+    showReading(++done, recordings.length);
+    return outcome instanceof Rejected ? { where: file, reason: outcome.message } : outcome;
+  };
+  const queue = new PQueue({ concurrency: READ_AT_ONCE });
+  const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
+  const silent = await Promise.all(
+    (rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)),
+  );
+  return {
+    sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
+    rejected: [...found.rejected, ...sheet.rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
+    notes: [...formatNotes(recordings), ...leftNotes(left)],
+  };
+}
+
+/** The rows of recordings and categories that exist, with the slugs of their categories. The others are rejected. */
+function usableRows(
+  sheet: Sheet,
+  { recordings }: Found,
+  categories: Pick<Category, 'slug' | 'name'>[],
+): SheetRow[] {
+  const usable = sheet.rows.filter((row) => {
+    const { line, file, fields } = row;
+    const reject = (reason: string) => sheet.rejected.push({ where: `${SHEET} line ${line}`, reason });
+    const { category } = fields;
+    const slug = category && findCategory(category, categories)?.slug;
+    if (file !== undefined && !recordings.has(file)) {
+      reject(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
+      return false;
+    }
+    if (category && !slug) {
+      const problem = `No category has the slug or name "${category}", or several have that name.`;
+      const subject = file === undefined ? 'the line' : `"${file}"`;
+      reject(
+        `${problem} Correct it, or create the category in the dashboard; until then ${subject} is rejected.`,
+      );
+      if (file !== undefined) sheet.unusable.add(file);
+      return false;
+    }
+    if (slug) fields.category = slug;
+    return true;
+  });
+  sheet.rejected.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
+  return usable;
+}
+
+/** One for each row of the recording, or one. */
+async function readSounds(
+  file: string,
+  source: FoundFile,
+  rows: SheetRow[] = [{ line: 0, file, key: '', fields: {} }],
+  found: Found,
+  limits: Catalogue['limits'],
+): Promise<Sound[]> {
+  const recording = await readRecording(file, source, limits.audio);
+  return await Promise.all(rows.map((row) => soundOf(row, recording, found, limits)));
+}
+
+async function soundOf(
+  { file, key, fields: said, picture: named, createdAt }: SheetRow,
+  recording: Recording | undefined,
+  { recordings, pictures }: Found,
+  limits: Catalogue['limits'],
+): Promise<Sound> {
+  const notes: string[] = [];
+  const find = async (): Promise<LocalFile | undefined> => {
+    if (named) return await pictureFile(named, pictures, limits.covers);
+    if (named === null || file === undefined || !recording) return undefined;
+    return await pictureOf(file, recording, pictures, limits.covers);
+  };
+  const picture = await find().catch((error: unknown) => {
+    notes.push(`No picture: ${asRejected(error).message}`);
+    return undefined;
+  });
+  const cover: Fields = picture ? { cover_image_path: picture.path } : {};
+  return {
+    file,
+    key,
+    fields: { ...recording?.fields, ...(named === undefined && cover) },
+    said: { ...said, ...(named && cover), ...(named === null && { cover_image_path: null }) },
+    ...(createdAt && { createdAt }),
+    ...(recording && { audio: recording.audio }),
+    ...(picture && { picture }),
+    isLink: recordings.get(file ?? '')?.isLink ?? false,
+    notes,
+  };
+}
+
+/** What iPhones do not play. */
+const FOREIGN = /^audio\/(ogg|opus|webm)$/;
+
+function formatNotes(recordings: [string, FoundFile][]): Problem[] {
+  const files = recordings.filter(([, { type }]) => FOREIGN.test(type));
+  const [[file] = ['']] = files;
+  const reason =
+    'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.';
+  return files.length > 0 ? [{ where: files.length === 1 ? file : `${files.length} files`, reason }] : [];
+}
+
+function leftNotes(left: [string, FoundFile][]): Problem[] {
+  if (left.length === 0) return [];
+  const reason = `Not imported: at the last export no sound had it any more. For a new sound, add a line to ${SHEET}.`;
+  return left.map(([where]) => ({ where, reason }));
+}
+
+/** Shows in a terminal how many recordings have been read. */
+function showReading(done: number, total: number): void {
+  if (!isTerminal) return;
+  process.stdout.write(`\r\x1b[KReading recordings: ${done} of ${total}${done === total ? '\r\x1b[K' : ''}`);
+}

@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ImportError } from '../shared/problems.ts';
+
+/** Lies in a folder that `npm run export` wrote, and says what its files are called in Storage. */
+export const MANIFEST = 'export.json';
+
+const Manifest = z.object({
+  files: z.record(
+    z.string(),
+    z.object({
+      bucket: z.enum(['audio', 'covers']),
+      path: z.string(),
+      type: z.string(),
+      /** SHA-256 in hex. What has another content now is a file like any other. */
+      checksum: z.string(),
+    }),
+  ),
+});
+
+export type Manifest = z.infer<typeof Manifest>;
+export type ExportedFile = Manifest['files'][string];
+
+/**
+ * By the name of the file in the folder; empty for a folder that was not exported.
+ * @throws ImportError when there is one that cannot be understood
+ */
+export async function readManifest(folder: string): Promise<Map<string, ExportedFile>> {
+  const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new ImportError(`${MANIFEST} cannot be read (${error.code}). Make it readable.`);
+  });
+  if (text === undefined) return new Map();
+  try {
+    return new Map(Object.entries(Manifest.parse(JSON.parse(text)).files));
+  } catch {
+    throw new ImportError(`${MANIFEST} is damaged. Export into the folder again, or remove it.`);
+  }
+}
+
+/** Lists the files by name, so that two exports of one catalogue are equal. */
+export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
+  const names = [...files.keys()].sort();
+  const manifest = { files: Object.fromEntries(names.map((name) => [name, files.get(name)])) };
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+}

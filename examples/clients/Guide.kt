@@ -1,12 +1,21 @@
-// Uses the samples of the guide, which are put where the comments below say, and prints what came of it.
+// Runs the code of kotlin.md, which replaces the comment below, against the service and prints the results.
 package sounds.guide
 
+import java.io.File
 import java.io.IOException
 import java.util.UUID
+import java.util.concurrent.TimeUnit.SECONDS
+import javax.crypto.Cipher
+import javax.crypto.KeyGenerator
+import javax.crypto.SecretKey
+import javax.crypto.spec.GCMParameterSpec
 import kotlin.random.Random
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.delay
+import kotlinx.coroutines.job
+import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
@@ -19,7 +28,35 @@ import okhttp3.RequestBody.Companion.toRequestBody
 import org.json.JSONArray
 import org.json.JSONObject
 
-// THE SESSION
+// The part of Media3 that the code uses: its packages are not on Maven Central.
+class PlaybackException(cause: Throwable) : Exception(cause)
+object HttpDataSource { class InvalidResponseCodeException(val responseCode: Int) : IOException() }
+data class MediaItem(val uri: String) { companion object { fun fromUri(uri: String) = MediaItem(uri) } }
+object Player {
+    interface Listener {
+        fun onPlayerError(error: PlaybackException)
+        fun onIsPlayingChanged(isPlaying: Boolean)
+    }
+}
+class ExoPlayer {
+    val opened = mutableListOf<Long>()
+    val currentPosition = 7_000L
+    fun setMediaItem(item: MediaItem, position: Long) { check(item.uri.startsWith("http")); opened += position }
+    fun prepare() {}
+    fun play() {}
+}
+
+lateinit var base: String
+lateinit var session: Session
+val outbox = Outbox()
+var unavailable = 0
+fun showUnavailable() { unavailable++ }
+
+// The first call of each path that is in this set finds no network.
+val broken = mutableSetOf<String>()
+val http = OkHttpClient.Builder().callTimeout(20, SECONDS).readTimeout(20, SECONDS)
+    .addInterceptor { if (broken.remove(it.request().url.encodedPath)) throw IOException() else it.proceed(it.request()) }
+    .build()
 
 class Outbox {
     val favorites = mutableMapOf<String, Boolean>()
@@ -30,39 +67,80 @@ class Outbox {
     fun removePlays(ids: List<String>) = plays.removeAll { it.getString("id") in ids }
 }
 
-class App(val base: String, val session: Session, val outbox: Outbox) {
-    val oneAtATime = Mutex()
+// THE CODE OF kotlin.md
 
-    // THE REST
+class MemoryCopy : Copy {
+    val rows = mutableMapOf<String, JSONObject>()
+    override var next: String? = null
+    override fun inTransaction(change: () -> Unit) = change()
+    override fun put(kind: String, id: String, row: JSONObject) { rows["$kind $id"] = row }
+    override fun remove(kind: String, id: String) { rows.remove("$kind $id") }
+    override fun clear() = rows.clear()
+}
+
+suspend fun reasonOf(call: suspend () -> Unit) = try {
+    call()
+    "none"
+} catch (failure: Failure) {
+    "${failure.status} ${failure.reason} ${failure.field} ${failure.requestId != null}"
 }
 
 fun main(args: Array<String>) = runBlocking {
-    val (base, email, password) = args
-    val http = OkHttpClient()
-    val store = object : TokenStore {
-        var tokens: Tokens? = null
-        override fun load() = tokens
-        override fun save(tokens: Tokens) { this.tokens = tokens }
-        override fun clear() { tokens = null }
-    }
-    val app = App(base, Session(base, http, store), Outbox())
-    val account = JSONObject().put("email", email).put("password", password)
-    val answer = http.newCall(app.post("/auth/signin", account)).execute().use { it.body!!.string() }
-    val issued = tokensOf(JSONObject(answer).getJSONObject("data"))
+    val (address, email, password) = args
+    base = address
+    val newerService = args[4]
+    val folder = File("guide").apply { mkdir() }
+    val key = KeyGenerator.getInstance("AES").generateKey()
+    val store = FileTokens(File(folder, "session"), key)
+    session = Session(base, http, store)
+    val accounts = Accounts(base, http, store)
+
+    println("storage ${config(File(folder, "config")).getString("storage_url").startsWith("http")}")
+    broken += "/api/v1/config"
+    println("without a network ${config(File(folder, "config")).getBoolean("sign_up")}")
+
+    println("wrong password ${reasonOf { accounts.signIn(email, "wrong") }}")
+    println("short password ${reasonOf { accounts.signUp("new@example.com", "short", null) }}")
+    println("wrong code ${reasonOf { accounts.enterRecoveryCode(email, "12345678") }}")
+    println("signed out ${reasonOf { allSounds() }}")
+    println("signed in ${accounts.signIn(email, password)}")
+    val issued = FileTokens(File(folder, "session"), key).load()!!
 
     store.save(Tokens("refused", issued.refresh, issued.due))
-    val id = app.allSounds().first().getString("id")
+    broken += "/api/v1/auth/refresh"
+    val id = allSounds().first().getString("id")
     val refreshed = store.load()!!
     println("refreshed after a 401 ${refreshed.refresh != issued.refresh}")
 
     store.save(Tokens(refreshed.access, refreshed.refresh, 0))
-    app.outbox.favorites += mapOf(id to true, UUID.randomUUID().toString() to true)
-    app.sendFavorites()
+    outbox.favorites += mapOf(id to true, UUID.randomUUID().toString() to true)
+    sendFavorites()
     println("refreshed before the end ${store.load()!!.refresh != refreshed.refresh}")
 
     fun play(sound: String) = JSONObject().put("id", UUID.randomUUID().toString()).put("sound_id", sound)
         .put("played_at", java.time.Instant.now().toString())
-    app.outbox.plays += listOf(play(id), play("no id"), play(id))
-    app.sendPlays()
-    println("waiting ${app.outbox.favorites.size} ${app.outbox.plays.size}")
+    outbox.plays += listOf(play(id), play("no id"), play(id))
+    sendPlays()
+    println("waiting ${outbox.favorites.size} ${outbox.plays.size}")
+
+    val copy = MemoryCopy()
+    sync(copy)
+    println("copied $id ${copy.rows["sound $id"]!!.getString("title")}")
+    session = Session(newerService, http, store)
+    base = newerService
+    val newer = MemoryCopy()
+    sync(newer)
+    println("kinds that are unknown ${newer.rows.size}")
+    base = address
+    session = Session(base, http, store)
+
+    // The file is in the catalogue, but Storage answers 404 for every address of it.
+    val player = ExoPlayer()
+    val missing = PlaybackException(HttpDataSource.InvalidResponseCodeException(404))
+    val playback = Playback(player, this)
+    playback.play(args[5])
+    playback.onPlayerError(missing)
+    coroutineContext.job.children.forEach { it.join() }
+    playback.onPlayerError(missing)
+    println("opened ${player.opened} unavailable $unavailable")
 }

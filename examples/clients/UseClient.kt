@@ -1,24 +1,31 @@
-// Uses the client that OpenAPI Generator makes for Kotlin, as an app would, and prints what it got, line by line.
+// Uses the Kotlin client of OpenAPI Generator as an app does, and prints each result.
 package sounds.client
 
+import java.time.OffsetDateTime
 import java.util.UUID
 import okhttp3.MediaType.Companion.toMediaType
 import okhttp3.OkHttpClient
 import okhttp3.Request
 import okhttp3.RequestBody.Companion.toRequestBody
 import sounds.client.apis.AuthApi
+import sounds.client.apis.CatalogueApi
+import sounds.client.apis.ConfigApi
 import sounds.client.apis.FavoritesApi
+import sounds.client.apis.HomeApi
 import sounds.client.apis.MeApi
+import sounds.client.apis.PlaysApi
 import sounds.client.apis.SoundsApi
 import sounds.client.infrastructure.ApiClient
 import sounds.client.infrastructure.ClientError
 import sounds.client.infrastructure.ClientException
 import sounds.client.models.AddFavoriteRequest
+import sounds.client.models.OfflinePlay
+import sounds.client.models.PlaysRequest
 import sounds.client.models.RecoverRequest
 import sounds.client.models.SignInRequest
 import sounds.client.models.UpdateCustomerRequest
 
-/** A call that must fail: the status, the code and the reason. */
+/** Prints the status, the code and the reason of a call that must fail. */
 fun failure(call: () -> Unit) {
     try {
         call()
@@ -29,7 +36,7 @@ fun failure(call: () -> Unit) {
     }
 }
 
-/** The one request that the generated client cannot make: an explicit null clears a field. */
+/** Clears a field with an explicit null, which the generated client cannot send. */
 fun clear(url: String, field: String) {
     val request = Request.Builder()
         .url("$url/me/customer")
@@ -39,8 +46,18 @@ fun clear(url: String, field: String) {
     OkHttpClient().newCall(request).execute().use { check(it.isSuccessful) }
 }
 
+/** Reads from a service that is newer than this client: each enumeration has a value that the client does not know. */
+fun readNewer(url: String, id: UUID) {
+    println("providers ${ConfigApi(url).getAppConfig().data.idTokenProviders.size}")
+    println("source ${MeApi(url).getCustomer().data.source != null}")
+    println("rules ${HomeApi(url).getHome().sections.any { it.ruleType != null }}")
+    val play = OfflinePlay(UUID.randomUUID(), id, OffsetDateTime.now())
+    println("plays ${PlaysApi(url).countPlays(PlaysRequest(listOf(play))).data.size}")
+    println("changes ${CatalogueApi(url).listCatalogueChanges().data.isNotEmpty()}")
+}
+
 fun main(args: Array<String>) {
-    val (url, email, password, category) = args
+    val (url, email, password, category, newer) = args
     configure()
     val auth = AuthApi(url)
     val sounds = SoundsApi(url)
@@ -75,4 +92,5 @@ fun main(args: Array<String>) {
     failure { auth.signIn(SignInRequest(email, "wrong")) }
     failure { sounds.getSound(UUID.fromString("00000000-0000-4000-8000-000000000000")) }
     failure { auth.recover(RecoverRequest(email)) }
+    readNewer(newer, UUID.fromString(args[5]))
 }

@@ -1,17 +1,17 @@
-// Uses openapi-fetch with the types that openapi-typescript makes, as an app would, and prints what it got, line by line.
+// Uses openapi-fetch with the types of openapi-typescript as an app does, and prints each result.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './sounds.d.ts';
 
 const [, , url = '', email = '', password = '', category = ''] = process.argv;
 const client = createClient<paths>({ baseUrl: url });
 
-/** What a call gave. @throws Error with the message of the service when it failed */
+/** Returns the data of a response. @throws Error with the message of the service */
 function dataOf<T>({ data, error }: { data?: T; error?: components['schemas']['ApiErrorResponse'] }): T {
   if (data === undefined) throw new Error(error?.error.message);
   return data;
 }
 
-/** A call that must fail: the status, the code and the reason. */
+/** Prints the status, the code and the reason of a call that must fail. */
 function failure({
   error,
   response,

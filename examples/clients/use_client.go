@@ -1,4 +1,4 @@
-// Uses the client that OpenAPI Generator makes for Go, as an app would, and prints what it got, line by line.
+// Uses the Go client of OpenAPI Generator as an app does, and prints each result.
 package main
 
 import (
@@ -8,11 +8,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	sounds "github.com/example/sounds"
 )
 
-// must returns the answer of a call that has to succeed.
+// must returns the response of a call that has to succeed.
 func must[T any](answer T, _ *http.Response, err error) T {
 	if err != nil {
 		panic(err)
@@ -41,8 +42,27 @@ func textOf(text *string) string {
 	return *text
 }
 
+// readNewer reads from a service that is newer than this client: each enumeration has a value that the client does not know.
+func readNewer(ctx context.Context, url string, id string) {
+	configuration := sounds.NewConfiguration()
+	configuration.Servers = sounds.ServerConfigurations{{URL: url}}
+	api := sounds.NewAPIClient(configuration)
+
+	fmt.Println("providers", len(must(api.ConfigAPI.GetAppConfig(ctx).Execute()).Data.IdTokenProviders))
+	fmt.Println("source", must(api.MeAPI.GetCustomer(ctx).Execute()).Data.Source.IsSet())
+	rules := false
+	for _, section := range must(api.HomeAPI.GetHome(ctx).Execute()).Sections {
+		rules = rules || section.RuleType.Get() != nil
+	}
+	fmt.Println("rules", rules)
+	play := *sounds.NewOfflinePlay("7c9e6679-7425-40de-944b-e07fc1f90ae7", id, time.Now())
+	plays := *sounds.NewPlaysRequest([]sounds.OfflinePlay{play})
+	fmt.Println("plays", len(must(api.PlaysAPI.CountPlays(ctx).PlaysRequest(plays).Execute()).Data))
+	fmt.Println("changes", len(must(api.CatalogueAPI.ListCatalogueChanges(ctx).Execute()).Data) > 0)
+}
+
 func main() {
-	url, email, password, category := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	url, email, password, category, newer := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]
 	configuration := sounds.NewConfiguration()
 	configuration.Servers = sounds.ServerConfigurations{{URL: url}}
 	api := sounds.NewAPIClient(configuration)
@@ -86,4 +106,5 @@ func main() {
 	failure(api.AuthAPI.SignIn(ctx).SignInRequest(*sounds.NewSignInRequest(email, "wrong")).Execute())
 	failure(api.SoundsAPI.GetSound(ctx, "00000000-0000-4000-8000-000000000000").Execute())
 	failure(api.AuthAPI.Recover(ctx).RecoverRequest(*sounds.NewRecoverRequest(email)).Execute())
+	readNewer(ctx, newer, ids[0])
 }

@@ -1,19 +1,28 @@
-"""Uses the client that OpenAPI Generator makes for Python, as an app would, and prints what it got, line by line."""
+"""Uses the Python client of OpenAPI Generator as an app does, and prints each result."""
 
+import datetime
 import sys
+import uuid
 
 import sounds_api
-from sounds_api.models import AddFavoriteRequest, RecoverRequest, SignInRequest, UpdateCustomerRequest
+from sounds_api.models import (
+    AddFavoriteRequest,
+    OfflinePlay,
+    PlaysRequest,
+    RecoverRequest,
+    SignInRequest,
+    UpdateCustomerRequest,
+)
 
-url, email, password, category = sys.argv[1:]
+url, email, password, category, newer = sys.argv[1:6]
 
 
 def failure(call, *arguments):
-    """A call that must fail: the status, the code and the reason."""
+    """Prints the status, the code and the reason of a call that must fail."""
     try:
         call(*arguments)
     except sounds_api.ApiException as error:
-        print(error.status, error.data.error.code.value, error.headers.get("X-Error-Reason", "null"))
+        print(error.status, error.data.error.code, error.headers.get("X-Error-Reason", "null"))
 
 
 client = sounds_api.ApiClient(sounds_api.Configuration(host=url))
@@ -47,8 +56,17 @@ for favorite in favorites.list_favorites().data:
 me.update_customer(UpdateCustomerRequest(phone="+49 170 1234567"))
 me.update_customer(UpdateCustomerRequest(full_name=None))
 customer = me.get_customer().data
-print("customer", customer.full_name or "null", customer.phone, customer.source.value)
+print("customer", customer.full_name or "null", customer.phone, customer.source)
 
 failure(auth.sign_in, SignInRequest(email=email, password="wrong"))
 failure(sounds.get_sound, "00000000-0000-4000-8000-000000000000")
 failure(auth.recover, RecoverRequest(email=email))
+
+# A service that is newer than this client: each enumeration has a value that the client does not know.
+client.configuration.host = newer
+print("providers", len(sounds_api.ConfigApi(client).get_app_config().data.id_token_providers))
+print("source", str(me.get_customer().data.source is not None).lower())
+print("rules", str(any(section.rule_type for section in sounds_api.HomeApi(client).get_home().sections)).lower())
+play = OfflinePlay(id=uuid.uuid4(), sound_id=ids[0], played_at=datetime.datetime.now(datetime.UTC))
+print("plays", len(sounds_api.PlaysApi(client).count_plays(PlaysRequest(plays=[play])).data))
+print("changes", str(len(sounds_api.CatalogueApi(client).list_catalogue_changes().data) > 0).lower())

@@ -7,12 +7,13 @@ import { promisify } from 'node:util';
 import { documentText } from 'sounds-dev/openapi';
 import { describe, expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
-import { addCategory, addSounds } from '../../../test/support/catalogue.ts';
+import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
+import { storeFile } from '../../../test/support/files.ts';
+import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
 import { timeoutMs } from '../../../test/support/timeout.ts';
 
-// The guide's own commands generate these clients. Each is compiled and used as an app would: without a cast, a template or a
-// configuration that the guide does not name.
+// The commands of the guide generate these clients. Each is compiled and used with the settings of the guide alone.
 
 const installed = resolve('examples/clients/.venv/bin');
 const python = join(installed, 'python');
@@ -29,10 +30,10 @@ if (!goInstalled && process.env['CI']) throw new Error('CI generates clients: in
 
 const runFile = promisify(execFile);
 
-// Programs in Java end within seconds: what the second compiler and the collector of large heaps would cost, they never earn back.
+// Java programs end within seconds here, so the optimizing compiler and the parallel collector would only cost time.
 const JDK_JAVA_OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
-/** Runs a program to its end. @throws Error with what it printed, when it fails */
+/** Runs a program and returns its output. @throws Error with the output when the program fails */
 async function run(cwd: string, program: string, args: string[], env: Record<string, string> = {}) {
   const { stdout } = await runFile(program, args, {
     cwd,
@@ -46,9 +47,9 @@ async function run(cwd: string, program: string, args: string[], env: Record<str
 
 const guide = await readFile('docs/apps.md', 'utf8');
 
-/** The arguments of the generator in the guide for a client, which the guide puts into a folder. */
+/** Returns the generator's arguments in the guide for the client in this folder. */
 function generatorArguments(folder: string): string[] {
-  const commands = guide.replaceAll(/ \\\n\s*/g, ' ').match(/(?<=generator-cli )generate .*/g) ?? [];
+  const commands = guide.replaceAll(/ \\\n\s*/g, ' ').match(/(?<=generator-cli@[\d.]+ )generate .*/g) ?? [];
   const command = commands.find((text) => text.includes(` -o ${folder} `));
   if (command === undefined) throw new Error(`The guide generates nothing into ${folder}.`);
   return command.split(' ');
@@ -57,16 +58,46 @@ function generatorArguments(folder: string): string[] {
 const generate = (work: string, folder: string, ...more: string[]) =>
   run(work, join(installed, 'openapi-generator-cli'), [...generatorArguments(folder), ...more]);
 
+/** Writes the document, and the copy with open enumerations that the guide's jq command makes. */
+async function writeDocuments(work: string) {
+  const [, filter = ''] = /jq '([^']+)' openapi\.json > openapi-open\.json/.exec(guide) ?? [];
+  await writeFile(join(work, 'openapi.json'), documentText());
+  await writeFile(join(work, 'openapi-open.json'), await run(work, 'jq', [filter, 'openapi.json']));
+}
+
+/** Fields of responses whose enumerations may grow. */
+const growing = ['kind', 'status', 'source', 'rule_type'];
+
+/** Starts a service that is newer than the document: each enumeration that may grow has an unknown value. */
+async function startNewerService(url: string): Promise<string> {
+  const { origin, pathname } = new URL(url);
+  const network = await startNetwork(origin, async ({ method, path, headers, body }) => {
+    const { authorization = '', 'content-type': type = 'application/json' } = headers;
+    const response = await fetch(origin + path, {
+      method,
+      headers: { 'content-type': type, ...(authorization && { authorization }) },
+      ...(body.length > 0 && { body }),
+    });
+    const answer = JSON.parse(await response.text(), (key, value) => {
+      if (key === 'id_token_providers') return [...value, 'unheard_of'];
+      return growing.includes(key) && value !== null ? 'unheard_of' : value;
+    });
+    const answered = { 'content-type': 'application/json' };
+    return { status: response.status, headers: answered, body: JSON.stringify(answer) };
+  });
+  return network.url + pathname;
+}
+
 type Service = {
-  /** A new folder with the document in it. */
+  /** A new folder that holds the document. */
   work: string;
-  /** What each program is told: an address, an account and a category. */
+  /** Arguments of each program: an address, an account, a category, a newer service, a sound with audio. */
   args: string[];
-  /** What it must print then; it is told how often the first sound has been played. */
+  /** Output of each program; `plays` counts the plays of the first sound. */
   expected: (plays: number) => string;
 };
 
-/** A user who has had as many mails as there may be, and five sounds, both for one client alone. */
+/** A user at the limit of mails, and five sounds, both for one client alone. */
 const test = base.extend<{ service: Service }>({
   service: async ({ gateway, api, sql }, use) => {
     const category = await addCategory(sql);
@@ -75,6 +106,9 @@ const test = base.extend<{ service: Service }>({
       sql,
       titles.map((title, index) => ({ title, category, sort_order: index })),
     );
+    await addSection(sql, { mode: 'rule', rule_type: 'newest' });
+    const audio_path = await storeFile('audio', 'clients/song.mp3', 'audio/mpeg');
+    const song = await addSound(sql, { title: 'Song', audio_path });
     const session = await signUp(api);
     const { email } = session.user;
     await api.patch('/me/customer').auth(session.access_token, bearer).send({ full_name: 'Ada' }).expect(200);
@@ -83,7 +117,8 @@ const test = base.extend<{ service: Service }>({
     await Promise.all(mails);
 
     const work = await mkdtemp(join(tmpdir(), 'sounds-service-clients-'));
-    await writeFile(join(work, 'openapi.json'), documentText());
+    await writeDocuments(work);
+    const newer = await startNewerService(gateway.url);
     const expected = (plays: number) =>
       [
         `signed in ${email}`,
@@ -100,13 +135,16 @@ const test = base.extend<{ service: Service }>({
         '429 rate_limited limit_mails',
         '',
       ].join('\n');
-    await use({ work, args: [gateway.url, email, password, category], expected });
+    await use({ work, args: [gateway.url, email, password, category, newer, song], expected });
     await rm(work, { recursive: true });
   },
 });
 
-describe('the client that is generated for', () => {
-  test('TypeScript compiles strictly and does what an app does', async ({
+/** Output of the programs that read from the newer service. */
+const readFromNewer = 'providers 3\nsource true\nrules true\nplays 1\nchanges true\n';
+
+describe('generated clients', () => {
+  test('the TypeScript client compiles strictly and does what an app does', async ({
     service: { work, args, expected },
   }) => {
     await writeFile(join(work, 'package.json'), '{"type":"module"}');
@@ -128,17 +166,22 @@ describe('the client that is generated for', () => {
     expect(await run(work, 'node', ['use-client.ts', ...args])).toBe(expected(1));
   });
 
-  test('Python compiles and does what an app does', async ({ service: { work, args, expected }, skip }) => {
+  test('the Python client compiles, does what an app does and accepts unknown values', async ({
+    service: { work, args, expected },
+    skip,
+  }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
     await generate(work, 'sounds-python');
     await run(work, python, ['-m', 'compileall', '-q', 'sounds-python']);
     const env = { PYTHONPATH: join(work, 'sounds-python') };
-    expect(await run(work, python, [resolve('examples/clients/use_client.py'), ...args], env)).toBe(
-      expected(1),
-    );
+    const printed = await run(work, python, [resolve('examples/clients/use_client.py'), ...args], env);
+    expect(printed).toBe(expected(1) + readFromNewer);
   });
 
-  test('Go compiles and does what an app does', async ({ service: { work, args, expected }, skip }) => {
+  test('the Go client compiles, does what an app does and accepts unknown values', async ({
+    service: { work, args, expected },
+    skip,
+  }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
     skip(!goInstalled, 'Install Go to compile the client for Go.');
     await generate(work, 'sounds-go', '--git-user-id', 'example', '--git-repo-id', 'sounds');
@@ -151,10 +194,10 @@ describe('the client that is generated for', () => {
       `module app\n\ngo 1.18\n\nrequire ${module} v0.0.0\n\nreplace ${module} => ../sounds-go\n`,
     );
     await run(program, 'go', ['mod', 'tidy']);
-    expect(await run(program, 'go', ['run', '.', ...args])).toBe(expected(1));
+    expect(await run(program, 'go', ['run', '.', ...args])).toBe(expected(1) + readFromNewer);
   });
 
-  test('Go by oapi-codegen compiles', async ({ service: { work }, skip }) => {
+  test('the Go client of oapi-codegen compiles', async ({ service: { work }, skip }) => {
     skip(!goInstalled, 'Install Go to compile the client for Go.');
     const [command = ''] = guide.match(/(?<=`oapi-codegen )[^>]+(?= > sounds\.go`)/) ?? [];
     const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
@@ -167,7 +210,7 @@ describe('the client that is generated for', () => {
     await run(work, 'go', ['vet', '.']);
   });
 
-  /** By the name of the package that it is generated into, the folder of the guide, and what the guide has an app do at its start. */
+  /** Folder of the guide and start-up code of the guide, by the package that the client is generated into. */
   const kotlin = {
     kotlinx: {
       folder: 'sounds-kotlinx',
@@ -177,18 +220,9 @@ describe('the client that is generated for', () => {
     moshi: { folder: 'sounds-moshi', start: '' },
   };
 
-  /** The program that uses the Kotlin of kotlin.md: all but what plays, which needs a phone. */
-  async function programOfGuide(): Promise<string> {
-    const page = await readFile('examples/clients/kotlin.md', 'utf8');
-    const samples = [...page.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(([sample]) => sample);
-    const [session = '', ...rest] = samples.filter((sample) => !sample.includes('player.'));
-    const frame = await readFile('examples/clients/Guide.kt', 'utf8');
-    return frame.replace('// THE SESSION', () => session).replace('// THE REST', () => rest.join('\n\n'));
-  }
-
-  // The first time Maven downloads a compiler, and the compiler is what takes a busy machine longest of all.
+  // Maven downloads a compiler the first time.
   const timeout = 4 * timeoutMs;
-  test('Kotlin compiles and does what an app does, with kotlinx.serialization and with Moshi, and so does that of kotlin.md', {
+  test('both Kotlin clients compile, do what an app does and accept unknown values', {
     timeout,
   }, async ({ service, skip }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
@@ -203,25 +237,68 @@ describe('the client that is generated for', () => {
         await writeFile(join(sources, 'UseClient.kt'), main);
       }),
     );
-    await writeFile(join(work, 'kotlin/Guide.kt'), await programOfGuide());
-    await run(work, 'mvn', [
-      '--batch-mode',
-      '--quiet',
-      '--file',
-      resolve('examples/clients/pom.xml'),
-      `-Dwork=${work}`,
-      'compile',
+    await compileKotlin(work);
+    for (const [index, name] of Object.keys(kotlin).entries())
+      expect(await runKotlin(work, `sounds.${name}.UseClientKt`, args), name).toBe(
+        expected(index + 1) + readFromNewer,
+      );
+  });
+});
+
+const compileKotlin = (work: string) =>
+  run(work, 'mvn', [
+    '--batch-mode',
+    '--quiet',
+    '--file',
+    resolve('examples/clients/pom.xml'),
+    `-Dwork=${work}`,
+    'compile',
+  ]);
+
+const runKotlin = (work: string, main: string, args: string[]) =>
+  run(work, 'java', ['-cp', 'target/classes:lib/*', main, ...args]);
+
+/** Returns the code blocks of a page. */
+const codeOf = async (page: string) =>
+  [...(await readFile(page, 'utf8')).matchAll(/(?<=```(?:kotlin|swift|dart)\n).*?(?=\n```)/gs)].map(String);
+
+describe('code to copy', () => {
+  test('the Kotlin code of kotlin.md compiles and does what the guide asks of an app', {
+    timeout: 4 * timeoutMs,
+  }, async ({ service: { work, args }, skip }) => {
+    skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
+    const blocks = (await codeOf('examples/clients/kotlin.md')).filter(
+      (block) => !block.includes('"AndroidKeyStore"'),
+    );
+    const frame = await readFile('examples/clients/Guide.kt', 'utf8');
+    await mkdir(join(work, 'kotlin'));
+    await writeFile(
+      join(work, 'kotlin/Guide.kt'),
+      frame.replace('// THE CODE OF kotlin.md', () => blocks.join('\n\n')),
+    );
+    await compileKotlin(work);
+    const printed = await runKotlin(work, 'sounds.guide.GuideKt', args);
+    expect(printed.split('\n')).toEqual([
+      'storage true',
+      'without a network true',
+      'wrong password 401 invalid_credentials null true',
+      'short password 400 validation password true',
+      'wrong code 401 code_invalid null true',
+      'signed out 401 session_ended null false',
+      'signed in Home',
+      'refreshed after a 401 true',
+      'refreshed before the end true',
+      'waiting 0 0',
+      expect.stringMatching(/^copied [\da-f-]{36} .+$/),
+      'kinds that are unknown 0',
+      'opened [0, 7000] unavailable 1',
+      '',
     ]);
-    for (const [index, name] of Object.keys(kotlin).entries()) {
-      const printed = await run(work, 'java', [
-        '-cp',
-        'target/classes:lib/*',
-        `sounds.${name}.UseClientKt`,
-        ...args,
-      ]);
-      expect(printed, name).toBe(expected(index + 1));
-    }
-    const ofGuide = await run(work, 'java', ['-cp', 'target/classes:lib/*', 'sounds.guide.GuideKt', ...args]);
-    expect(ofGuide).toBe('refreshed after a 401 true\nrefreshed before the end true\nwaiting 0 0\n');
+  });
+
+  base('the Swift and Dart code has no syntax errors', async ({ skip }) => {
+    skip(!existsSync(python), `To parse Swift and Dart: ${lacking.join('; ')}`);
+    const printed = await run('.', python, ['examples/clients/check_syntax.py']);
+    expect(printed).toBe('swift has code\ndart has code\n');
   });
 });

@@ -66,7 +66,7 @@ async function writeDocuments(work: string) {
 }
 
 /** Fields of responses whose enumerations may grow. */
-const growing = ['kind', 'status', 'source', 'rule_type'];
+const growing = ['kind', 'status', 'source', 'mode', 'rule_type', 'auth_via'];
 
 /** Starts a service that is newer than the document: each enumeration that may grow has an unknown value. */
 async function startNewerService(url: string): Promise<string> {

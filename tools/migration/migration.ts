@@ -1,5 +1,4 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { DateTime } from 'luxon';
 import { compareSchemas, type SchemaChanges } from './changes.ts';
 import { PROJECT, type SchemaDatabases, startSchemaDatabases } from './databases.ts';
 
@@ -54,13 +53,12 @@ function write(name: string, { files, summary }: SchemaChanges, folder: URL): st
   });
 }
 
-/** Now (UTC), or a second after the last migration, where that is later: the CLI applies none that is older. */
+/** Returns the time in UTC, but later than the last migration, because the CLI applies no older one. */
 function nextVersion(folder: URL): string {
-  const format = 'yyyyMMddHHmmss';
-  const last = readdirSync(folder).toSorted().at(-1)?.slice(0, format.length) ?? '';
-  const afterLast = DateTime.fromFormat(last, format, { zone: 'utc' }).plus({ seconds: 1 });
-  const now = DateTime.utc();
-  return (afterLast > now ? afterLast : now).toFormat(format);
+  const last = readdirSync(folder).toSorted().at(-1) ?? '';
+  const lastTime = last.replace(/^(....)(..)(..)(..)(..)(..).*/, '$1-$2-$3T$4:$5:$6Z');
+  const time = Math.max(Date.now(), (Date.parse(lastTime) || 0) + 1000);
+  return new Date(time).toISOString().replace(/\D/g, '').slice(0, 14);
 }
 
 async function prove(databases: SchemaDatabases, changes: SchemaChanges, files: string[]): Promise<string> {

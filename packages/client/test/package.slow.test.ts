@@ -98,11 +98,6 @@ describe('the package of the client', () => {
     expect((await run(process.execPath, ['--input-type=commonjs', '--eval', names])).trim()).toBe(
       'SoundsError,attachAudio,createSounds,indexedDbStore,memoryStore',
     );
-    // Bundlers, Node of both kinds, and what knows no "exports".
-    const { problems } = JSON.parse(
-      await run(resolve('node_modules/.bin/attw'), [`./${filename}`, '--format', 'json']),
-    );
-    expect(problems).toEqual({});
   });
 
   test('adds at most 9 kB to an app, minified and compressed, with what it depends on, and attachAudio alone at most 1 kB', async () => {

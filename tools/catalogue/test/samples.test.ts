@@ -6,7 +6,7 @@ import type { ScratchDatabase } from 'local-supabase/scratch-database';
 import { parseFile } from 'music-metadata';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startDatabase } from '../support/prepared.ts';
+import { startDatabase } from '../../../test/support/prepared.ts';
 
 const samples = 'supabase/samples';
 const paths = async (folder: string) =>

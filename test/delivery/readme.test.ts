@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 
@@ -8,6 +9,37 @@ const architecture = readFileSync('docs/architecture.md', 'utf8');
 const guide = readFileSync('docs/apps.md', 'utf8');
 const operators = readFileSync('docs/deploy.md', 'utf8');
 const administrators = readFileSync('docs/admin.md', 'utf8');
+
+/** The name of a heading in links to it, as GitHub makes it. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+
+test('every link of a page leads to a file and to a heading in it', () => {
+  const pages = globSync('**/*.md', { exclude: ['**/node_modules/**', '.data/**', '**/.venv/**'] });
+  expect(pages.length).toBeGreaterThan(15);
+  const links = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)/g)].map(
+      ([link, path = '', anchor]) => ({
+        at: `${page} ${link}`,
+        target: join(dirname(page), path),
+        path,
+        page,
+        anchor,
+      }),
+    ),
+  );
+  const broken = links.filter(({ target, path, page, anchor }) => {
+    const file = path === '' ? page : target;
+    if (!existsSync(file)) return true;
+    if (anchor === undefined) return false;
+    const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)];
+    return !headings.some(([, heading = '']) => anchorOf(heading) === anchor);
+  });
+  expect(broken.map(({ at }) => at)).toEqual([]);
+});
 
 test('every file and folder that a page names exists', () => {
   const paths = [
@@ -69,16 +101,6 @@ test('every table and function that a comment in the source names is made by a m
   expect(named.length).toBeGreaterThan(5);
   const made = (name: string) => new RegExp(`create .*${name.replace('.', '\\.')}\\b`).test(migrations);
   expect(named.filter((name) => !made(name))).toEqual([]);
-});
-
-test('the cover that the README names is one of the samples', () => {
-  const [, path] = /`(covers\/\S+\.jpg)`/.exec(readme) ?? [];
-  expect(existsSync(`supabase/samples/${path}`)).toBe(true);
-});
-
-test('the endpoint table of the README lists exactly the existing endpoints', () => {
-  const listed = [...readme.matchAll(/^\| `([A-Z]+ \/\S+)` \|/gm)].map(([, endpoint]) => endpoint);
-  expect(listed).toEqual(endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
 });
 
 test('every variable, alert and metric that the guide for operators names exists', () => {

@@ -1,14 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
+import { apiPage } from './api-page.ts';
 import { guidePage } from './guide.ts';
 
-/** The copy of the document that the repository holds. */
+/** The text of openapi.json. */
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;
 
-/** The files that `npm run openapi` makes, by their paths in the repository. */
+/** The files that `npm run openapi` writes, by their paths in the repository. */
 export const generatedFiles = () => ({
   'openapi.json': documentText(),
+  'docs/api.md': apiPage(endpoints),
   'src/openapi/assets/guide.html': guidePage(),
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -63,6 +63,12 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     );
     expect(JSON.parse(session ?? '')).toMatchObject({ data: { user: { email: 'ada@example.com' } } });
     expect(customers).toMatch(/ada@example\.com\W+google/);
+
+    const readme = await readFile('README.md', 'utf8');
+    const [, request = '', answer = ''] = /```sh\n(TOKEN=.*?)```.*?```json\n(.*?)```/s.exec(readme) ?? [];
+    const input = request.replaceAll('localhost:3000', `127.0.0.1:${env['PORT']}`);
+    const printed = execFileSync('sh', { input, encoding: 'utf8', stdio: 'pipe' });
+    expect(JSON.parse(printed), 'the answer in the README').toEqual(JSON.parse(answer));
 
     const studio = await fetch(`http://127.0.0.1:${env['SUPABASE_PORT']}/`);
     const page = await studio.text();

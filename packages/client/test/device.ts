@@ -116,11 +116,11 @@ export async function startDevice(
       onTestFinished(() => void spy.mockRestore());
     },
     /** What the store holds of the session. */
-    stored: () => JSON.parse(store.items.get('api.session') ?? 'null'),
+    stored: () => JSON.parse(store.items.get('sounds.session') ?? 'null'),
     /** Changes what the store holds of the session. */
     change: (changes: object) => {
-      const session = JSON.parse(store.items.get('api.session') ?? '{}');
-      store.items.set('api.session', JSON.stringify({ ...session, ...changes }));
+      const session = JSON.parse(store.items.get('sounds.session') ?? '{}');
+      store.items.set('sounds.session', JSON.stringify({ ...session, ...changes }));
     },
     async signUp() {
       const account = { email: newEmail(), password };

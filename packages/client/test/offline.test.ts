@@ -82,7 +82,7 @@ describe('the copy of the catalogue', () => {
       category: {},
       home_section: {},
     };
-    store.items.set('api.catalogue', JSON.stringify(stale));
+    store.items.set('sounds.catalogue', JSON.stringify(stale));
     const device = await startDevice(gateway.url, { store });
     await device.signUp();
     await device.api.offline.sync();

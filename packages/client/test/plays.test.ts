@@ -23,7 +23,7 @@ test('a play that the service does not take is dropped, and keeps no other from 
   device.network.before = () => undefined;
   await device.api.plays.flush();
   expect(await countOf(device, id)).toBe(3);
-  expect([...device.store.items.keys()].filter((key) => key.startsWith('api.plays.'))).toEqual([]);
+  expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
 });
 
 test('plays that wait are sent when their user signs in again, and stand in the history, which can be cleared', async ({

@@ -33,7 +33,7 @@ const checks: Record<string, (device: Device) => Promise<unknown>> = {
       });
     await api.plays.record(crypto.randomUUID());
     await api.plays.flush();
-    expect([...store.items.keys()].filter((key) => key.startsWith('api.plays'))).toEqual([]);
+    expect([...store.items.keys()].filter((key) => key.startsWith('sounds.plays'))).toEqual([]);
   },
   async AuthVia({ api, network }) {
     network.before = faultsOf('GET /me', successAnswer({ data: { id: 'an id' }, auth_via: unknown }));

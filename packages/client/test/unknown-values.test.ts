@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/test.ts';
-import { errorAnswer, faultsOf, startDevice, successAnswer, withoutRepeats } from './device.ts';
+import { errorAnswer, faultsOf, startDevice, successAnswer } from './device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
 const unknown = 'a_value_of_tomorrow';
 
 const reasonOf = async ({ api, network }: Device, status: number, code: string) => {
-  const answer = errorAnswer(status, code, { 'X-Error-Reason': unknown });
+  const answer = errorAnswer(status, code, { 'X-Error-Reason': unknown, 'Retry-After': '3600' });
   network.before = faultsOf('PATCH /me/customer', answer, answer); // a 401 is repeated after a refresh
   await expect(api.customer.update({})).rejects.toMatchObject({ status, code, reason: unknown });
 };
@@ -77,7 +77,7 @@ describe('an unknown value of an enumeration', () => {
   });
 
   test.for(Object.entries(checks))('of %s breaks no call of the client', async ([, check], { gateway }) => {
-    const device = await startDevice(gateway.url, withoutRepeats);
+    const device = await startDevice(gateway.url);
     await device.signUp();
     await check(device);
   });

@@ -36,7 +36,7 @@ export async function setFavorite(id: string, isFavorite: boolean) {
 }
 
 export async function loadFavorites() {
-  const list = await api.favorites.list();
+  const list = await Array.fromAsync(api.favorites.list());
   favorites.clear();
   for (const { sound_id } of list) favorites.add(sound_id);
   dispatchEvent(new Event('favorites'));

@@ -3,6 +3,9 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
 import type { Schema } from './schema.ts';
 
+/** Sounds for one call of `POST /sounds/files`. */
+const filesAtOnce = 50;
+
 /** A sound as lists have it. */
 export interface Sound extends Schema<'Sound'> {}
 
@@ -30,6 +33,24 @@ export interface Audio {
   /** Gets a new address. Call it on any 4xx from `url`, and go on at the same position; once. */
   renew: (options?: CallOptions) => Promise<Audio>;
 }
+
+/** Finds a sound in the copy of the catalogue; null where it has none. */
+export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
+
+/** A sound as favorites and the history have it. */
+export const previewOf = ({
+  id,
+  title,
+  category,
+  cover_image_url,
+  duration_sec,
+}: Schema<'SoundPreview'>): Schema<'SoundPreview'> => ({
+  id,
+  title,
+  category,
+  cover_image_url,
+  duration_sec,
+});
 
 /** Sounds, and the addresses of their files. */
 export interface Catalogue extends ReturnType<typeof createCatalogue> {}
@@ -69,9 +90,15 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
       } while (cursor);
     },
 
-    /** The signed addresses of the files of up to 50 sounds, for downloads: one request. They are valid for five minutes. */
-    async files(ids: string[], options?: CallOptions): Promise<SoundFiles[]> {
-      return (await answer(api.POST('/sounds/files', { body: { ids }, ...signalOf(options) }))).data;
+    /**
+     * The signed addresses of the files of any number of sounds, for downloads. Each request gets 50 of them when they are
+     * needed, because they are valid for five minutes.
+     */
+    async *files(ids: readonly string[], options?: CallOptions): AsyncGenerator<SoundFiles, void> {
+      for (let first = 0; first < ids.length; first += filesAtOnce) {
+        const body = { ids: ids.slice(first, first + filesAtOnce) };
+        yield* (await answer(api.POST('/sounds/files', { body, ...signalOf(options) }))).data;
+      }
     },
 
     /** One sound, with `audio_url` and `cover_image_url` signed for five minutes. */

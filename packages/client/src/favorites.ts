@@ -1,8 +1,9 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
+import { type Finder, previewOf } from './catalogue.ts';
 import type { paths } from './document.types.ts';
-import { SoundsError, sessionOver } from './error.ts';
-import { createOutbox } from './outbox.ts';
+import { createEntries, type Entries } from './entries.ts';
+import { SoundsError } from './error.ts';
 import type { Schema } from './schema.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
@@ -14,32 +15,41 @@ type Options = {
   api: Client<paths>;
   session: DeviceSession;
   store: Store;
-  /** Gets what the addresses of covers depend on. */
+  /** The copy for use without a network. */
+  copy: Entries<Favorite>;
+  find: Finder;
+  /** Loads the address of covers. */
   covers: () => Promise<void>;
 };
+
+/** The favorite that a sound becomes now. */
+const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
+  sound_id: sound.id,
+  created_at: new Date().toISOString(),
+  sounds: previewOf(sound),
+});
 
 const isNotFound = (error: unknown) => error instanceof SoundsError && error.code === 'not_found';
 
 /** The user's favorites, which can be changed without a network. */
 export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'forget'> {}
 
-export function createFavorites({ api, session, store, covers }: Options) {
-  /** Whether each sound is wanted as a favorite; what the service knows is taken out. */
-  const wanted = createOutbox<boolean>(store, 'favorites');
+export function createFavorites({ api, session, store, copy, find, covers }: Options) {
+  /** Changes that the service does not have yet: true adds a favorite, false removes it. */
+  const wanted = createEntries<boolean>(store, 'favorites');
 
   /** Why the service did not take a wish; `flush` tells. */
   let rejection: SoundsError | undefined;
 
-  async function userId(): Promise<string> {
-    const found = await session.load();
-    if (found === null) throw sessionOver();
-    return found.user.id;
-  }
-
   async function want(id: string, isFavorite: boolean) {
-    const user = await userId();
-    await wanted.update(user, (entries) => {
+    const { user } = await session.current();
+    await wanted.update(user.id, (entries) => {
       entries[id] = isFavorite;
+    });
+    const sound = await find(id);
+    await copy.update(user.id, (entries) => {
+      if (!isFavorite) delete entries[id];
+      else if (sound) entries[id] ??= favoriteOf(sound);
     });
     send().catch(() => {}); // it stays wanted
   }
@@ -76,8 +86,7 @@ export function createFavorites({ api, session, store, covers }: Options) {
     const init = { params: { path: { id } }, ...signalOf(options) };
     try {
       const { data } = await answer(api.GET('/sounds/{id}', init));
-      const { title, category, cover_image_url, duration_sec, created_at } = data;
-      return [{ sound_id: id, created_at, sounds: { id, title, category, cover_image_url, duration_sec } }];
+      return [favoriteOf(data)];
     } catch (error) {
       if (isNotFound(error)) return [];
       throw error;
@@ -95,18 +104,21 @@ export function createFavorites({ api, session, store, covers }: Options) {
      * The favorites as the user wants them, the newest first, whether or not the service knows. One whose `sounds` is null
      * is hidden at present.
      */
-    async list(options?: CallOptions): Promise<Favorite[]> {
-      const user = await userId();
-      const before = await wanted.read(user);
+    async *list(options?: CallOptions): AsyncGenerator<Favorite, void> {
+      const { user } = await session.current();
+      const before = await wanted.read(user.id);
       const asked = api.GET('/favorites', signalOf(options));
       const [{ data }] = await Promise.all([answer(asked), covers()]);
-      const wishes = { ...before, ...(await wanted.read(user)) };
+      const wishes = { ...before, ...(await wanted.read(user.id)) };
       const known = new Set(data.map(({ sound_id }) => sound_id));
       const added = Object.keys(wishes).filter((id) => wishes[id] && !known.has(id));
-      return [
+      const list = [
         ...(await Promise.all(added.map((id) => newFavorite(id, options)))).flat(),
         ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
       ];
+      if ((await session.current()).user.id === user.id)
+        await copy.replace(user.id, Object.fromEntries(list.map((each) => [each.sound_id, each])));
+      yield* list;
     },
 
     /**

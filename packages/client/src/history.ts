@@ -1,28 +1,42 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
+import type { Entries } from './entries.ts';
 import type { Schema } from './schema.ts';
+import type { DeviceSession } from './session.ts';
 
-/** A sound that the user listened to, and when. */
+/** A sound that the user listened to, and when. `sounds` is null while the sound is hidden. */
 export interface HistoryEntry extends Schema<'HistoryEntry'> {}
 
 type HistoryPage = Schema<'HistoryListResponse'>;
 
-/** What the user listened to. */
+type Options = {
+  api: Client<paths>;
+  session: DeviceSession;
+  /** The copy for use without a network. */
+  copy: Entries<HistoryEntry>;
+  /** Loads the address of covers. */
+  covers: () => Promise<void>;
+};
+
+/** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory(api: Client<paths>, covers: () => Promise<void>) {
-  async function page(cursor: string | null, options?: CallOptions): Promise<HistoryPage> {
-    const query = cursor === null ? {} : { cursor };
+export function createHistory({ api, session, copy, covers }: Options) {
+  async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
+    const { user } = await session.current();
+    const query = { limit: 100, ...(cursor && { cursor }) };
     const asked = api.GET('/history', { params: { query }, ...signalOf(options) });
     const [found] = await Promise.all([answer(asked), covers()]);
+    if (!cursor && (await session.current()).user.id === user.id)
+      await copy.replace(user.id, Object.fromEntries(found.data.map((entry) => [entry.sound_id, entry])));
     return found;
   }
 
   return {
-    /** One entry for each sound, the last played first; each page is fetched when it is needed. */
+    /** One entry for each sound, the last played first. Each page is fetched when it is needed. */
     async *list(options?: CallOptions): AsyncGenerator<HistoryEntry, void> {
-      let cursor: string | null = null;
+      let cursor: string | null | undefined;
       do {
         const { data, next_cursor }: HistoryPage = await page(cursor, options);
         yield* data;
@@ -30,14 +44,20 @@ export function createHistory(api: Client<paths>, covers: () => Promise<void>) {
       } while (cursor);
     },
 
-    /** Takes everything out. */
+    /** Removes everything. */
     async clear(options?: CallOptions): Promise<void> {
+      const { user } = await session.current();
       await api.DELETE('/history', signalOf(options));
+      await copy.forget(user.id);
     },
 
-    /** Takes one sound out. */
+    /** Removes one sound. */
     async remove(soundId: string, options?: CallOptions): Promise<void> {
+      const { user } = await session.current();
       await api.DELETE('/history/{soundId}', { params: { path: { soundId } }, ...signalOf(options) });
+      await copy.update(user.id, (entries) => {
+        delete entries[soundId];
+      });
     },
   };
 }

@@ -6,8 +6,9 @@ import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { type AppConfig, createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
 import type { paths } from './document.types.ts';
-import { createFavorites, type Favorites } from './favorites.ts';
-import { createHistory, type History } from './history.ts';
+import { createEntries } from './entries.ts';
+import { createFavorites, type Favorite, type Favorites } from './favorites.ts';
+import { createHistory, type History, type HistoryEntry } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
 import { createPlays, type Plays } from './plays.ts';
 import type {
@@ -51,7 +52,7 @@ export interface Options {
   url: string;
   /** Keeps the tokens and what waits for a network: localStorage, AsyncStorage, SecureStore … */
   store: Store;
-  /** Keeps the copy of the catalogue, which may be megabytes: IndexedDB unless said, and `store` where there is none. */
+  /** Keeps the copies for use without a network, which may be megabytes. Default: IndexedDB, or `store` without it. */
   offlineStore?: Store;
   /** Told whenever the session of this device begins, gets new tokens, or ends. */
   onSession?: (event: SessionEvent) => void;
@@ -118,6 +119,7 @@ export function createSounds({
   const tell = (event: SessionEvent) => {
     follow(event);
     if (event.type === 'signedIn') flush();
+    if (event.type === 'signedOut') forgetCopies(event.user.id).catch(() => {});
     onSession?.(event);
   };
   const session = createSession({ url, store, waiting, onSession: tell });
@@ -125,8 +127,35 @@ export function createSounds({
   watchOtherTabs(tell);
   const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
   const { ask, covers, coverUrl } = createConfig({ url, store, waiting });
-  const { forget: forgetFavorites, ...favorites } = createFavorites({ api, session, store, covers });
-  const { forget: forgetPlays, ...plays } = createPlays({ api, session, store });
+  const copies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : store);
+  const favoritesCopy = createEntries<Favorite>(copies, 'copy.favorites');
+  const historyCopy = createEntries<HistoryEntry>(copies, 'copy.history');
+  const find = (id: string) => offline.get(id);
+  const { forget: forgetFavorites, ...favorites } = createFavorites({
+    api,
+    session,
+    store,
+    copy: favoritesCopy,
+    find,
+    covers,
+  });
+  const { forget: forgetPlays, ...plays } = createPlays({ api, session, store, history: historyCopy, find });
+  const history = createHistory({ api, session, copy: historyCopy, covers });
+  const refresh = async (options?: CallOptions) => {
+    await plays.flush(options).catch(() => {}); // so that the history has them
+    await favorites.list(options).next();
+    await history.list(options).next();
+  };
+  const offline = createOffline({
+    api,
+    store: copies,
+    session,
+    refresh,
+    favorites: favoritesCopy,
+    history: historyCopy,
+  });
+  const forgetCopies = (userId: string) =>
+    Promise.all([favoritesCopy.forget(userId), historyCopy.forget(userId)]);
   const forget = async (userId: string) => {
     await forgetFavorites(userId);
     await forgetPlays(userId);
@@ -145,9 +174,9 @@ export function createSounds({
     session: currentUser,
     sounds: createCatalogue(api, covers),
     favorites,
-    history: createHistory(api, covers),
+    history,
     plays,
-    offline: createOffline(api, offlineStore ?? (browser.indexedDB ? indexedDbStore() : store)),
+    offline,
     customer: {
       get: async (options) => (await answer(api.GET('/me/customer', signalOf(options)))).data,
       update: async (body, options) =>
@@ -159,7 +188,10 @@ export function createSounds({
       const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
       return sections;
     },
-    categories: async (options) => (await answer(api.GET('/categories', signalOf(options)))).data,
+    async categories(options) {
+      const fetch = (request: Request) => session.fetch(request, { isForGuests: true });
+      return (await answer(api.GET('/categories', { fetch, ...signalOf(options) }))).data;
+    },
     export: async (options) => (await answer(api.GET('/me/export', signalOf(options)))).data,
     fetch(path, init) {
       const request = new Request(url + path, init);

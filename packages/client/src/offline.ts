@@ -1,8 +1,12 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
+import type { Entries } from './entries.ts';
+import type { Favorite } from './favorites.ts';
+import type { HistoryEntry } from './history.ts';
 import type { Category, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
+import type { DeviceSession } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
 /** A Sound of the copy: its place in the list, and versions that change with its files. */
@@ -17,6 +21,16 @@ export interface OfflineFilters {
   /** Only sounds with all of these. */
   tags?: string[];
 }
+
+type Options = {
+  api: Client<paths>;
+  store: Store;
+  /** Brings the copies of the user's lists up to date. */
+  refresh: (options?: CallOptions) => Promise<void>;
+  session: DeviceSession;
+  favorites: Entries<Favorite>;
+  history: Entries<HistoryEntry>;
+};
 
 interface Copy {
   /** What to ask with the next time. */
@@ -45,10 +59,13 @@ const wordsOf = (text: string) => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 
 const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
 
+const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
+  entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));
+
 /** A copy of the catalogue on the device. Everything but `sync` works without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
-export function createOffline(api: Client<paths>, store: Store) {
+export function createOffline({ api, store, session, refresh, favorites, history }: Options) {
   let loading: Promise<Copy> | undefined;
   let syncing: Promise<void> | undefined;
 
@@ -86,7 +103,11 @@ export function createOffline(api: Client<paths>, store: Store) {
       if (pages % pagesBetweenStores === 0) await keep();
     copy.syncedAt = Date.now();
     await keep();
+    await refresh(options);
   }
+
+  const entriesOf = async <Entry>(copied: Entries<Entry>) =>
+    Object.values(await copied.read((await session.current()).user.id));
 
   /** With the newest first among those of one place. */
   const inListOrder = (copy: Copy) =>
@@ -103,6 +124,12 @@ export function createOffline(api: Client<paths>, store: Store) {
       });
       return syncing;
     },
+
+    /** The user's favorites as of the last `sync` or `favorites.list`, with later changes, the newest first. */
+    favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favorites), 'created_at'),
+
+    /** The last hundred sounds of the history as of the last `sync` or `history.list`, and later plays, the newest first. */
+    history: async (): Promise<HistoryEntry[]> => newestFirst(await entriesOf(history), 'last_played_at'),
 
     /** When the copy was last up to date, by the clock of this device; null where that was never. */
     async syncedAt(): Promise<Date | null> {

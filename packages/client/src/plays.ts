@@ -1,8 +1,10 @@
 import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
+import { type Finder, previewOf } from './catalogue.ts';
 import type { paths } from './document.types.ts';
-import { SoundsError, sessionOver } from './error.ts';
-import { createOutbox } from './outbox.ts';
+import { createEntries, type Entries } from './entries.ts';
+import { SoundsError } from './error.ts';
+import type { HistoryEntry } from './history.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
 
@@ -21,12 +23,16 @@ export function createPlays({
   api,
   session,
   store,
+  history,
+  find,
 }: {
   api: Client<paths>;
   session: DeviceSession;
   store: Store;
+  history: Entries<HistoryEntry>;
+  find: Finder;
 }) {
-  const waiting = createOutbox<{ sound_id: string; played_at: string }>(store, 'plays');
+  const waiting = createEntries<{ sound_id: string; played_at: string }>(store, 'plays');
 
   async function flush(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
@@ -62,11 +68,15 @@ export function createPlays({
      * @param playedAt by the clock of this device, which may be wrong: the service's is used instead
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
-      const found = await session.load();
-      if (found === null) throw sessionOver();
-      const played_at = new Date(playedAt.getTime() - found.clock_ahead_ms).toISOString();
-      await waiting.update(found.user.id, (entries) => {
+      const { user, clock_ahead_ms } = await session.current();
+      const played_at = new Date(playedAt.getTime() - clock_ahead_ms).toISOString();
+      await waiting.update(user.id, (entries) => {
         entries[newId()] = { sound_id: id, played_at };
+      });
+      const sound = await find(id);
+      await history.update(user.id, (entries) => {
+        const { plays = 0, sounds = sound && previewOf(sound) } = entries[id] ?? {};
+        entries[id] = { sound_id: id, last_played_at: played_at, plays: plays + 1, sounds };
       });
       flush().catch(() => {}); // it goes on waiting
     },

@@ -59,7 +59,12 @@ function withToken(request: Request, { access_token }: Session): Request {
   return copy;
 }
 
-type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & { userId?: string | undefined };
+type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
+  /** The only user whose token may be sent. */
+  userId?: string | undefined;
+  /** Whether the request is sent without a token where nobody is signed in. */
+  isForGuests?: boolean;
+};
 
 /** The session of one device: the first section of the guide. Its truth is in the store, which other tabs may share. */
 export function createSession({ url, store, waiting, onSession }: SessionOptions) {
@@ -96,18 +101,16 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     if (old === null) throw sessionOver();
     if (old.access_token !== stale.access_token) return old; // another tab was faster
     let next: Session | null = null;
-    let rejection = sessionOver();
     try {
       const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
       if (data) next = toSession(data.data, old.user);
     } catch (error) {
       // Anything else says nothing about the session.
       if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
-      rejection = error;
     }
     const held = await replace(old, next);
     if (held === null && next === null) tell({ type: 'signedOut', user: old.user, reason: 'ended' });
-    if (held === null) throw rejection;
+    if (held === null) throw sessionOver();
     if (held === next) tell({ type: 'refreshed', user: old.user });
     return held;
   }
@@ -115,16 +118,25 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
   return {
     load,
 
+    /** The session of this device. @throws SoundsError `session_ended` where there is none */
+    async current(): Promise<Session> {
+      const session = await load();
+      if (session === null) throw sessionOver();
+      return session;
+    },
+
     /**
      * Sends a request with the token of whoever is signed in, which is refreshed where necessary.
-     * @param userId whose request it is: nobody else's token is sent with it
-     * @param limits those of `send`; repeatable unless said
+     * Repeats it by default.
      */
-    async fetch(request: Request, { userId, ...sending }: Sending = {}): Promise<Response> {
+    async fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
       const limits = { repeatable: true, ...waiting, ...sending };
       let session = await load();
       if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
-      if (session === null) return send(request, limits);
+      if (session === null) {
+        if (!isForGuests) throw sessionOver();
+        return send(request, limits);
+      }
       if (isDue(session)) session = await refreshFor(session, request);
       try {
         return await send(withToken(request, session), limits);

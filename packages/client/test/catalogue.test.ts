@@ -73,25 +73,44 @@ describe('audio', () => {
   });
 });
 
-test('the files of a sound can be downloaded, and have the version that its entry in the copy has', async ({
-  gateway,
-  sql,
-}) => {
-  const device = await startDevice(gateway.url);
-  await device.signUp();
-  const silent = await addSound(sql);
-  const id = await addSound(sql);
-  const path = await storeFile('audio', `client/${id}.wav`, 'audio/wav', 'RIFF');
-  await sql`update public.sounds set audio_path = ${path} where id = ${id}`;
-  const files = await device.api.sounds.files([id, silent]);
-  expect(files).toMatchObject([
-    { id, audio: { bytes: 4 }, cover: null },
-    { id: silent, audio: null },
-  ]);
-  const audio = files[0]?.audio;
-  expect(await (await fetch(audio?.url ?? '')).text()).toBe('RIFF');
-  await device.api.offline.sync();
-  expect(await device.api.offline.get(id)).toMatchObject({ audio_version: audio?.version });
+describe('files', () => {
+  test('of a sound have a signed address, and the version that its entry in the copy has', async ({
+    gateway,
+    sql,
+  }) => {
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const silent = await addSound(sql);
+    const id = await addSound(sql);
+    const path = await storeFile('audio', `client/${id}.wav`, 'audio/wav', 'RIFF');
+    await sql`update public.sounds set audio_path = ${path} where id = ${id}`;
+    const files = await Array.fromAsync(device.api.sounds.files([id, silent]));
+    expect(files).toMatchObject([
+      { id, audio: { bytes: 4 }, cover: null },
+      { id: silent, audio: null },
+    ]);
+    const audio = files[0]?.audio;
+    expect(await (await fetch(audio?.url ?? '')).text()).toBe('RIFF');
+    await device.api.offline.sync();
+    expect(await device.api.offline.get(id)).toMatchObject({ audio_version: audio?.version });
+  });
+
+  test('of 60 sounds come in two requests, the second one when it is needed', async ({ gateway, sql }) => {
+    const ids = await addSounds(
+      sql,
+      Array.from({ length: 60 }, () => ({})),
+    );
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const requests: number[] = [];
+    const read: string[] = [];
+    for await (const { id } of device.api.sounds.files(ids)) {
+      read.push(id);
+      requests.push(device.sent.length);
+    }
+    expect(read).toEqual(ids);
+    expect(requests).toEqual([...Array(50).fill(1), ...Array(10).fill(2)]);
+  });
 });
 
 describe('covers', () => {
@@ -110,7 +129,7 @@ describe('covers', () => {
     expect(data.map(device.api.coverUrl)).toEqual([address, null]);
     await device.api.favorites.add(id);
     await device.api.favorites.flush();
-    const [favorite] = await (await device.again()).favorites.list();
+    const [favorite] = await Array.fromAsync((await device.again()).favorites.list());
     expect(device.api.coverUrl(favorite?.sounds ?? { cover_image_url: null })).toBe(address);
 
     device.network.before = () => 'cut';

@@ -13,7 +13,7 @@ describe('favorites', () => {
     const account = await device.signUp();
     const id = await addSound(sql, { title: 'A bowl' });
     await device.api.favorites.add(id);
-    expect(await device.api.favorites.list()).toMatchObject([
+    expect(await Array.fromAsync(device.api.favorites.list())).toMatchObject([
       { sound_id: id, sounds: { id, title: 'A bowl' } },
     ]);
     await expect.poll(() => waiting(device)).toEqual([]);

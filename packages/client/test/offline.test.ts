@@ -25,7 +25,7 @@ describe('the copy of the catalogue', () => {
     );
     await sql`update public.sounds set tags = '{dawn,wet}' where id = ${ids[2] ?? null}`;
     const section = await addSection(sql, { mode: 'rule', rule_type: 'category', rule_value: category });
-    const device = await startDevice(gateway.url, withoutRepeats);
+    const device = await startDevice(gateway.url);
     await device.signUp();
     const { offline } = device.api;
     expect(await offline.syncedAt()).toBeNull();
@@ -91,20 +91,16 @@ describe('the copy of the catalogue', () => {
   });
 
   test('stays as it was when a sync fails, and is one at a time', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url, withoutRepeats);
+    const device = await startDevice(gateway.url);
     await device.signUp();
-    const { offline } = device.api;
-    await Promise.all([offline.sync(), offline.sync()]);
-    const asked = device.sent.length;
-    const before = await offline.syncedAt();
+    await Promise.all([device.api.offline.sync(), device.api.offline.sync()]);
+    expect(device.sent.filter((name) => name === 'GET /history')).toHaveLength(1);
+    const before = await device.api.offline.syncedAt();
     const id = await addSound(sql);
-    device.network.before = faultsOf(
-      'GET /catalogue/changes',
-      ...Array(9).fill(errorAnswer(500, 'server_error')),
-    );
+    device.network.before = faultsOf('GET /catalogue/changes', errorAnswer(500, 'server_error'));
+    const { offline } = await device.again(withoutRepeats);
     await expect(offline.sync()).rejects.toMatchObject({ code: 'server_error' });
     expect([await offline.get(id), await offline.syncedAt()]).toEqual([null, before]);
-    expect(new Set(device.sent.slice(0, asked)).size).toBe(1);
   });
 
   test('lies in IndexedDB in browsers', async ({ skip, sql }) => {
@@ -123,5 +119,65 @@ describe('the copy of the catalogue', () => {
       expect(await page.evaluate(`api.offline.get('${id}')`)).toMatchObject({ id });
       expect(await page.evaluate('Object.keys(localStorage).join()')).not.toContain('catalogue');
     });
+  });
+});
+
+describe('the copies of favorites and history', () => {
+  test('list without a network what the service has, and what was changed since', async ({
+    gateway,
+    sql,
+  }) => {
+    const [kept, removed, added] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    const { favorites, history, plays, offline } = device.api;
+    for (const id of [removed, kept]) await favorites.add(id);
+    const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+    await plays.record(removed, secondsAgo(40));
+    await plays.record(kept, secondsAgo(30));
+    await favorites.flush();
+    await offline.sync();
+    const online = {
+      favorites: await Array.fromAsync(favorites.list()),
+      history: await Array.fromAsync(history.list()),
+    };
+    expect(await offline.favorites()).toEqual(online.favorites);
+    expect(await offline.history()).toEqual(online.history);
+
+    device.network.before = () => 'cut';
+    await favorites.remove(removed);
+    await favorites.add(added);
+    await plays.record(added, secondsAgo(20));
+    await plays.record(removed, secondsAgo(10));
+    const titles = (list: { sounds: { title: string } | null }[]) => list.map(({ sounds }) => sounds?.title);
+    const copied = (await device.again(withoutRepeats)).offline; // the app was started again
+    const titleOf = async (id: string) => (await offline.get(id))?.title;
+    const [first, second, third] = await Promise.all([titleOf(removed), titleOf(added), titleOf(kept)]);
+    expect(titles(await copied.favorites())).toEqual([second, third]);
+    expect(titles(await copied.history())).toEqual([first, second, third]);
+    expect((await copied.history()).map((entry) => entry.plays)).toEqual([2, 1, 1]);
+
+    device.network.before = () => undefined;
+    await favorites.flush();
+    await copied.sync();
+    expect(await copied.favorites()).toEqual(await Array.fromAsync(favorites.list()));
+    expect(await copied.history()).toEqual(await Array.fromAsync(history.list()));
+    await history.remove(kept);
+    expect(titles(await offline.history())).toEqual([first, second]);
+    await history.clear();
+    expect(await offline.history()).toEqual([]);
+  });
+
+  test('are deleted when the user signs out', async ({ gateway, sql }) => {
+    const id = await addSound(sql);
+    const device = await startDevice(gateway.url);
+    await device.signUp();
+    await device.api.offline.sync();
+    await device.api.favorites.add(id);
+    await device.api.plays.record(id);
+    const copies = () => [...device.store.items.keys()].filter((key) => key.startsWith('sounds.copy.'));
+    expect(copies()).toHaveLength(2);
+    await device.api.auth.signOut();
+    await expect.poll(copies).toEqual([]);
   });
 });

@@ -100,10 +100,10 @@ describe('the package of the client', () => {
     );
   });
 
-  test('adds at most 9 kB to an app, minified and compressed, with what it depends on, and attachAudio alone at most 1 kB', async () => {
+  test('adds at most 9.5 kB to an app, minified and compressed, with what it depends on, and attachAudio alone at most 1 kB', async () => {
     const size = gzipSync(await bundleClient()).length;
     expect(size).toBeGreaterThan(3_000); // that is, both are in it
-    expect(size).toBeLessThanOrEqual(9_000);
+    expect(size).toBeLessThanOrEqual(9_500);
     const ofAudio = gzipSync(await bundleClient('packages/client/src/attach-audio.ts')).length;
     expect(ofAudio).toBeLessThanOrEqual(1_000);
   });
@@ -112,7 +112,7 @@ describe('the package of the client', () => {
     type Argument<F extends (...args: never[]) => unknown> = Parameters<F>[0];
     expectTypeOf<ReturnType<Sounds['sounds']['page']>>().resolves.toEqualTypeOf<Page>();
     expectTypeOf<ReturnType<Sounds['sounds']['list']>>().toEqualTypeOf<AsyncGenerator<Sound, void>>();
-    expectTypeOf<ReturnType<Sounds['favorites']['list']>>().resolves.toEqualTypeOf<Favorite[]>();
+    expectTypeOf<ReturnType<Sounds['favorites']['list']>>().toEqualTypeOf<AsyncGenerator<Favorite, void>>();
     expectTypeOf<Sound['frequency_hz']>().toEqualTypeOf<number | null>();
     type Reason<Code extends ErrorCode> = Extract<SoundsError, { code: Code }>['reason'];
     expectTypeOf<Reason<'rate_limited'>>().toEqualTypeOf<

@@ -42,7 +42,13 @@ function remote(page: Page, path: string[]): unknown {
   return new Proxy(() => {}, {
     // A promise has `then`; this is none.
     get: (_, name) => (name === 'then' ? undefined : remote(page, [...path, String(name)])),
-    apply: (_target, _this, args) => call(page, path, args),
+    apply: (_target, _this, args) => {
+      const called = call(page, path, args);
+      const iterate = async function* () {
+        yield* (await called) as unknown[];
+      };
+      return Object.assign(called, { [Symbol.asyncIterator]: iterate });
+    },
   });
 }
 
@@ -52,7 +58,14 @@ async function call(page: Page, path: string[], args: unknown[]) {
       type Objects = { [name: string]: Objects } & ((...args: unknown[]) => Promise<unknown>);
       const { api } = globalThis as unknown as { api: Objects };
       const called = names.reduce((object, name) => object[name] as Objects, api);
-      return called(...given).then(
+      const read = async () => {
+        const result = called(...given);
+        if (!(Symbol.asyncIterator in result)) return result;
+        const items: unknown[] = [];
+        for await (const item of result as AsyncIterable<unknown>) items.push(item);
+        return items;
+      };
+      return read().then(
         (value) => ({ value, failure: null }),
         (error: Error) => ({ value: null, failure: { ...error, name: error.name, message: error.message } }),
       );

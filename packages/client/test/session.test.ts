@@ -51,6 +51,39 @@ describe('the session of a device', () => {
   });
 });
 
+describe('a signed-out device', () => {
+  /** Calls that work without a session, or that begin or end one. */
+  const forGuests =
+    /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;
+
+  /** Every method of the client by its path. */
+  const methodsOf = (part: object, path = ''): [string, (...args: unknown[]) => unknown][] =>
+    Object.entries(part).flatMap(([name, value]) =>
+      typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
+    );
+
+  test('rejects every call that needs a session with session_ended, and sends nothing', async ({
+    gateway,
+  }) => {
+    const device = await startDevice(gateway.url);
+    const args: Record<string, unknown[]> = {
+      'auth.setPassword': [{ password: 'a new password' }],
+      'sounds.files': [['an id']],
+      fetch: ['/me'],
+    };
+    const methods = methodsOf(device.api).filter(([name]) => !forGuests.test(name));
+    expect(methods).toHaveLength(23);
+    await device.api.config(); // which the first list would ask for
+    device.sent.length = 0;
+    for (const [name, method] of methods) {
+      const result = method(...(args[name] ?? ['an id']));
+      const settled = Symbol.asyncIterator in Object(result) ? (result as AsyncGenerator).next() : result;
+      await expect(settled, name).rejects.toMatchObject({ status: 401, reason: 'session_ended' });
+    }
+    expect(device.sent).toEqual([]);
+  });
+});
+
 describe('whoever is signed in', () => {
   test('is known to any number of listeners, until they unsubscribe', async ({ gateway }) => {
     const device = await startDevice(gateway.url);

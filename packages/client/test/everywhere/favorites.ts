@@ -5,7 +5,8 @@ import { nameOf, type Start, startDevice, withoutRepeats } from '../device.ts';
 
 type Device = Awaited<ReturnType<typeof startDevice>>;
 
-export const idsOf = async ({ api }: Device) => (await api.favorites.list()).map(({ sound_id }) => sound_id);
+export const idsOf = async ({ api }: Device) =>
+  (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
 
 /** What the service itself has. */
 export async function known(gatewayUrl: string, { email }: { email: string }) {

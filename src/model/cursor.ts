@@ -1,44 +1,34 @@
-import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { exactText } from './fields.ts';
 
 const wrong = 'must be the next_cursor of an earlier page';
 
-/** Of seconds: hh:mm:ss or hhmmss, with a point or a comma. */
-const fractionOfSeconds = /(?<=T\d\d(?::\d\d:|\d\d)\d\d)[.,]\d+/;
-
-/** A whole date in any form, a time, and an offset that exists: luxon takes less, and counts on beyond 23:59. */
-const wholeDateTime =
-  /^\d{4}(-\d\d-\d\d|\d{4}|-?W\d\d-?\d|-?\d{3})T\d[\d:]*(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$/;
+/** An RFC 3339 date-time, or a variant: as clients print it, and with a "+" that was decoded as a space. */
+const dateTimeForm =
+  /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
 /**
- * The moment that an ISO 8601 date-time of any spelling names, in milliseconds; NaN when it is none. The fraction is rounded
- * to the millisecond, since a client may have carried it through a type of another precision.
+ * Returns the moment of a date-time with an offset in Unix milliseconds, or NaN. Rounds the fraction to milliseconds, because a
+ * client may have carried it through a type of another precision.
  */
 export function momentOf(text: string): number {
-  const spelling = text
-    .toUpperCase()
-    .replace(/^([\d-]+) /, '$1T')
-    .replace(/ (?=\d\d(:?\d\d)?$)/, '+'); // a "+" that was not percent-encoded arrives as a space
-  const fraction = fractionOfSeconds.exec(spelling)?.[0] ?? '';
-  const wholeSeconds = spelling.replace(fraction, '');
-  if (!wholeDateTime.test(wholeSeconds)) return Number.NaN;
-  return (
-    DateTime.fromISO(wholeSeconds, { zone: 'utc' }).toMillis() +
-    Math.round(Number(`0${fraction.replace(',', '.')}`) * 1000)
-  );
+  const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] =
+    dateTimeForm.exec(text) ?? [];
+  if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date takes February 30 for March 1
+  const offset = utc ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`;
+  return Date.parse(`${date}T${time}${offset}`) + Math.round(Number(`0.${fraction}`) * 1000);
 }
 
 const earliest = Date.UTC(1970, 0);
 const latest = Date.UTC(10_000, 0) - 1;
 
 /**
- * The cursor of GET /sounds: an ISO 8601 date-time of the years 1970 to 9999, without an offset in UTC. One that was cut to the
- * second finds its sound in the database: `private.list_position`.
- * Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
+ * A date-time of the years 1970 to 9999, in UTC where it has no offset. The database finds the sound of one that was cut to the
+ * second. Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
  */
 export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
-  const moment = momentOf(value);
+  const withOffset = momentOf(value);
+  const moment = Number.isNaN(withOffset) ? momentOf(`${value}Z`) : withOffset;
   if (moment >= earliest && moment <= latest) return new Date(moment).toISOString();
   check.addIssue(Number.isNaN(moment) ? wrong : 'must lie between the years 1970 and 9999');
   return z.NEVER;
@@ -65,7 +55,7 @@ export const soundCursor = z
 /** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
 export const nextCursor = z.string().meta({
   description:
-    'Send it as `cursor` to get the next page; null on the last one. An ISO 8601 date-time, with `sort` any text: keep it as it is, it ' +
+    'Send it as `cursor` to get the next page; null on the last one. An RFC 3339 date-time, with `sort` any text: keep it as it is, it ' +
     'is a position and not a time to calculate with.',
   pattern: '^[A-Za-z0-9_:.-]+$',
   examples: ['2026-06-23T09:30:00.000Z'],

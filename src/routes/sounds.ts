@@ -63,8 +63,8 @@ const SoundQuery = z
     limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
     cursor: soundCursor.optional().meta({
       description:
-        'The `next_cursor` of the previous page with the same `sort`. Without `sort` an ISO 8601 date-time of the years 1970 to ' +
-        '9999 in any spelling.',
+        'The `next_cursor` of the previous page with the same `sort`. Without `sort` an RFC 3339 date-time of the years 1970 to ' +
+        '9999, with any offset and any number of fractional digits.',
       examples: ['2026-06-23T09:30:00.000Z'],
     }),
   })

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { DateTime } from 'luxon';
 import { describe, expect } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addCategory, addSounds } from '../support/catalogue.ts';
@@ -20,11 +19,9 @@ const rewritings: Record<string, (cursor: string) => string> = {
   'with an offset of hours': (cursor) => cursor.replace('Z', '+00'),
   'with a comma': (cursor) => cursor.replace('.', ','),
   'with a space, as Python writes it': (cursor) => cursor.replace('T', ' ').replace('Z', '+00:00'),
-  'without separators': (cursor) => cursor.replaceAll(/[-:]/g, ''),
+  'with a plus that was decoded as a space': (cursor) => cursor.replace('Z', ' 0000'),
   'without seconds where they are 0': (cursor) => cursor.replace(/:00\.000Z$/, 'Z'),
   'without an offset': (cursor) => cursor.replace('Z', ''),
-  'as a week date': (cursor) =>
-    DateTime.fromISO(cursor, { zone: 'utc' }).toISOWeekDate() + cursor.slice(cursor.indexOf('T')),
 };
 
 describe('paging through GET /sounds', () => {

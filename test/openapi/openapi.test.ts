@@ -175,7 +175,12 @@ test('the document allows a cursor of GET /sounds in any spelling, and no text t
   const { parameters } = JSON.parse(documentText()).paths['/sounds'].get;
   const { schema } = parameters.find(({ name }: { name: string }) => name === 'cursor');
   const inAnOrder = Buffer.from('["title","Ω ocean / 100 %"]').toString('hex');
-  const right = ['2026-06-23T09:30:00.000Z', '2026-06-23 09:30:00,5+02:00', '2026-w26-2t0930z', inAnOrder];
+  const right = [
+    '2026-06-23T09:30:00.000Z',
+    '2026-06-23 09:30:00,5+02:00',
+    '2026-06-23t09:30+0200',
+    inAnOrder,
+  ];
   for (const value of right)
     expect([ajv.validate(schema, value), soundCursor.safeParse(value).success], `${value}`).toEqual([
       true,

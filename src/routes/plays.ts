@@ -42,12 +42,11 @@ const idempotencyKey = z
 
 const playedAt = z
   .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a date-time') })
-  .transform((value) => value.toUpperCase())
-  .pipe(z.iso.datetime({ offset: true, error: 'must be a date-time such as 2026-06-23T09:30:00.000Z' }))
   .transform((value, check) => {
     const moment = momentOf(value);
     if (moment >= firstYear && moment <= Date.now() + clockAheadMaxMs) return new Date(moment).toISOString();
-    check.addIssue(moment < firstYear ? 'must lie in a year from 1 on' : 'must not lie in the future');
+    if (Number.isNaN(moment)) check.addIssue('must be a date-time such as 2026-06-23T09:30:00.000Z');
+    else check.addIssue(moment < firstYear ? 'must lie in a year from 1 on' : 'must not lie in the future');
     return z.NEVER;
   })
   .meta({

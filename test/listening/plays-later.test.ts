@@ -111,13 +111,17 @@ describe('POST /plays', () => {
     const plays = [
       playOf(sound, { played_at: `${earlier}T00:30:00.000+00:00` }),
       playOf(sound, { played_at: `${earlier}T23:59:59.9994-00:00` }),
+      playOf(sound, { played_at: `${earlier}T00:30Z` }), // as Java prints it
+      playOf(sound, { played_at: `${earlier}T00:30:00.000+0000` }),
+      playOf(sound, { played_at: `${earlier} 00:30:00.123456+00:00` }), // as Python prints it
+      playOf(sound, { played_at: `${earlier}t00:30:00.123456789z` }),
       playOf(sound, { played_at: ago(-4 * minute) }),
     ];
-    expect(await statuses(api, user, plays)).toEqual(['counted', 'counted', 'counted']);
+    expect(await statuses(api, user, plays)).toEqual(plays.map(() => 'counted'));
     expect(
       await sql`select day::text, plays from private.plays_by_day where sound_id = ${sound} order by day`,
     ).toEqual([
-      { day: earlier, plays: '2' },
+      { day: earlier, plays: '6' },
       { day: today, plays: '1' },
     ]);
     const [entry] =

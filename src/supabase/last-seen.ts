@@ -6,20 +6,30 @@ import type { Data } from './data.ts';
 
 const intervalMs = 15 * 60_000;
 
+/** Waits this long after a failure, for example of a read-only database, before the next call and the next warning. */
+const retryMs = 60_000;
+
 /**
- * Records when users were last seen: after their answer, at most every 15 minutes, and without ever failing a request.
- * The database keeps the interval too, across processes; this only spares it the question.
+ * Records when users were last seen: after the response, at most every 15 minutes, and without ever failing a request.
+ * The database keeps the interval across processes.
  */
 export function createLastSeen(data: Data, log: Logger) {
   const recorded = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
+  let warnedAt = Number.NEGATIVE_INFINITY;
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || recorded.has(caller.userId)) return;
     recorded.set(caller.userId, true);
-    // With a deadline of its own, not what is left of the request's.
-    const record = () => data.call(caller, 'touch_last_seen');
-    requestContext.exit(record).catch((error: unknown) => {
-      recorded.delete(caller.userId);
-      log.warn({ err: error }, 'last_seen_at could not be written');
-    });
+    // Outside of the request, whose deadline may be used up.
+    requestContext
+      .exit(() => data.call(caller, 'touch_last_seen'))
+      .catch((error: unknown) => {
+        recorded.set(caller.userId, true, { ttl: retryMs });
+        if (performance.now() - warnedAt < retryMs) return;
+        warnedAt = performance.now();
+        log.warn(
+          { err: error },
+          'last_seen_at could not be written. Failures of the next minute are not logged',
+        );
+      });
   };
 }

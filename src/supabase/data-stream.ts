@@ -1,21 +1,36 @@
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { PostgrestError } from '@supabase/supabase-js';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import type { UserCaller } from '../model/caller.ts';
 import type { Upstream } from './fetch.ts';
 
 const ErrorBody = z
   .object({ code: z.string(), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
+/** Rejects what cannot be JSON, such as the page of a proxy. */
+async function expectJson(body: Readable): Promise<Readable> {
+  await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty one never becomes readable
+  const start: Buffer | null = body.read();
+  if (/^[[{]/.test(start?.toString('latin1', 0, 1) ?? '')) {
+    body.unshift(start);
+    return body;
+  }
+  body.on('error', () => {}).destroy();
+  throw new Error('Answered 200 with what is not JSON');
+}
+
 /**
- * What supabase-js cannot do: it parses every answer.
- * @returns a function that calls a SQL function without arguments as the user of a token, and resolves to its JSON as it comes.
+ * Streams JSON that is too large to hold, because supabase-js parses every response.
+ * @returns a function that calls a SQL function without arguments as its caller, one at a time for each user.
  *   It throws PostgrestError as supabase-js does.
  */
-export const createDataStream =
-  ({ supabase }: Config, { stream }: Upstream) =>
-  async (name: string, token: string): Promise<Readable> => {
+export function createDataStream({ supabase }: Config, { stream }: Upstream) {
+  const lastOf = new Map<string, Promise<void>>();
+
+  async function call(name: string, token: string): Promise<Readable> {
     const answer = await stream(`${supabase.url}/rest/v1/rpc/${name}`, {
       method: 'POST',
       headers: {
@@ -25,8 +40,26 @@ export const createDataStream =
       },
       body: '{}',
     });
-    if (!('status' in answer)) return answer;
+    if (!('status' in answer)) return expectJson(answer);
     throw new PostgrestError(ErrorBody.parse(await answer.json()));
+  }
+
+  return async ({ userId, token }: UserCaller, name: string): Promise<Readable> => {
+    const before = lastOf.get(userId);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lastOf.set(userId, promise);
+    const end = () => {
+      if (lastOf.get(userId) === promise) lastOf.delete(userId);
+      resolve();
+    };
+    try {
+      await before;
+      return (await call(name, token)).once('close', end);
+    } catch (error) {
+      end();
+      throw error;
+    }
   };
+}
 
 export type DataStream = ReturnType<typeof createDataStream>;

@@ -164,8 +164,8 @@ export function createData({ user, service }: Clients, stream: DataStream) {
      */
     service: callsBy(service),
     /** Calls a function that changes nothing and has no arguments; returns its JSON as it comes, which is neither held nor read. */
-    stream: ({ token }: UserCaller, name: FunctionName): Promise<Readable> =>
-      askAgain(() => stream(name, token), true).catch(rethrowMapped(name, true)),
+    stream: (caller: UserCaller, name: FunctionName): Promise<Readable> =>
+      askAgain(() => stream(caller, name), true).catch(rethrowMapped(name, true)),
   };
 }
 

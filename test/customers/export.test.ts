@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
@@ -74,6 +74,40 @@ test('a user has five exports an hour, and a HEAD is one', async ({ api }) => {
 });
 
 describe('exports', () => {
+  test.for([
+    ['a page of HTML', '<html></html>'],
+    ['nothing', ''],
+    ['plain text', 'OK'],
+    ['a string', '"none"'],
+  ])('are a 500 where the data API answers 200 with %s', async ([, body]) => {
+    await withSupabase(
+      (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end(body),
+      async (api) => {
+        const answer = await api.get('/me/export').auth(await token(), bearer);
+        expect([answer.status, answer.body.error?.code]).toEqual([500, 'server_error']);
+      },
+    );
+  });
+
+  test('of one user run one at a time, and do not hold up those of others', async () => {
+    const running: ServerResponse[] = [];
+    const hold: RequestListener = (_req, res) => {
+      running.push(res.writeHead(200, { 'Content-Type': 'application/json' }));
+      res.write('{');
+    };
+    await withSupabase(hold, async (_api, { url }) => {
+      const [mine, other] = [await token(), await token(randomUUID())];
+      const exports = [mine, mine, other].map((each) =>
+        fetch(`${url}/me/export`, { headers: { Authorization: `Bearer ${each}` } }),
+      );
+      await expect.poll(() => running.length, { timeout: 5_000 }).toBe(2);
+      running[0]?.end('}');
+      await expect.poll(() => running.length, { timeout: 5_000 }).toBe(3);
+      for (const res of running.slice(1)) res.end('}');
+      expect((await Promise.all(exports)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
+  });
+
   test('that break off in the middle are no whole answer to anybody', async () => {
     const breakOff: RequestListener = (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' });

@@ -10,8 +10,7 @@ export const statusOfCode = {
 export type ErrorCode = keyof typeof statusOfCode;
 
 /**
- * Why a request was rejected, for programs: the values of X-Error-Reason for each code that has any, and what they
- * mean. Each list is closed.
+ * The values of X-Error-Reason for each code that has any, and their meanings. More may be added.
  */
 export const reasonsOfCode = {
   invalid_request: {

@@ -9,30 +9,31 @@ import { apiBase } from '../endpoint.ts';
 import { reasonsOfCode } from '../error-reasons.ts';
 import { type ErrorCode, envelope, statusOfCode } from '../errors.ts';
 
-// What every endpoint has in common: the parts of the document that no single declaration can say.
+// The parts of the document that all endpoints share.
 
 export const descriptionOfService = `
 A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
-The [guide for app developers](${apiBase}/docs/guide) says what an app must do that a reference cannot express.
+The [guide for app developers](${apiBase}/docs/guide) covers what your app must do beyond this reference.
 
-**Transport.** HTTPS only; plain HTTP is answered with 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A
-successful response has its payload in \`data\` (the home page in \`sections\`), a failed one has
-\`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses at any time:
-ignore those that you do not know.
+**Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A successful
+response has its payload in \`data\` (the home page in \`sections\`), a failed one has
+\`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses, and values to their
+enumerations, at any time: ignore fields and keep values that you do not know.
 
 **Credentials.** \`Authorization: Bearer <access token>\`. An access token is valid for about an hour. On a 401, refresh
-once and repeat the request. Refresh tokens are rotated: store only the newest one. Trusted back ends may send an API key (\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
+once and repeat the request. Refresh tokens are rotated: store only the newest one. Trusted back ends may send an API key
+(\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
 
-**Limits.** 60 requests a minute for each user, unless the operator has set another limit; every response says what is
-left in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit are answered with 429: wait as many
+**Limits.** 60 requests a minute for each user, unless the operator has set another limit. Every response says what is
+left in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit get 429: wait as many
 seconds as \`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds,
 unless the description of the endpoint says that a repeated request counts twice.
 
-**Errors.** Every 400, 401 and 429 says why in \`X-Error-Reason\`, in a word from a closed list, and a 400 names the wrong field in
-\`X-Error-Field\`, where the fault lies in one. Decide by these, not by the text of \`message\`.
+**Errors.** Every 400, 401 and 429 has a reason in \`X-Error-Reason\`. A 400 also names the wrong field in
+\`X-Error-Field\`, if there is one. Decide by these, not by the text of \`message\`.
 
-**Requests.** Every response has an \`X-Request-Id\`; quote it when you report a problem. When a response has an
+**Requests.** Every response has an \`X-Request-Id\`: quote it when you report a problem. When a response has an
 \`ETag\`, send it back in \`If-None-Match\`: a 304 without a body means that nothing has changed.
 `.trim();
 
@@ -126,7 +127,7 @@ function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject
   const reasons = Object.entries(reasonsOfCode[code]);
   const schema = { $ref: `#/components/schemas/${idsOfReasons[code]}` };
   const meanings = reasons.map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
-  const description = ['The reason, in a word for programs.', ...meanings].join('\n');
+  const description = ['The reason, as a word for programs; more may be added.', ...meanings].join('\n');
   return { 'X-Error-Reason': { description, required: true, schema } };
 }
 

@@ -1,39 +1,74 @@
+import type { Context } from 'hono';
 import parseRange from 'range-parser';
-import type { ObjectFiles } from './objects.ts';
-import type { ObjectRow } from './storage-caller.ts';
-import { objectNotFound, StorageError } from './storage-errors.ts';
+import { verifySigned } from './signing.ts';
+import { findObject, type ObjectRow, type Storage, storageCaller } from './storage-caller.ts';
+import { bucketNotFound, objectNotFound, StorageError } from './storage-errors.ts';
+
+export async function downloadSigned(storage: Storage, c: Context, bucket: string, name: string) {
+  const { exp = 0 } = await verifySigned(c, 'download', bucket, name);
+  // The response may be cached for as long as the address is valid.
+  const caching = { Expires: new Date(exp * 1000).toUTCString() };
+  return serve(storage, c, bucket, await findObject(storage, bucket, name), caching);
+}
+
+export async function downloadPublic(storage: Storage, c: Context, bucket: string, name: string) {
+  const [found] = await storage.connection.driver`select public from storage.buckets where id = ${bucket}`;
+  if (!found?.['public']) throw bucketNotFound();
+  return serve(storage, c, bucket, await findObject(storage, bucket, name));
+}
+
+export async function downloadAsCaller(storage: Storage, c: Context, bucket: string, name: string) {
+  const caller = await storageCaller(c.req.raw.headers);
+  const row = await findObject(storage, bucket, name, caller, 'storage.object.get_authenticated');
+  return serve(storage, c, bucket, row);
+}
 
 /**
  * Serves an object as Storage does: whole, one byte range of it, or only its headers.
- * @param caching the headers that say how long the answer may be kept; those of the object unless given
- * @throws StorageError when its file is missing, and for a range that it has not
+ * @param caching the caching header; by default that of the object
+ * @throws StorageError when its file is missing, and for a range outside of it
  */
-export async function download(
-  files: ObjectFiles,
+async function serve(
+  { files }: Storage,
+  c: Context,
   bucket: string,
   row: ObjectRow,
-  request: Request,
   caching: Record<string, string> = { 'Cache-Control': row.metadata?.cacheControl ?? 'no-cache' },
 ): Promise<Response> {
   const size = await files.size(bucket, row.name);
   if (size === undefined) throw objectNotFound();
   const { eTag = '""', lastModified = 0, mimetype = 'application/octet-stream' } = row.metadata ?? {};
-  const wanted = request.headers.get('range');
-  const range = wanted === null ? undefined : onlyRange(size, wanted);
   const headers = {
     ...caching,
     ETag: eTag,
     'Last-Modified': new Date(lastModified).toUTCString(),
     'Accept-Ranges': 'bytes',
     'Content-Type': mimetype,
-    'Content-Length': String(range ? range.end - range.start + 1 : size),
-    ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
+    ...disposition(c.req.query('download')),
   };
-  const body = request.method === 'HEAD' ? null : files.read(bucket, row.name, range);
-  return new Response(body, { status: range ? 206 : 200, headers });
+  if (c.req.header('if-none-match') === eTag) return new Response(null, { status: 304, headers });
+  const wanted = c.req.header('range');
+  const range = wanted === undefined ? undefined : onlyRange(size, wanted);
+  const body = c.req.method === 'HEAD' ? null : files.read(bucket, row.name, range);
+  return new Response(body, {
+    status: range ? 206 : 200,
+    headers: {
+      ...headers,
+      'Content-Length': String(range ? range.end - range.start + 1 : size),
+      ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
+    },
+  });
 }
 
-/** @throws StorageError unless it is one range of bytes that the object has */
+/** Returns the header that makes a browser save the file, under the given name if there is one. */
+function disposition(download: string | undefined): Record<string, string> {
+  if (download === undefined) return {};
+  const name = encodeURIComponent(download);
+  const parameters = name && ` filename=${name}; filename*=UTF-8''${name}`;
+  return { 'Content-Disposition': `attachment;${parameters}` };
+}
+
+/** @throws StorageError unless it is one range of bytes within the object */
 function onlyRange(size: number, wanted: string): { start: number; end: number } {
   const ranges = parseRange(size, wanted);
   const [range] = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges : [];

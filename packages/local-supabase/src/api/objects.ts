@@ -6,9 +6,10 @@ import { Readable } from 'node:stream';
 import type { App } from '@supabase/lite';
 
 type Adapter = NonNullable<App['_storageAdapter']>;
+type Address = readonly [bucket: string, key: string];
 
 /** The bytes of storage objects, one file each. Their names and types are in the database. */
-export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects' | 'copyObject'> {
+export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects'> {
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -17,8 +18,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
 
   /** Replaces the object's bytes at once; whoever is reading the old ones reads them to the end. */
   async write(bucket: string, key: string, bytes: Uint8Array): Promise<void> {
-    const path = this.#path(bucket, key);
-    await mkdir(dirname(path), { recursive: true });
+    const path = await this.#target(bucket, key);
     const unfinished = `${path}.${randomUUID()}`;
     await writeFile(unfinished, bytes);
     await rename(unfinished, path);
@@ -34,7 +34,13 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return Readable.toWeb(createReadStream(this.#path(bucket, key), range)) as ReadableStream;
   }
 
-  // What follows is for Lite, which moves, copies and deletes through it, and does nothing else here.
+  async move(from: Address, to: Address): Promise<void> {
+    await rename(this.#path(...from), await this.#target(...to));
+  }
+
+  async copy(from: Address, to: Address): Promise<void> {
+    await copyFile(this.#path(...from), await this.#target(...to));
+  }
 
   async deleteObject(bucket: string, key: string): Promise<void> {
     await rm(this.#path(bucket, key), { force: true });
@@ -44,11 +50,10 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     await Promise.all(keys.map((key) => this.deleteObject(bucket, key)));
   }
 
-  async copyObject(bucket: string, key: string, _version: unknown, toBucket: string, toKey: string) {
-    const target = this.#path(toBucket, toKey);
-    await mkdir(dirname(target), { recursive: true });
-    await copyFile(this.#path(bucket, key), target);
-    return { httpStatusCode: 200, eTag: newETag(), lastModified: new Date() };
+  async #target(bucket: string, key: string): Promise<string> {
+    const path = this.#path(bucket, key);
+    await mkdir(dirname(path), { recursive: true });
+    return path;
   }
 
   // Hashed: keys may be longer than file names, and one may look like a folder of another.
@@ -56,6 +61,3 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return join(this.#folder, hash('sha256', bucket), hash('sha256', key));
   }
 }
-
-/** What marks the bytes that an object has from now on. */
-export const newETag = () => `"${randomUUID().replaceAll('-', '')}"`;

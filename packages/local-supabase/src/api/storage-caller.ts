@@ -3,7 +3,7 @@ import { resolveKey } from './access.ts';
 import type { ObjectFiles } from './objects.ts';
 import type { Database, RestConnection } from './rest-connection.ts';
 import type { Claims } from './rest-tokens.ts';
-import { accessDenied, invalidRequest, objectNotFound } from './storage-errors.ts';
+import { accessDenied, invalidRequest, objectNotFound, StorageError } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
 /** Where objects are: their rows in the database, their bytes in files. */
@@ -43,6 +43,13 @@ export const asCaller = <T>(
 ): Promise<T> =>
   connection.withContext({ auth: { role: jwt.role, jwt }, storage: { operation } }, run, options);
 
+const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
+
+/** @throws StorageError for a name that Storage does not accept */
+export function checkName(name: string): void {
+  if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
+}
+
 /** One row of `storage.objects`, as far as it is served. */
 export interface ObjectRow {
   name: string;
@@ -51,7 +58,7 @@ export interface ObjectRow {
 
 /**
  * Finds an object that the caller may see; any, without a caller.
- * @throws StorageError where there is none
+ * @throws StorageError where there is none, and for an invalid name
  */
 export async function findObject(
   storage: Storage,
@@ -60,6 +67,7 @@ export async function findObject(
   caller?: Claims,
   operation = '',
 ): Promise<ObjectRow> {
+  checkName(name);
   const query = sql<ObjectRow>`
     select name, metadata from storage.objects where bucket_id = ${bucket} and name = ${name}`;
   const { rows } = caller

@@ -31,11 +31,12 @@ export const accessDenied = (message: string) =>
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
 /** @throws what a rejected or failed statement on the storage tables means to the caller */
-export function rejectUpload(error: unknown): never {
+export function rejectRow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') throw accessDenied('new row violates row-level security policy');
   if (code === '23505')
     throw new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
+  if (code === '23503') throw new StorageError(404, 'InvalidRequest', 'The related resource does not exist');
   throw error;
 }
 

@@ -1,45 +1,86 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { sql } from 'kysely';
-import { newETag } from './objects.ts';
 import type { Database } from './rest-connection.ts';
 import type { Claims } from './rest-tokens.ts';
-import { asCaller, type Storage, storageCaller } from './storage-caller.ts';
-import { bucketNotFound, invalidRequest, rejectUpload, StorageError } from './storage-errors.ts';
+import { sign, verifySigned } from './signing.ts';
+import { asCaller, checkName, type Storage, storageCaller } from './storage-caller.ts';
+import { bucketNotFound, invalidRequest, rejectRow, StorageError } from './storage-errors.ts';
 
-// The characters that Storage accepts in an object's name.
-const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
-
-/** An object that may be stored once its bytes are here. */
-export interface NewObject {
+/** Where an object is to be stored, and whether it may replace one. */
+export interface Place {
   bucket: string;
   name: string;
-  type: string;
-  cacheControl: string;
-  /** Whether it takes the place of one that is there. */
   replace: boolean;
 }
 
+/** An object that may be stored once its bytes are here. */
+export interface NewObject extends Place {
+  type: string;
+  cacheControl: string;
+}
+
 /**
- * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces what is there.
+ * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces an existing one.
  * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies reject
  */
 export async function upload(storage: Storage, c: Context, bucket: string, name: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
-  const bytes = await c.req.arrayBuffer().catch(() => {
-    throw invalidRequest('The body could not be read to its end');
-  });
-  const type = c.req.header('content-type') ?? 'application/octet-stream';
-  const cacheControl = c.req.header('cache-control') ?? 'no-cache';
   const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
-  const object = { bucket, name, type, cacheControl, replace };
-  await checkLimits(storage, object, bytes.byteLength);
-  const id = await store(storage, caller, object, new Uint8Array(bytes));
+  const id = await receive(storage, c, caller, { bucket, name, replace });
   return c.json({ Id: id, Key: `${bucket}/${name}` });
 }
 
+const SIGNED_UPLOAD_SECONDS = 2 * 60 * 60;
+
+/** Signs an address for one upload, where the caller may upload there. */
+export async function signUpload(storage: Storage, c: Context, bucket: string, name: string) {
+  const caller = await storageCaller(c.req.raw.headers);
+  const replace = c.req.header('x-upsert') === 'true';
+  await checkPermission(storage, caller, { bucket, name, replace }, 'storage.object.sign_upload_url');
+  const claims = { owner: caller['sub'], upsert: replace };
+  const token = await sign('upload', bucket, name, SIGNED_UPLOAD_SECONDS, claims);
+  return c.json({ url: `/object/upload/sign/${bucket}/${name}?token=${token}`, token });
+}
+
+/** Stores the body under a signed address, which says who owns the object and whether it replaces one. */
+export async function uploadSigned(storage: Storage, c: Context, bucket: string, name: string) {
+  const { owner, upsert } = await verifySigned(c, 'upload', bucket, name);
+  const place = { bucket, name, replace: upsert === true };
+  await receive(storage, c, { role: 'service_role', sub: owner }, place);
+  return c.json({ Key: `${bucket}/${name}` });
+}
+
+async function receive(storage: Storage, c: Context, caller: Claims, place: Place) {
+  const isForm = c.req.header('content-type')?.startsWith('multipart/form-data');
+  const { bytes, type, cacheControl } = await (isForm ? formFile(c) : wholeBody(c));
+  const object = { ...place, type, cacheControl };
+  await checkLimits(storage, object, bytes.byteLength);
+  return store(storage, caller, object, new Uint8Array(bytes));
+}
+
+async function wholeBody(c: Context) {
+  const bytes = await c.req.arrayBuffer().catch(rejectBody);
+  const type = c.req.header('content-type') ?? 'application/octet-stream';
+  return { bytes, type, cacheControl: c.req.header('cache-control') ?? 'no-cache' };
+}
+
+/** Reads what supabase-js sends for a File or Blob. */
+async function formFile(c: Context) {
+  const form = await c.req.formData().catch(rejectBody);
+  const file = [...form.values()].find((value) => value instanceof File);
+  if (!file) throw invalidRequest('No content provided');
+  const seconds = form.get('cacheControl');
+  const cacheControl = seconds ? `max-age=${seconds}` : 'no-cache';
+  return { bytes: await file.arrayBuffer(), type: file.type, cacheControl };
+}
+
+function rejectBody(): never {
+  throw invalidRequest('The body could not be read to its end');
+}
+
 /**
- * Holds an object against what Storage allows for names, and its bucket for sizes and types.
+ * Checks the name of an object, and its size and type by the limits of its bucket.
  * @throws StorageError
  */
 export async function checkLimits(
@@ -47,30 +88,29 @@ export async function checkLimits(
   { bucket, name, type }: NewObject,
   size: number,
 ): Promise<void> {
-  if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
+  checkName(name);
   const [limits] = await connection.driver<{ maxBytes: number | null; types: string[] | null }[]>`
     select file_size_limit as "maxBytes", allowed_mime_types as types from storage.buckets where id = ${bucket}`;
   if (!limits) throw bucketNotFound();
   if (size > (limits.maxBytes ?? Number.POSITIVE_INFINITY)) {
-    throw new StorageError(
-      413,
-      'Payload too large',
-      'The object exceeded the maximum allowed size',
-      'EntityTooLarge',
-    );
+    const message = 'The object exceeded the maximum allowed size';
+    throw new StorageError(413, 'Payload too large', message, 'EntityTooLarge');
   }
-  if (limits.types && !limits.types.includes(type.split(';')[0]?.trim().toLowerCase() ?? '')) {
+  // Types are compared to the letter; only `image/*` and the like stand for many.
+  const fits = (allowed: string) =>
+    allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed;
+  if (limits.types?.length && !limits.types.some(fits))
     throw new StorageError(415, 'invalid_mime_type', `mime type ${type} is not supported`, 'InvalidMimeType');
-  }
 }
 
 /**
- * Makes sure that `store` would be allowed to, and leaves nothing.
+ * Checks that the caller may store an object there, and leaves nothing behind.
  * @throws StorageError for a name already taken, and rows that the policies reject
  */
-export async function checkPermission(storage: Storage, caller: Claims, object: NewObject): Promise<void> {
-  const insert = (db: Database) => insertRow(db, caller, object, 0);
-  await asCaller(storage, caller, UPLOAD, insert, { forceRollback: true }).catch(rejectUpload);
+export async function checkPermission(storage: Storage, caller: Claims, place: Place, operation = UPLOAD) {
+  checkName(place.name);
+  const insert = (db: Database) => insertRow(db, caller, place, {});
+  await asCaller(storage, caller, operation, insert, { forceRollback: true }).catch(rejectRow);
 }
 
 /**
@@ -83,34 +123,40 @@ export async function store(
   object: NewObject,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
-  const insert = async (db: Database) => {
-    const id = await insertRow(db, caller, object, bytes.length);
-    // Inside the transaction: without its file the row must not stay.
-    await storage.files.write(object.bucket, object.name, bytes);
-    return id;
+  const metadata = {
+    eTag: `"${hash('md5', bytes)}"`,
+    size: bytes.length,
+    mimetype: object.type,
+    cacheControl: object.cacheControl,
+    lastModified: new Date(),
   };
-  return await asCaller(storage, caller, UPLOAD, insert).catch(rejectUpload);
+  const insert = async (db: Database) => {
+    const row = await insertRow(db, caller, object, metadata);
+    // The transaction rolls the row back when its file cannot be written.
+    await storage.files.write(object.bucket, object.name, bytes);
+    return row?.id;
+  };
+  return await asCaller(storage, caller, UPLOAD, insert).catch(rejectRow);
 }
 
 const UPLOAD = 'storage.object.upload';
 
-async function insertRow(
+/** Inserts the row of an object, or replaces it; its version is new in any case. */
+export async function insertRow(
   db: Database,
   { sub = null }: Claims,
-  { bucket, name, type, cacheControl, replace }: NewObject,
-  size: number,
-): Promise<string | undefined> {
-  const described = { eTag: newETag(), size, mimetype: type, cacheControl, lastModified: new Date() };
-  const metadata = JSON.stringify(described);
+  { bucket, name, replace }: Place,
+  metadata: object,
+): Promise<{ id: string } | undefined> {
   const { rows } = await sql<{ id: string }>`
     insert into storage.objects (bucket_id, name, owner, owner_id, metadata, version)
-    values (${bucket}, ${name}, ${sub}, ${sub}, ${metadata}::jsonb, ${randomUUID()})
+    values (${bucket}, ${name}, ${sub}, ${sub}, ${JSON.stringify(metadata)}::jsonb, ${randomUUID()})
     ${
       replace
         ? sql`on conflict (bucket_id, name) do update set owner = excluded.owner, owner_id = excluded.owner_id,
             metadata = excluded.metadata, version = excluded.version, updated_at = now()`
         : sql``
     }
-    returning id`.execute(db);
-  return rows[0]?.id;
+    returning *`.execute(db);
+  return rows[0];
 }

@@ -57,9 +57,8 @@ export function mapDatabaseError(error: PostgresError, role: string, path: strin
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
   // A Response has no other status.
   if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
-  // PostgREST writes columns with their table.
   const isOwn = code === '42703' && !error.where;
-  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${path.split('/').at(-1)}.$1 `) : message;
+  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${sourceOf(error, path)}.$1 `) : message;
   return restError(status, code, named, { details, hint });
 }
 
@@ -72,6 +71,12 @@ function raisedWhole({ message, detail }: PostgresError): HTTPException {
   } catch {
     return restError(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`);
   }
+}
+
+/** Returns what PostgREST puts before a column: its table, or one of two aliases for the result of a function. */
+function sourceOf({ query, position }: PostgresError, path: string): string {
+  if (!path.startsWith('/rpc/')) return path.slice(1);
+  return Number(position) < query.indexOf(' from ') ? 'pgrst_call' : 'record';
 }
 
 type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };

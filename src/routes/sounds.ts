@@ -51,14 +51,15 @@ const SoundQuery = z
     q: optionalQueryText(100).meta({
       description:
         'Up to six words to find in title, tags, category and description, in any order, the best results first and on one page. A ' +
-        'word may be the beginning of one; what is nowhere may have a typo. A blank value is ignored.',
+        'word may be the beginning of one. Titles that contain the text follow; titles with similar words, where nothing else is ' +
+        'found. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({
       description:
         'These sounds in this order, separated by commas or repeated; unknown and inactive ones are left out.',
     }),
     sort: soundOrder.optional().meta({
-      description: 'Another order; `popular` is by plays as they were at most an hour before the first page.',
+      description: 'Another order; `popular` is by plays as they were at most an hour ago.',
     }),
     limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
     cursor: soundCursor.optional().meta({
@@ -89,8 +90,8 @@ export const soundEndpoints = [
     summary: 'List sounds',
     description:
       'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears ' +
-      'exactly once, even if others are added or removed in between. Only one that is moved in the order meanwhile may ' +
-      'appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. ' +
+      'exactly once, even if others are added or removed in between. Only one that is moved in the order meanwhile, as by its ' +
+      'plays, may appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. ' +
       '`data` is empty if nothing matches.',
     guard: 'bearer',
     query: SoundQuery,

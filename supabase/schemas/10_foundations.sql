@@ -18,7 +18,6 @@ create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
-create extension if not exists fuzzystrmatch with schema extensions;
 
 -- Postgres lets PUBLIC execute every new function. Only the form without "in schema" revokes that: defaults of a schema are added
 -- to the global ones.
@@ -36,6 +35,16 @@ begin
   return new;
 end
 $$;
+
+-- In PL/pgSQL, because a function in SQL with a search_path takes six times as long.
+create function private.iso_time(moment timestamptz) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end
+$$;
+comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
+grant execute on function private.iso_time to authenticated, service_role;
 
 create function private.is_proper_name(value text, max_length integer) returns boolean
 language sql immutable set search_path = '' as $$

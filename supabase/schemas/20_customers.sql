@@ -107,9 +107,9 @@ create view private.customer with (security_invoker = true) as
     country,
     marketing_opt_in,
     is_active,
-    to_char(last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen_at,
-    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
-    to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at
+    private.iso_time(last_seen_at) as last_seen_at,
+    private.iso_time(created_at) as created_at,
+    private.iso_time(updated_at) as updated_at
   from public.customers;
 comment on view private.customer is 'The Customer of a response.';
 grant select on private.customer to authenticated;
@@ -166,7 +166,6 @@ begin
       insert into private.visitors_by_day as counter values (today, 1)
         on conflict (day) do update set visitors = counter.visitors + 1;
     end if;
-    perform private.hourly_upkeep();
     return true;
   end if;
   return false;

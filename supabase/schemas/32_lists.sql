@@ -15,7 +15,7 @@ create view private.sound with (security_invoker = true) as
     'covers/' || sound.cover_image_path as cover_image_url,
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
-    to_char(sound.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at
+    private.iso_time(sound.created_at) as created_at
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
 comment on view private.sound is 'The Sound of a response. Its cover is a path that begins with the bucket.';
@@ -49,36 +49,24 @@ create type private.sound_query as (
 create function private.sound_query(filters jsonb) returns private.sound_query
 language plpgsql immutable set search_path = '' as $$
 declare
-  asked private.sound_query := jsonb_populate_record(null::private.sound_query, (filters #>> '{}')::jsonb);
+  given constant jsonb := (filters #>> '{}')::jsonb;
+  asked private.sound_query;
 begin
+  -- Lists are cut before they are read: a million ids would take seconds.
+  asked := jsonb_populate_record(null::private.sound_query, given || jsonb_strip_nulls(jsonb_build_object(
+    'ids', case when jsonb_typeof(given -> 'ids') = 'array' then jsonb_path_query_array(given, '$.ids[0 to 99]') end,
+    'tag', case when jsonb_typeof(given -> 'tag') = 'array' then jsonb_path_query_array(given, '$.tag[0 to 9]') end
+  )));
   asked.category := left(asked.category, 101);
   asked.search := left(asked.search, 100);
   asked.q := left(asked.q, 100);
-  asked.tag := asked.tag[:10];
-  asked.ids := asked.ids[:100];
+  asked.tag := (select array_agg(left(tag, 101)) from unnest(asked.tag) as tag);
   asked.limit := least(greatest(coalesce(asked.limit, 50), 1), 100);
   return asked;
 end
 $$;
 comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
 grant execute on function private.sound_query to authenticated, service_role;
-
-create function private.sound_conditions(query private.sound_query) returns text
-language sql stable set search_path = '' as $$
-  select concat_ws(
-    ' and ',
-    'is_active',
-    case query.featured when true then 'is_featured' when false then 'not is_featured' end,
-    'search_title like ' || quote_literal(
-      '%' || regexp_replace(private.fold_for_search(nullif(query.search, '')), '([\\%_])', '\\\1', 'g') || '%'
-    ),
-    'tags @> ' || quote_literal(query.tag),
-    'duration_sec >= ' || quote_literal(query.min_duration),
-    'duration_sec <= ' || quote_literal(query.max_duration)
-  )
-$$;
-comment on function private.sound_conditions is
-  'The filters that are present, but that by category: "$1 is null or …" would end in a generic plan without an index.';
 
 -- The cursor of list order is the created_at of a sound. Clients that cut its fraction send a full second: then the last sound in list
 -- order of that second is taken, so that no page is sent twice. Sounds that were deleted or moved count.
@@ -105,8 +93,8 @@ $$;
 comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
 
 -- The cursors of the other orders hold the position itself, whatever happens to its sound: the order, the key and created_at of the last
--- sound, and of a popular order its moment.
-create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz, out popular_at timestamptz)
+-- sound.
+create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
   given jsonb;
@@ -114,7 +102,6 @@ begin
   given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
   key := given ->> 1;
   moment := given ->> 2;
-  popular_at := given ->> 3;
   if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0)) is not true then
     raise data_exception;
   end if;
@@ -125,67 +112,78 @@ end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
--- A category filter reads one index range for each slug and merges them; neither a big nor a small category is sorted whole.
--- random_page_cost is that of SSDs; enable_seqscan keeps to the index also where an import has outdated the statistics.
+-- Each part of the order is one statement, planned with its values (force_custom_plan): the planner leaves out filters that are absent and
+-- the cases of other orders, and finds the page by one index range. A category filter reads one range for each slug and merges them.
+-- Sounds without plays in private.popularity follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
-language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 as $$
 declare
-  source text := 'public.sounds';
-  slugs constant text[] := case when query.category is not null then
-    private.category_family(query.category, coalesce(query.include_children, false)) end;
-  key text := 'list_rank';
-  direction text := 'desc';
+  slugs constant text[] := case when query.category is null then array[null]
+    else private.category_family(query.category, coalesce(query.include_children, false)) end;
+  pattern constant text := private.like_pattern(nullif(query.search, ''));
+  parts text[] := case query.sort when 'popular' then '{popular,unplayed}' else array[coalesce(query.sort, 'list')] end;
+  part text;
   after_key text;
+  after_number bigint;
   after_time timestamptz;
-  popular_at timestamptz;
-  conditions text := private.sound_conditions(query);
-  order_and_limit text;
-  statement text;
-  keys text[];
-  times timestamptz[];
 begin
+  ids := '{}';
   if query.cursor is not null and query.sort is null then
-    select rank, moment into after_key, after_time from private.list_position((query.cursor #>> '{}')::timestamptz);
+    select moment, rank into after_time, after_number from private.list_position((query.cursor #>> '{}')::timestamptz);
   elsif query.cursor is not null then
-    select position.* into after_key, after_time, popular_at from private.position_in_order(query) as position;
+    select moment, key into after_time, after_key from private.position_in_order(query);
+    if query.sort = 'popular' then
+      after_number := after_key;
+      parts := case after_number when 0 then '{unplayed}' else parts end;
+    end if;
   end if;
-  if query.sort = 'newest' then
-    key := 'created_at';
-  elsif query.sort = 'title' then
-    key := 'search_title';
-    direction := 'asc';
-  elsif query.sort = 'popular' then
-    popular_at := private.popular_order(popular_at);
-    source := 'public.sounds join private.popularity using (created_at)';
-    conditions := conditions || format(' and ordered_at = %L', popular_at);
-    key := 'plays';
-  end if;
-  if query.cursor is not null then
-    conditions := conditions || format(
-      case when after_key is null or key = 'created_at' then ' and created_at < %4$L'
-        else ' and (%1$s, created_at) %2$s (%3$L, %4$L)' end,
-      key, case direction when 'asc' then '>' else '<' end, after_key, after_time
+  foreach part in array parts loop
+    ids := ids || array(
+      select found.id
+      from unnest(slugs) as slug cross join lateral (
+        select
+          sound.id,
+          case part when 'list' then list_rank when 'popular' then popular.plays end as number,
+          case part when 'title' then search_title end as title,
+          case part when 'title' then sound.created_at end as oldest,
+          case part when 'title' then null when 'popular' then popular.created_at else sound.created_at end as newest
+        from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
+        where is_active
+          and (query.category is null or category = slug)
+          and (query.featured is null or is_featured = query.featured)
+          and (pattern is null or search_title like pattern)
+          and (query.tag is null or tags @> query.tag)
+          and (query.min_duration is null or duration_sec >= query.min_duration)
+          and (query.max_duration is null or duration_sec <= query.max_duration)
+          and case part when 'popular' then popular.plays is not null when 'unplayed' then popular.sound_id is null else true end
+          and case
+            when after_time is null then true
+            when part = 'list' and after_number is not null then (list_rank, sound.created_at) < (after_number, after_time)
+            when part = 'title' then (search_title, sound.created_at) > (after_key, after_time)
+            when part = 'popular' then (popular.plays, popular.created_at) < (after_number, after_time)
+            else sound.created_at < after_time
+          end
+        order by number desc, title, oldest, newest desc
+        limit query.limit + 1 - cardinality(ids)
+      ) as found
+      order by number desc, title, oldest, newest desc
+      limit query.limit + 1 - cardinality(ids)
     );
-  end if;
-
-  order_and_limit := format(' order by key %1$s, created_at %1$s limit %2$s', direction, query.limit + 1);
-  statement := format('select id, %s as key, created_at from %s where %s', key, source, conditions);
-  if slugs is not null and key = 'plays' then
-    statement := statement || format(' and category = any (%L)', slugs);
-  elsif slugs is not null then
-    statement := format(
-      'select found.* from unnest(%L::text[]) as slug cross join lateral (%s and category = slug%s) as found', slugs, statement,
-      order_and_limit
-    );
-  end if;
-  execute format('select array_agg(id), array_agg(key::text), array_agg(created_at) from (%s%s) as page', statement, order_and_limit)
-    into ids, keys, times;
+    exit when cardinality(ids) > query.limit;
+    after_time := null;
+  end loop;
   if cardinality(ids) > query.limit then
     ids := ids[:query.limit];
-    next_cursor := case
-      when key = 'list_rank' then to_json(to_char(times[query.limit] at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      else to_json(encode(convert_to(jsonb_build_array(query.sort, keys[query.limit], times[query.limit], popular_at)::text, 'UTF8'), 'hex'))
-    end;
+    select case
+      when query.sort is null then to_json(private.iso_time(sound.created_at))
+      else to_json(encode(convert_to(jsonb_build_array(
+        query.sort,
+        case query.sort when 'title' then search_title when 'popular' then coalesce(plays, 0)::text else '' end,
+        case query.sort when 'popular' then coalesce(popular.created_at, sound.created_at) else sound.created_at end
+      )::text, 'UTF8'), 'hex'))
+      end into next_cursor
+      from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
+      where sound.id = ids[query.limit];
   end if;
 end
 $$;
@@ -256,7 +254,7 @@ language sql stable security definer set search_path = '' set enable_seqscan = o
       'audio', private.stored_file('audio', audio_path),
       'cover', private.stored_file('covers', cover_image_path)
     )
-    from unnest(ids[:50]) with ordinality as wanted (id, position) join public.sounds using (id)
+    from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
     where is_active
     order by position
   ))
@@ -265,7 +263,9 @@ grant execute on function private.list_sound_files to authenticated, service_rol
 
 create function public.list_sound_files(wanted jsonb) returns json
 language sql stable set search_path = '' as $$
-  select private.list_sound_files(array(select jsonb_array_elements_text((wanted #>> '{}')::jsonb -> 'ids')::uuid))
+  select private.list_sound_files(array(
+    select jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))::uuid
+  ))
 $$;
 comment on function public.list_sound_files is
   'The files of active sounds, which only the service can turn into addresses. "wanted" is {"ids": […]}, of which the first 50 count.';

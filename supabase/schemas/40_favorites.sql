@@ -50,7 +50,7 @@ create trigger favorites_limit
 create view private.favorite with (security_invoker = true) as
   select
     sound_id,
-    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+    private.iso_time(created_at) as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
   from public.favorites as favorite
   where user_id = (select auth.uid())

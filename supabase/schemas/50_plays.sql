@@ -12,7 +12,7 @@ create table private.play_receipts (
 );
 create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
-  'Which plays were counted in the last 31 days, so that a repeated request counts once. Older ones go by themselves.';
+  'Which plays were counted in the last 31 days, so that a repeated request counts once. private.upkeep removes older ones.';
 comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
 
 alter table private.play_receipts enable row level security;
@@ -89,21 +89,6 @@ $$;
 comment on function private.receipts_a_day is
   'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
 
--- Settings: a plan that was made while the table was empty read all listeners of the day.
-create function private.count_listener(new_days date[]) returns void
-language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
-begin
-  delete from private.listening_days where ctid = any (array(
-    select ctid from private.listening_days where day < current_date - 31
-    order by day limit 2 * cardinality(new_days) for update skip locked
-  ));
-  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
-    on conflict (day) do update set listeners = counter.listeners + 1;
-end
-$$;
-comment on function private.count_listener is
-  'Counts one more listener of each of these days. A few old listening days go with it.';
-
 -- One play -----------------------------------------------------------------------------------------------------
 
 -- One play has statements of its own: as a batch of one it took longer. It writes what count_new_plays writes, in the same order. A
@@ -141,11 +126,6 @@ begin
     end if;
   end if;
   if is_new then
-    -- Those that somebody else is removing are left to them: nobody waits.
-    delete from private.play_receipts where ctid = any (array(
-      select ctid from private.play_receipts where received_at < now() - interval '31 days'
-      order by received_at limit 2 for update skip locked
-    ));
     insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, played_sound, 1, now())
       on conflict (user_id, sound_id) do update set
         plays = entry.plays + 1, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
@@ -200,16 +180,11 @@ begin
       returning key
   )
   select array_agg(key) into new_keys from kept;
-  -- Those that somebody else is removing are left to them: nobody waits.
-  delete from private.play_receipts where ctid = any (array(
-    select ctid from private.play_receipts where received_at < now() - interval '31 days'
-    order by received_at limit 2 * cardinality(new_keys) for update skip locked
-  ));
   return coalesce(new_keys, '{}');
 end
 $$;
 comment on function private.keep_receipts is
-  'Keeps receipts of plays and returns the keys that had none. A few old receipts go with it.';
+  'Keeps receipts of plays and returns the keys that had none.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -223,9 +198,8 @@ begin
       returning day
   )
   select array_agg(day) into new_days from added;
-  if new_days is not null then
-    perform private.count_listener(new_days);
-  end if;
+  insert into private.listeners_by_day as counter (day, listeners) select day, 1 from unnest(new_days) as day order by day
+    on conflict (day) do update set listeners = counter.listeners + 1;
 end
 $$;
 comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';

@@ -43,7 +43,7 @@ create trigger sounds_remove_from_histories
 create view private.history_entry with (security_invoker = true) as
   select
     sound_id,
-    to_char(entry.last_played_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_played_at,
+    private.iso_time(entry.last_played_at) as last_played_at,
     plays,
     (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds
   from public.history as entry

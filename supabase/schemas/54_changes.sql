@@ -73,21 +73,35 @@ create trigger home_sections_note_change
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
--- A file that is replaced under its name changes the sound.
+-- "Delete all rows" in the dashboard is a truncate, which runs no row triggers.
+create function private.renew_feed() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  update private.catalogue_feed set id = default;
+  return null;
+end
+$$;
+comment on function private.renew_feed is 'Gives the feed a new id, so that each copy begins anew.';
+create trigger sounds_renew_feed
+  after truncate on public.sounds for each statement execute function private.renew_feed();
+create trigger categories_renew_feed
+  after truncate on public.categories for each statement execute function private.renew_feed();
+create trigger home_sections_renew_feed
+  after truncate on public.home_sections for each statement execute function private.renew_feed();
+create trigger home_section_sounds_renew_feed
+  after truncate on public.home_section_sounds for each statement execute function private.renew_feed();
+
+-- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
 create function private.note_file_change() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
-  changed constant record := coalesce(new, old);
+  audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
+  covers constant text[] := array[case old.bucket_id when 'covers' then old.name end, case new.bucket_id when 'covers' then new.name end];
 begin
-  if changed.bucket_id not in ('audio', 'covers')
-    or tg_op = 'UPDATE' and (new.name, new.metadata) is not distinct from (old.name, old.metadata)
-  then
-    return null;
+  if (new.bucket_id, new.name, new.metadata) is distinct from (old.bucket_id, old.name, old.metadata) then
+    perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+    perform private.note_change('sound', id) from public.sounds where audio_path = any (audio) or cover_image_path = any (covers);
   end if;
-  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
-  perform private.note_change('sound', id) from public.sounds
-    where changed.bucket_id = 'audio' and audio_path in (new.name, old.name)
-      or changed.bucket_id = 'covers' and cover_image_path in (new.name, old.name);
   return null;
 end
 $$;
@@ -123,7 +137,7 @@ create view private.copied_home_section with (security_invoker = true) as
     rule_value,
     rule_include_children,
     sort_order,
-    to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+    private.iso_time(created_at) as created_at,
     private.sounds_of_section(section) as sound_ids
   from public.home_sections as section
   where is_active;
@@ -178,36 +192,3 @@ $$;
 comment on function public.list_catalogue_changes is
   'What changed in the catalogue, oldest first: {data, next, has_more, reset}. "filters" is {"since": the last "next"}, or {}.';
 grant execute on function public.list_catalogue_changes to authenticated, service_role;
-
-create function private.forget_old_tombstones() returns void
-language plpgsql security definer set search_path = '' as $$
-declare
-  last_forgotten bigint;
-begin
-  with forgotten as (
-    delete from private.catalogue_changes as change
-    where changed_at < now() - interval '90 days'
-      and not exists (select from public.sounds where id = change.id and is_active)
-      and not exists (select from private.copied_category as category where category.id = change.id)
-      and not exists (select from public.home_sections where id = change.id and is_active)
-    returning number
-  )
-  select max(number) into last_forgotten from forgotten;
-  update private.catalogue_feed set forgotten = greatest(forgotten, last_forgotten) where last_forgotten is not null;
-end
-$$;
-comment on function private.forget_old_tombstones is 'Removes the traces of what is gone for 90 days.';
-
--- Under the lock of the catalogue, so that no sound is added to it meanwhile; where somebody holds it, the next visitor's turn comes.
-create function private.hourly_upkeep() returns void
-language plpgsql security definer set search_path = '' as $$
-begin
-  if not exists (select from private.popular_orders where ordered_at > now() - interval '1 hour')
-    and pg_try_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint)
-  then
-    perform private.make_popular_order();
-    perform private.forget_old_tombstones();
-  end if;
-end
-$$;
-comment on function private.hourly_upkeep is 'What a visitor sets off, at most once an hour.';

@@ -11,7 +11,7 @@ language sql stable security definer set search_path = '' as $$
     to_json(array(
       select json_build_object(
         'key', key, 'sound_id', sound_id,
-        'received_at', to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        'received_at', private.iso_time(received_at)
       )
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     )),

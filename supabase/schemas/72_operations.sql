@@ -7,111 +7,28 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
 
--- An object for each table, view, function, schema and role; in it what can change on its own, and how that stands. "off" is kept
--- for what is there and does nothing. The search path is empty, so that Postgres qualifies every name in a definition.
-create function private.schema_report() returns jsonb
-language sql stable set search_path = '' as $$
-  with our_schemas as (
-    select oid, nspname::text, nspacl from pg_namespace where nspname in ('public', 'private', 'admin')
-  ),
-  api_roles as (
-    select oid, rolname::text as name from pg_roles where rolname in ('anon', 'authenticated', 'service_role')
-    union all
-    select 0, 'public' -- everybody
-  ),
-  relations as (
-    select relation.oid, relacl, relrowsecurity, relkind in ('r', 'p') as is_table, reloptions, format(
-      '%s %I.%I', case when relkind in ('r', 'p') then 'table' else 'view' end, nspname, relname
-    ) as object
-    from pg_class as relation join our_schemas on our_schemas.oid = relnamespace
-    where relkind in ('r', 'p', 'v', 'm')
-  ),
-  -- Without those of extensions, whose definitions nobody ships here.
-  functions as (
-    select routine.oid, routine.proname, coalesce(proacl, acldefault('f', proowner)) as acl,
-      format('function %I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(routine.oid)) as object
-    from pg_proc as routine join our_schemas on our_schemas.oid = pronamespace
-    where prokind in ('f', 'p')
-      and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = routine.oid and deptype = 'e')
-  ),
-  grants as (
-    select 'schema ' || nspname as object, null as column_name, acl.* from our_schemas, aclexplode(nspacl) as acl
-      where nspname <> 'public' -- whose grants are the platform's
-    union all
-    select object, null, acl.* from relations, aclexplode(relacl) as acl
-    union all
-    select object, quote_ident(attname), acl.*
-      from relations join pg_attribute on attrelid = relations.oid, aclexplode(attacl) as acl
-      where not attisdropped
-    union all
-    select object, null, acl.* from functions, aclexplode(acl) as acl
-  ),
-  aspects (object, aspect, state) as (
-    select 'schema ' || nspname, 'name', nspname from our_schemas
-    union all
-    select object, 'row-level security', case when relrowsecurity then 'on' else 'off' end from relations where is_table
-    union all
-    select 'role ' || rolname, 'row-level security', case when rolbypassrls then 'off' else 'on' end
-      from pg_roles where rolname in ('anon', 'authenticated')
-    union all
-    select format('role %s', member::regrole), format('membership of %s', roleid::regrole), 'granted'
-      from pg_auth_members where member::regrole::text in ('anon', 'authenticated')
-    union all
-    select object, concat_ws(' ', lower(privilege_type), '(' || column_name || ')', 'to', api_roles.name), 'granted'
-      from grants join api_roles on api_roles.oid = grantee
-    union all
-    select object, format('column %I', attname), concat_ws(
-      ' ', format_type(atttypid, atttypmod), case when attnotnull then 'not null' end, nullif(attidentity, ''),
-      nullif(attgenerated, ''), 'default ' || pg_get_expr(adbin, adrelid)
-    )
-      from relations join pg_attribute on attrelid = relations.oid
-      left join pg_attrdef on adrelid = attrelid and adnum = attnum
-      where attnum > 0 and not attisdropped
-    union all
-    select object, format('constraint %I', conname), pg_get_constraintdef(pg_constraint.oid)
-      from relations join pg_constraint on conrelid = relations.oid where contype <> 'n'
-    union all
-    select object, format('index %I', relname), pg_get_indexdef(indexrelid)
-      from relations join pg_index on indrelid = relations.oid join pg_class on pg_class.oid = indexrelid
-      where not exists (select from pg_constraint where conindid = indexrelid)
-    union all
-    select object, format('policy %I', policyname), concat_ws(
-      ' ', 'as', lower(permissive), 'for', lower(cmd), 'to', array_to_string(roles, ', '),
-      'using (' || qual || ')', 'with check (' || with_check || ')'
-    )
-      from relations join pg_policies on object = format('table %I.%I', schemaname, tablename)
-    union all
-    select format('table %s', tgrelid::regclass), format('trigger %I', tgname),
-      case when tgenabled in ('O', 'A') then pg_get_triggerdef(pg_trigger.oid) else 'off' end
-      from pg_trigger
-      where not tgisinternal
-        and (tgrelid in (select oid from relations union all select 'auth.users'::regclass) or tgfoid in (select oid from functions))
-    union all
-    -- Of a view not its definition, which each release of Postgres writes in its own way.
-    select object, 'security_invoker', case when reloptions @> '{security_invoker=true}' then 'on' else 'off' end
-      from relations where not is_table
-    union all
-    -- As if every line ended as here: what is pasted on Windows ends its lines in two characters.
-    select object, 'definition', md5(replace(pg_get_functiondef(oid), e'\r', '')) from functions
-  ),
-  objects as (select object, jsonb_object_agg(aspect, state) as aspects from aspects group by object)
-  select jsonb_object_agg(object, aspects) from objects
-$$;
-comment on function private.schema_report is
-  'What stands in our schemas, and how: row-level security, policies, grants to the roles of the API, columns, constraints, indexes, '
-  'triggers, and a hash of each function.';
-
--- Definer: the API roles cannot read these schemas. Dynamic: a database whose migrations were pasted has no history.
+-- Definer: the API roles cannot read these schemas. Dynamic: a database whose migrations were pasted has no history, and one without
+-- Supabase Cron no jobs.
 create function private.doctor_report() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
+  upkeep jsonb;
 begin
   if to_regclass('supabase_migrations.schema_migrations') is not null then
     execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations'
       into migrations;
   end if;
-  return jsonb_build_object('migrations', migrations, 'schema', private.schema_report());
+  if to_regclass('cron.job') is not null then
+    execute $job$
+      select jsonb_build_object('active', active, 'last_run', (
+        select jsonb_build_object('status', status, 'message', return_message, 'start_time', start_time)
+        from cron.job_run_details as run where run.jobid = job.jobid order by runid desc limit 1
+      ))
+      from cron.job where command = 'select private.upkeep()' $job$
+      into upkeep;
+  end if;
+  return jsonb_build_object('migrations', migrations, 'upkeep', upkeep);
 end
 $$;
 grant execute on function private.doctor_report to service_role;
@@ -119,7 +36,8 @@ grant execute on function private.doctor_report to service_role;
 create function public.doctor_report() returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Which migrations the database has seen, and what stands in our schemas. For npm run doctor alone.';
+  'Which migrations the database has seen, and how the job of private.upkeep is doing: null where it is not scheduled. For npm run doctor '
+  'alone.';
 grant execute on function public.doctor_report to service_role;
 
 create function private.doctor_session_addresses(account uuid) returns jsonb

@@ -26,4 +26,24 @@ update auth.identities set identity_data = identity_data
   where provider <> 'email' and identity_data ? 'email' and identity_data ->> 'email_verified' is distinct from 'true';
 
 insert into private.catalogue_feed default values;
-select private.make_popular_order();
+
+-- Supabase Cron, in the only database that can have it. Shadow databases of the CLI and plain Postgres go without.
+do $$
+begin
+  if current_database() = 'postgres' and exists (select from pg_available_extensions where name = 'pg_cron') then
+    create extension if not exists pg_cron with schema pg_catalog;
+    grant usage on schema cron to postgres;
+    grant all privileges on all tables in schema cron to postgres;
+  end if;
+exception
+  when others then
+    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
+end
+$$;
+do $$
+begin
+  if to_regprocedure('cron.schedule(text, text, text)') is not null then
+    perform cron.schedule('sounds-service upkeep', '7 * * * *', 'select private.upkeep()');
+  end if;
+end
+$$;

@@ -55,6 +55,11 @@ const writes: ((sql: Sql | postgres.TransactionSql) => Promise<unknown>)[] = [
       order by random() limit 1) as child where categories.id = child.id`,
   (sql) => sql`insert into public.home_sections (slug, title, mode, rule_type)
     values (${`s-${randomUUID()}`}, 'A section', 'rule', ${pick(['newest', 'featured'])})`,
+  (sql) => sql`with section as (
+      insert into public.home_sections (slug, title) values (${`s-${randomUUID()}`}, 'A section') returning id
+    )
+    insert into public.home_section_sounds (section_id, sound_id, position)
+    select section.id, sound.id, row_number() over () from section, (select id from public.sounds limit 3) as sound`,
   (sql) =>
     sql`delete from public.home_sections where id in (select id from public.home_sections order by random() limit 1)`,
   (
@@ -63,11 +68,25 @@ const writes: ((sql: Sql | postgres.TransactionSql) => Promise<unknown>)[] = [
     where id in (select id from public.sounds order by random() limit 1)`,
 ];
 
-/** What Storage does when a file is put, in a transaction of its own. */
+/** "Delete all rows" in the dashboard; seldom, so that there are rows for the other writes. */
+const truncates: ((sql: Sql | postgres.TransactionSql) => Promise<unknown>)[] = [
+  (sql) => sql`truncate public.sounds cascade`,
+  (sql) => sql`truncate public.categories cascade`,
+  (sql) => sql`truncate public.home_sections cascade`,
+  (sql) => sql`truncate public.home_section_sounds`,
+];
+
+/** What Storage does when a file is put, moved or removed, in a transaction of its own. */
 const puts: ((sql: Sql) => Promise<unknown>)[] = [
   (sql) => sql`insert into storage.objects (bucket_id, name, metadata)
     values ('audio', ${`${randomUUID()}.mp3`}, ${sql.json({ eTag: randomUUID() })})`,
   (sql) => sql`update storage.objects set metadata = ${sql.json({ eTag: randomUUID() })}
+    where id in (select id from storage.objects order by random() limit 1)`,
+  (
+    sql,
+  ) => sql`update storage.objects set bucket_id = case bucket_id when 'audio' then 'covers' else 'audio' end
+    where id in (select id from storage.objects order by random() limit 1)`,
+  (sql) => sql`update storage.objects set name = ${`${randomUUID()}.mp3`}
     where id in (select id from storage.objects order by random() limit 1)`,
 ];
 
@@ -77,7 +96,8 @@ function write(sql: Sql): Promise<unknown> {
   const rollback = new Error('rolled back');
   return sql
     .begin(async (transaction) => {
-      for (let statements = randomInt(1, 4); statements > 0; statements--) await pick(writes)(transaction);
+      for (let statements = randomInt(1, 4); statements > 0; statements--)
+        await pick(randomInt(40) === 0 ? truncates : writes)(transaction);
       if (randomInt(4) === 0) await transaction`select pg_sleep(${randomInt(4) / 1000})`;
       if (randomInt(6) === 0) throw rollback;
     })

@@ -156,12 +156,28 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-test('receipts older than 31 days go, whoever they are of, as new ones come', async ({ api, sql, user }) => {
+test('the upkeep removes receipts and listening days of more than 31 days, and no others', async ({
+  api,
+  sql,
+  user,
+}) => {
   const id = await addSound(sql);
   const { user: gone } = await signUp(api);
+  const days = [30, 40];
   await sql`
     insert into private.play_receipts (user_id, key, sound_id, received_at)
-    select ${gone.id}, n::text, ${id}, now() - interval '40 days' from generate_series(1, 10) as n`;
-  for (let i = 0; i < 5; i++) await play(api, user.access_token, id, randomUUID()).expect(200);
-  expect(await sql`select from private.play_receipts where user_id = ${gone.id}`).toHaveLength(0);
+    select ${gone.id}, days::text, ${id}, now() - days * interval '1 day' from unnest(${days}::int[]) as days`;
+  await sql`
+    insert into private.listening_days (user_id, day)
+    select ${gone.id}, current_date - days from unnest(${days}::int[]) as days`;
+  await play(api, user.access_token, id, randomUUID()).expect(200);
+  const left = async () => {
+    const [row] = await sql`
+      select (select count(*)::int from private.play_receipts where user_id = ${gone.id}) as receipts,
+        (select count(*)::int from private.listening_days where user_id = ${gone.id}) as days`;
+    return row;
+  };
+  expect(await left()).toEqual({ receipts: 2, days: 2 });
+  await sql`select private.upkeep()`;
+  expect(await left()).toEqual({ receipts: 1, days: 1 });
 });

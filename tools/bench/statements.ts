@@ -137,13 +137,7 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
 ];
 
 /** Tables that a request may read as a whole: they are small, or it needs all of it. */
-export const SMALL_TABLES = [
-  'categories',
-  'home_sections',
-  'catalogue_feed',
-  'known_words',
-  'popular_orders',
-];
+export const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed'];
 
 /** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. Of
  * one id the row costs less than the call. */

@@ -1,0 +1,38 @@
+-- What Supabase Cron runs every hour.
+
+create function private.upkeep() returns void
+language plpgsql security definer set search_path = '' as $$
+declare
+  batch constant integer := 100000;
+  last_forgotten bigint;
+begin
+  refresh materialized view concurrently private.popularity;
+
+  -- Rows that a request has locked are left for the next hour.
+  delete from private.play_receipts where ctid = any (array(
+    select ctid from private.play_receipts where received_at < now() - interval '31 days'
+    order by received_at limit batch for update skip locked
+  ));
+  delete from private.listening_days where ctid = any (array(
+    select ctid from private.listening_days where day < current_date - 31
+    order by day limit batch for update skip locked
+  ));
+
+  with forgotten as (
+    delete from private.catalogue_changes where (kind, id) in (
+      select kind, id from private.catalogue_changes as change
+      where changed_at < now() - interval '90 days'
+        and not exists (select from public.sounds where id = change.id and is_active)
+        and not exists (select from private.copied_category as category where category.id = change.id)
+        and not exists (select from public.home_sections where id = change.id and is_active)
+      order by number limit batch for update skip locked
+    )
+    returning number
+  )
+  select max(number) into last_forgotten from forgotten;
+  update private.catalogue_feed set forgotten = greatest(forgotten, last_forgotten) where last_forgotten is not null;
+end
+$$;
+comment on function private.upkeep is
+  'Refreshes the order of popular sounds, and removes in batches the idempotency records and listening days of more than 31 days and the '
+  'traces of what is gone from the catalogue for 90.';

@@ -14,10 +14,7 @@ import { endpointRouter, rejectOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { weakETag } from './http/shared-answer.ts';
 import { joinTrace } from './http/trace-context.ts';
-import { proveApiKeys } from './limits/api-keys.ts';
-import { createAttemptLimits } from './limits/attempt-limit.ts';
-import { createRequestLimit } from './limits/request-limit.ts';
-import { limitsOfAttempts } from './limits/table.ts';
+import { createLimiters } from './limits/limiters.ts';
 import { docsRouter } from './openapi/docs.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
@@ -49,11 +46,11 @@ export const endpoints = [
 
 const withoutToken = endpoints.filter(({ guard }) => guard === 'none');
 
-/** Builds the app; it does not listen. The order below is the way of a request. */
+/** Builds the app; it does not listen. Middleware runs in the order below. */
 export function createApp(context: Context): Express {
-  const { config, data, knownClients, log, metrics, redis, verify } = context;
-  const attempt = createAttemptLimits(limitsOfAttempts(config.rateLimits), knownClients, redis, metrics);
-  if (redis !== null) metrics?.watchSharing(redis.isUp);
+  const { config, log, metrics, redis, verify } = context;
+  const limiters = createLimiters(context);
+  if (redis !== null) metrics?.watchSharing(() => redis.problem() === null);
 
   const app = express()
     .disable('x-powered-by')
@@ -72,10 +69,10 @@ export function createApp(context: Context): Express {
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
   app.use(identify(verify)); // rejects nobody yet: the endpoint does, where it needs a caller
-  app.use(proveApiKeys(attempt, data)); // before a malformed request is answered
-  app.use(createRequestLimit(config, redis));
+  app.use(limiters.unknownApiKeys); // first: the next one would keep a counter for each made-up key
+  app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers
-  app.use(apiBase, endpointRouter(endpoints, context, attempt));
+  app.use(apiBase, endpointRouter(endpoints, context, limiters));
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {

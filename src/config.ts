@@ -129,6 +129,15 @@ const idTokenProvider = z.enum(idTokenProviders, {
   error: 'must be a comma-separated list of google and apple',
 });
 
+export const defaultRateLimits = {
+  userPerMinute: 60,
+  apiKeyPerMinute: 60,
+  anonymousPerMinute: 300,
+  signUpsPerHour: 30,
+};
+
+const budget = wholeNumber(1, 1_000_000);
+
 type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
 /** Every setting, once: its name in the process, its variable, and what is valid. An absent variable is undefined. */
@@ -147,13 +156,19 @@ function settings(read: Read) {
     keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
-      userPerMinute: read('RATE_LIMIT_PER_MINUTE', wholeNumber(1, 1_000_000).default(60)),
-      apiKeyPerMinute: read('API_KEY_RATE_LIMIT_PER_MINUTE', wholeNumber(1, 1_000_000).default(60)),
-      anonymousPerMinute: read('ANONYMOUS_RATE_LIMIT_PER_MINUTE', wholeNumber(1, 1_000_000).default(300)),
-      signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', wholeNumber(1, 1_000_000).default(30)),
+      userPerMinute: read('RATE_LIMIT_PER_MINUTE', budget.default(defaultRateLimits.userPerMinute)),
+      apiKeyPerMinute: read(
+        'API_KEY_RATE_LIMIT_PER_MINUTE',
+        budget.default(defaultRateLimits.apiKeyPerMinute),
+      ),
+      anonymousPerMinute: read(
+        'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
+        budget.default(defaultRateLimits.anonymousPerMinute),
+      ),
+      signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget.default(defaultRateLimits.signUpsPerHour)),
     },
-    /** How many calls that hash a password Auth is sent at the same time, by all processes that share a Redis. */
-    passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(16)),
+    /** Number of calls that hash a password which this process sends to Auth at the same time. */
+    passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
     /** Identity providers whose ID tokens are exchanged. */
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
     /** Web origins that may call from a browser; empty switches CORS off. */
@@ -170,7 +185,7 @@ function settings(read: Read) {
     secrets: {
       supabaseSecretKey: read('SUPABASE_SECRET_KEY', secretKey),
       supabaseJwtSecret: read('SUPABASE_JWT_SECRET', jwtSecretOf(url).optional()) ?? null,
-      /** May hold a password; null keeps rate limits and places for password calls in each process. */
+      /** May hold a password. Null counts rate limits in each process alone. */
       redisUrl: read('REDIS_URL', redisAddress.optional()) ?? null,
     },
   };

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { createKnownClients, type KnownClients } from './limits/known-clients.ts';
 import { createPasswordQueue } from './limits/password-queue.ts';
+import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
@@ -27,9 +28,11 @@ export type Context = Readonly<{
   data: Data;
   files: Files;
   verify: (token: string) => Promise<UserCaller>;
-  /** Null where limits are those of this process. */
+  /** Null unless REDIS_URL is set. */
   redis: SharedRedis | null;
-  knownClients: KnownClients;
+  trustedClients: TrustedClients;
+  /** Hashes of API keys with which a request succeeded within the last hour. */
+  activeKeys: LRUCache<string, true>;
   recordLastSeen: (caller: Caller | null) => void;
   /** Draining: this process is about to end and should be sent nothing more. */
   lifecycle: { draining: boolean };
@@ -52,19 +55,18 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   const data = createData(clients, createDataStream(config, upstream));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
-  const knownClients = createKnownClients(redis);
-  const passwordQueue = createPasswordQueue(config.passwordCallsAtOnce, redis, knownClients);
   return {
     config,
     log,
     metrics,
     upstream,
-    auth: createAuth(config, upstream.fetch, passwordQueue),
+    auth: createAuth(config, upstream.fetch, createPasswordQueue(config.passwordCallsAtOnce)),
     data,
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),
     redis,
-    knownClients,
+    trustedClients: createTrustedClients(redis),
+    activeKeys: new LRUCache({ max: 10_000, ttl: 3_600_000 }),
     recordLastSeen: createLastSeen(data, log),
     lifecycle: { draining: false },
     close: async (graceMs = config.shutdownGraceSeconds * 1000) => {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { defaultRateLimits } from './config.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Refund } from './limits/attempt-limit.ts';
-import type { LimitName } from './limits/table.ts';
+import { type Limit, type LimitName, limits as limitTable } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
 /** What the path of every endpoint begins with. */
@@ -28,9 +28,10 @@ type Call<P, Q, H, B, G extends Guard> = {
   body: B;
   /** The address of the client. */
   ip: string;
+  /** Aborts when the client disconnects. */
+  gone: AbortSignal;
   /** Names the request in each line. */
   log: Logger;
-  refund: Refund;
 };
 
 type Declaration<
@@ -59,7 +60,7 @@ type Declaration<
   readOnly?: readonly string[];
   /** What the body may weigh; 16 KB unless said. */
   maxBody?: '32kb';
-  /** Limits of attempts, besides the limit of requests. */
+  /** Limits of attempts, in the order in which they count: those of a client come before those of an account. */
   limits?: readonly LimitName[];
   /** Of success; 200 unless said. */
   status?: 201;
@@ -89,6 +90,18 @@ export function endpoint<
   G extends Guard = Guard,
 >(declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
   return declaration as unknown as Endpoint;
+}
+
+/** Returns the description of an endpoint with its limits, those of a gateway without settings. */
+export function descriptionOf({ description, limits = [] }: Endpoint): string {
+  const table: Record<string, Limit> = limitTable(defaultRateLimits);
+  const parts = limits.map((name) => {
+    const { limit, what, windowMs, per } = table[name] as Limit;
+    return `${limit} ${what} ${windowMs === 60_000 ? 'a minute' : 'an hour'} for one ${per}`;
+  });
+  return parts.length === 0
+    ? description
+    : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }
 
 /** What X-Error-Field may name of an endpoint. */

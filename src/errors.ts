@@ -64,3 +64,10 @@ export function serverError(cause: unknown) {
 export function envelope({ code, message }: { code: ErrorCode; message: string }) {
   return { error: { code, message } };
 }
+
+/** Returns the 429 of every limit. @param waitMs time until a request may succeed, at least a second for the client */
+export const tooManyRequests = (waitMs: number, reason: ErrorReason) =>
+  new ApiError('rate_limited', 'Too many requests. Wait as many seconds as Retry-After says.', {
+    reason,
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+  });

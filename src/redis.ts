@@ -1,116 +1,115 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** A request goes on without Redis after this, in milliseconds. */
-const commandTimeoutMs = 250;
+/** Redis is skipped for a second after a command that takes longer. */
+const commandTimeoutMs = 500;
+const skippedMs = 1_000;
 
-/** Redis is down when it takes longer to answer a probe, in milliseconds. While it is down, a probe is sent this often. */
-const probeTimeoutMs = 750;
-const probeIntervalMs = 1_000;
+/** What the operator reads for errors of Redis that need a change. */
+const causes: [RegExp, string][] = [
+  [/^(MOVED|ASK|CLUSTERDOWN)/, 'is a node of a cluster: use a single Redis'],
+  [/^NOPERM/, 'denies the user of REDIS_URL a command or key: grant +@all ~sounds:*'],
+  [/^(WRONGPASS|NOAUTH)/, 'does not accept the user and password of REDIS_URL: correct them'],
+  [/DB index is out of range/, 'has no database of that number: correct the end of REDIS_URL'],
+  [/^OOM/, 'is full: raise its maxmemory, or set maxmemory-policy to volatile-ttl'],
+  [/^READONLY/, 'is a read-only replica: use its primary'],
+];
 
-/** A script, since limits are counted by scripts, and a write: a Redis that is full or a replica answers reads all the same. */
-const probeScript = `return redis.call('SET', KEYS[1], 1, 'PX', 1000)`;
+/** Returns why Redis cannot be used. Leaves out arguments that Redis repeats, because they may hold the password. */
+function reasonOf(error: unknown): string {
+  const { message = String(error), code } = error as NodeJS.ErrnoException;
+  const cause = causes.find(([pattern]) => pattern.test(message))?.[1];
+  return cause ?? (message.replace(/,? with args.*/s, '') || code || 'failed');
+}
 
-class LateError extends Error {}
-
-/** Rejects after so long. What has arrived by then counts, however late a busy process gets to read it. */
-function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+/** Rejects after commandTimeoutMs, unless the reply has arrived and only waits for a busy event loop. */
+function inTime<T>(reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new LateError(`No answer within ${timeoutMs} ms`));
-    const timer = setTimeout(() => setImmediate(late), timeoutMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+    const late = () => reject(new Error(`did not reply within ${commandTimeoutMs} ms`));
+    const timer = setTimeout(() => setImmediate(late), commandTimeoutMs);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
 /**
- * What may be said of an error of ioredis. The error holds the command that failed, which may be the one with the password;
- * so does the message of a server that does not know the command.
- */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { message, code } = error as NodeJS.ErrnoException;
-  return message.replace(/,? with args.*/s, '') || code || error.name; // of several attempts to connect, the code alone
-}
-
-/**
- * Redis behind one circuit breaker. It is down when it disconnects, answers with an error or is too late for a probe, and up
- * again when a probe succeeds; both are logged. One late answer alone proves nothing: the machine may be busy.
+ * Connects to Redis. It is up once every registered check has passed, and down for a second after a failed command; then the
+ * checks run again. Each change is one log line.
  */
 export function connectRedis(url: string, log: Logger) {
   const client = new Redis(url, {
     enableOfflineQueue: false,
+    enableReadyCheck: false, // the checks say more
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
-    commandTimeout: 2_000, // of those that connect; no request waits as long
+    commandTimeout: 2_000, // for the commands of ioredis itself while it connects
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
-  const listeners: (() => void)[] = [];
-  let isUp: boolean | undefined;
-  let isProbing = false;
-  let nextProbe: NodeJS.Timeout | undefined;
+  const checks: (() => Promise<unknown>)[] = [];
+  let problem: string | null = 'is not connected yet';
+  const settled = Promise.withResolvers<void>();
+  let isLogged = false;
+  let nextCheck: NodeJS.Timeout | undefined;
+  let connectError: unknown;
 
-  function setUp(value: boolean, error?: unknown) {
-    if (isUp === value) return;
-    isUp = value;
-    if (isUp) log.info('Redis is connected: rate limits are shared');
-    else log.warn({ reason: reasonOf(error) }, 'Redis is out of reach: each process limits by itself');
-    for (const listener of listeners) listener();
+  function change(next: string | null) {
+    const isNews = !isLogged || (next === null) !== (problem === null);
+    problem = next;
+    if (!isNews) return;
+    isLogged = true;
+    settled.resolve();
+    if (next === null) log.info('Redis is connected: rate limits are shared');
+    else log.warn({ reason: next }, `Redis ${next}. Until it can be used, each process limits by itself.`);
   }
 
-  async function probe() {
-    if (isProbing || client.status === 'end') return;
-    isProbing = true;
-    clearTimeout(nextProbe);
+  function failed(error: unknown) {
+    change(reasonOf(error));
+    nextCheck ??= setTimeout(check, skippedMs).unref();
+  }
+
+  async function check() {
+    nextCheck = undefined;
+    if (client.status !== 'ready') return; // runs again when it is
     try {
-      await within(probeTimeoutMs, client.eval(probeScript, 1, 'sounds:probe'));
-      setUp(true);
+      if (connectError !== undefined) throw connectError;
+      await Promise.all(checks.map((run) => run()));
+      if (nextCheck === undefined) change(null);
     } catch (error) {
-      setUp(false, error);
-      nextProbe = setTimeout(probe, probeIntervalMs).unref();
-    } finally {
-      isProbing = false;
+      failed(error);
     }
   }
 
-  const disconnected = (error: unknown = 'The connection was closed') => setUp(false, error);
-  client.on('ready', probe).on('error', disconnected).on('close', disconnected);
+  function disconnected(error?: unknown) {
+    connectError = error; // after an error ioredis may go on, for example with database 0 instead of another
+    change(error === undefined ? (problem ?? 'closed the connection') : reasonOf(error));
+  }
+  client.on('ready', check).on('error', disconnected).on('close', disconnected);
 
   return {
-    client,
-    isUp: () => isUp === true,
+    /** Registers what must succeed before Redis counts as up: the commands that its user will send. */
+    addCheck(run: () => Promise<unknown>) {
+      checks.push(run);
+    },
 
-    /**
-     * Asks Redis while it is up, and `local` instead while it is down, fails or is late.
-     * @param timeoutMs how long to wait for Redis
-     */
-    async run<T>(
-      remote: (client: Redis) => Promise<T>,
-      local: () => T | Promise<T>,
-      timeoutMs = commandTimeoutMs,
-    ): Promise<T> {
-      if (!isUp) return local();
+    /** Sends a command. @throws the error of Redis, or after 500 ms; Redis is then skipped for a second */
+    async send(command: string, ...args: (string | number)[]): Promise<unknown> {
+      if (client.status !== 'ready') throw new Error('is not connected');
       try {
-        return await within(timeoutMs, remote(client));
+        return await inTime(client.call(command, ...args));
       } catch (error) {
-        log.debug({ reason: reasonOf(error) }, 'A command of Redis failed');
-        if (!(error instanceof LateError)) setUp(false, error);
-        void probe();
-        return local();
+        if (!/^NOSCRIPT/.test((error as Error).message)) failed(error); // the store then loads its script again
+        throw error;
       }
     },
 
-    /** Calls the listener after every message of the channel, and when Redis goes down or up. */
-    subscribe(channel: string, listener: () => void) {
-      listeners.push(listener);
-      const subscriber = client.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null });
-      subscriber.on('error', () => {}).on('message', listener); // errors are those of the other connection
-      subscriber.subscribe(channel).catch(() => {}); // only when it is closed first
-      client.once('end', () => subscriber.disconnect());
-    },
+    /** Resolves when it is known for the first time whether Redis can be used. */
+    settled: settled.promise,
+
+    /** Returns null while Redis is up, otherwise why it is down, as a predicate: "is full". */
+    problem: () => problem,
 
     close() {
-      clearTimeout(nextProbe);
+      clearTimeout(nextCheck);
       client.off('close', disconnected).disconnect();
     },
   };

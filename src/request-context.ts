@@ -15,13 +15,11 @@ type RequestContext = Readonly<{
   trace: Trace;
   /** When its handler started, on the clock of performance.now(): deadlines count from here. */
   startedAt: number;
-  /** Calls the listener once the client has its answer, or has gone. */
-  onceClosed: (listener: () => void) => void;
 }>;
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();
 
-/** Runs what has the deadlines of a request to itself: those of its own may be used up by a slow call before it. */
+/** Runs calls whose deadlines count from now, because an earlier wait or call may have used up those of the request. */
 export function withNewDeadlines<T>(run: () => T): T {
   const context = requestContext.getStore();
   return context ? requestContext.run({ ...context, startedAt: performance.now() }, run) : run();

@@ -1,5 +1,7 @@
-import { Redis } from 'ioredis';
-import { reasonOf } from '../redis.ts';
+import { pino } from 'pino';
+import { createLimiters } from '../limits/limiters.ts';
+import { createTrustedClients } from '../limits/trusted-clients.ts';
+import { connectRedis } from '../redis.ts';
 import type { Check } from './check.ts';
 import { NotChecked, Problem } from './problem.ts';
 
@@ -9,27 +11,22 @@ export const redis: Check = {
   async execute({ config }) {
     const { redisUrl } = config.secrets;
     if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
-    const client = new Redis(redisUrl, {
-      lazyConnect: true,
-      retryStrategy: () => null,
-      connectTimeout: 5_000,
-      commandTimeout: 5_000,
+    const shared = connectRedis(redisUrl, pino({ level: 'silent' }));
+    // Adds the checks of the gateway.
+    createLimiters({
+      config,
+      trustedClients: createTrustedClients(shared),
+      activeKeys: new Set(),
+      redis: shared,
+      metrics: null,
     });
-    let reason: unknown;
-    client.on('error', (error) => {
-      reason = error;
-    });
-    try {
-      await client.connect();
-      await client.ping();
-      return 'It answers.';
-    } catch (error) {
-      throw new Problem(
-        `It cannot be used: ${reasonOf(reason ?? error)}.`,
-        'Check that Redis is running, that REDIS_URL has its host, port and password (rediss:// for TLS), and that no firewall blocks this machine.',
-      );
-    } finally {
-      client.disconnect();
-    }
+    await shared.settled;
+    const problem = shared.problem();
+    shared.close();
+    if (problem === null) return 'It counts the limits.';
+    throw new Problem(
+      `Redis ${problem}.`,
+      'Check that Redis is running, that REDIS_URL has its host, port and password (rediss:// for TLS), and that no firewall blocks this machine.',
+    );
   },
 };

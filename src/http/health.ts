@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
+import type { SharedRedis } from '../redis.ts';
 
 /** Probes come from many load balancers at once; a state this old, in milliseconds, is news enough for all of them. */
 const freshForMs = 1_000;
@@ -13,6 +14,12 @@ async function timed(check: () => Promise<boolean>) {
   const ok = await check().catch(() => false);
   return { ok, ms: Math.round(performance.now() - started) };
 }
+
+/** Returns why Redis is not used, for the operator. */
+const reasonOf = (redis: SharedRedis | null) => {
+  const reason = redis?.problem();
+  return reason ? { reason } : {};
+};
 
 /** /healthz: the process runs. */
 export const alive: RequestHandler = (_req, res) => {
@@ -53,14 +60,17 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
           return typeof (await answer.json()) === 'number'; // null where a load balancer has the primary answer
         }),
       redis &&
-        timed(() =>
-          redis.run(
-            async (client) => (await client.ping()) === 'PONG',
-            () => false,
-          ),
-        ),
+        timed(async () => {
+          await redis.send('EXISTS', 'sounds:check');
+          return redis.problem() === null;
+        }),
     ]);
-    return { database, auth, ...(replica && { replica }), ...(shared && { redis: shared }) };
+    return {
+      database,
+      auth,
+      ...(replica && { replica }),
+      ...(shared && { redis: { ...shared, ...reasonOf(redis) } }),
+    };
   }
 
   let latest = { startedAt: Number.NEGATIVE_INFINITY, checks: {} as ReturnType<typeof runChecks> };

@@ -9,7 +9,7 @@ export function measureRequests(metrics: Metrics): RequestHandler {
     res.once('close', () => {
       const { operation = 'none', caller } = res.locals;
       metrics.requestEnded(operation, statusSeen(res), performance.now() - started);
-      const counted = req.requestLimit;
+      const counted = req.requestsLimit;
       if (counted) metrics.rateLimitDecided(bucketOf[caller?.via ?? 'none'], counted.used > counted.limit);
     });
     next();

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { apiBase } from '../endpoint.ts';
 import type { Caller } from '../model/caller.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from '../model/client-address.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
@@ -54,7 +54,7 @@ const messageOf = (req: Request, res: Response) =>
 
 function lineOf(req: Request, res: Response, durationMs: number) {
   const { operation, caller, trace } = res.locals;
-  const { requestLimit } = req;
+  const { requestsLimit } = req;
   return {
     traceId: trace.id,
     operation: operation ?? 'none',
@@ -64,7 +64,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
     ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
-    ...(requestLimit && { rateLimit: { limit: requestLimit.limit, remaining: requestLimit.remaining } }),
+    ...(requestsLimit && { rateLimit: { limit: requestsLimit.limit, remaining: requestsLimit.remaining } }),
   };
 }
 

@@ -1,24 +1,36 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import express, { type IRoute, type RequestHandler, type Response, Router } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type IRoute,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
-import type { AttemptLimits } from '../limits/attempt-limit.ts';
-import { createCoalescer } from '../limits/coalesce.ts';
+import type { Limiters } from '../limits/limiters.ts';
+import { clientAddress } from '../model/client-address.ts';
 import { requestContext } from '../request-context.ts';
-import { clientAddress } from './client-address.ts';
 import { requireAuth } from './identify.ts';
 import { SharedAnswer } from './shared-answer.ts';
+import { createSharedReads } from './shared-reads.ts';
 import { validate } from './validate.ts';
 
-type Coalescer = ReturnType<typeof createCoalescer>;
+declare module 'express-serve-static-core' {
+  interface Locals {
+    /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
+    payload?: { data?: object };
+  }
+}
+
+type SharedReads = ReturnType<typeof createSharedReads>;
 
 /** Deadlines start here, behind the body parser: the client sets the pace of its body. */
 const startRequestContext: RequestHandler = (req, res, next) => {
   const { trace } = res.locals;
-  const onceClosed = (listener: () => void) => void res.once('close', listener);
-  requestContext.run({ id: String(req.id), trace, startedAt: performance.now(), onceClosed }, next);
+  requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
 };
 
 /** Notes the name of the endpoint for logs and metrics. */
@@ -55,20 +67,31 @@ async function sendData(json: Readable, res: Response) {
   clearInterval(pace);
 }
 
+/** Returns a signal that aborts when the client disconnects before it has the response. */
+function goneSignal(res: Response): AbortSignal {
+  const controller = new AbortController();
+  res.once('close', () => controller.abort());
+  return controller.signal;
+}
+
 /** Runs the handler of an endpoint and sends what it returns. */
-function answer(
-  endpoint: Endpoint,
-  context: Context,
-  attempt: AttemptLimits,
-  coalesce: Coalescer,
-): RequestHandler {
+function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads): RequestHandler {
   return async (req, res) => {
     const { caller, input } = res.locals;
-    const call = { ...input, caller, context, ip: clientAddress(req), log: req.log };
     const handle = () =>
-      attempt(endpoint.limits ?? [], req, res, (refund) => endpoint.handle({ ...call, refund }));
+      endpoint.handle({
+        ...input,
+        caller,
+        context,
+        ip: clientAddress(req),
+        log: req.log,
+        get gone() {
+          return goneSignal(res);
+        },
+      });
     if (endpoint.cache === 'no-store') {
       const payload = await handle();
+      if (endpoint.limits) res.locals.payload = payload as { data?: object };
       if (endpoint.download !== undefined) res.attachment(endpoint.download);
       res
         .set('Cache-Control', 'no-store')
@@ -84,13 +107,22 @@ function answer(
       // For an API key every read is its own: whether the key is live is asked in the read itself.
       if (endpoint.shared && caller?.via !== 'api_key') {
         const what = [endpoint.operation, input];
-        const shared = await coalesce.waiting(what, async () => new SharedAnswer(await handle()));
+        const shared = await sharedReads(what, async () => new SharedAnswer(await handle()));
         shared.send(req, res);
       } else {
         res.vary('Accept-Encoding').json(await handle());
       }
     }
     if (endpoint.guard !== 'user') context.recordLastSeen(caller); // those end sessions and accounts
+    if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
+  };
+}
+
+/** Rejects an invalid API key of a malformed request with 401, because only a query verifies it. */
+function verifyKeyOfMalformed({ data }: Context): ErrorRequestHandler {
+  return async (error, _req, { locals: { caller } }, next) => {
+    if (caller?.via === 'api_key') await data.find(caller, 'get_customer');
+    next(error);
   };
 }
 
@@ -109,13 +141,9 @@ export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
 }
 
 /** The routes of endpoints, each made from its declaration: what stands in a route is the way of its requests. */
-export function endpointRouter(
-  endpoints: readonly Endpoint[],
-  context: Context,
-  attempt: AttemptLimits,
-): Router {
+export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limiters: Limiters): Router {
   const router = Router({ caseSensitive: true });
-  const coalesce = createCoalescer(() => context.metrics?.readJoined());
+  const sharedReads = createSharedReads(() => context.metrics?.readJoined());
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   // In order, since a brace sorts behind letters: a fixed path comes before a parameter in the same place.
   for (const [path, ofPath] of [...byPath].sort()) {
@@ -127,7 +155,9 @@ export function endpointRouter(
         ...(endpoint.body ? [express.json({ limit: endpoint.maxBody ?? '16kb' })] : []),
         startRequestContext,
         validate(endpoint),
-        answer(endpoint, context, attempt, coalesce),
+        verifyKeyOfMalformed(context),
+        ...(endpoint.limits ?? []).flatMap((name) => limiters[name]),
+        answer(endpoint, context, sharedReads),
       );
     const methods = ofPath.map(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));
     rejectOtherMethods(route, methods.flat());

@@ -1,126 +1,66 @@
-import { randomUUID } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
-import type { SharedRedis } from '../redis.ts';
-import { requestContext } from '../request-context.ts';
-import { clientKey, type KnownClients, networkKey } from './known-clients.ts';
-import { createQueue, createQueues, Turn } from './queues.ts';
+import { tooManyRequests } from '../errors.ts';
+import { clientKey, networkKey } from '../model/client-address.ts';
+import { withNewDeadlines } from '../request-context.ts';
 
-/** The permits of a gateway that died are free again after this, in milliseconds. A living one renews its own this often. */
-const leaseMs = 5_000;
-const renewalMs = 1_000;
-
-/** Longer than the circuit breaker takes to find out that Redis is down, in milliseconds: a late answer is waited for. */
-const redisTimeoutMs = 1_500;
-
-const permitsKey = 'sounds:password-calls';
-
-/** Takes a permit, or renews it, by the clock of Redis. Returns 0, or in how many milliseconds the next permit expires. */
-const takePermit = `
-  local time = redis.call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now)
-  local isHeld = redis.call('ZSCORE', KEYS[1], ARGV[3])
-  if not isHeld and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then
-    return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] - now
-  end
-  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[3])
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return 0`;
-
-/** Permits that all gateways share. While Redis is down each has all of them, which the queue in front keeps to. */
-function createPermits(permits: number, redis: SharedRedis) {
-  const releases = new EventEmitter().setMaxListeners(0);
-  let released = 0;
-  redis.subscribe(permitsKey, () => {
-    released++;
-    releases.emit('release');
-  });
-
-  const take = (id: string, limit: number) =>
-    redis.run<unknown>(
-      (client) => client.eval(takePermit, 1, permitsKey, limit, leaseMs, id),
-      () => 0,
-      redisTimeoutMs,
-    );
-
-  async function acquire(id: string, { signal }: Turn) {
-    for (;;) {
-      const releasedBefore = released;
-      const expiresInMs = Number(await take(id, permits));
-      signal.throwIfAborted();
-      if (expiresInMs === 0) return;
-      if (released !== releasedBefore) continue; // while Redis was asked
-      const wake = AbortSignal.any([signal, AbortSignal.timeout(expiresInMs)]);
-      await once(releases, 'release', { signal: wake }).catch(() => signal.throwIfAborted());
-    }
-  }
-
-  const release = (id: string) =>
-    redis.run(
-      (client) => Promise.all([client.zrem(permitsKey, id), client.publish(permitsKey, id)]),
-      () => [],
-    );
-
-  const asking = new PQueue({ concurrency: 1 }); // in order: who comes first is the next to ask
-  return async <T>(turn: Turn, call: () => Promise<T>): Promise<T> => {
-    const id = randomUUID();
-    let renewal: NodeJS.Timeout | undefined;
-    try {
-      await asking.add(() => acquire(id, turn), { signal: turn.signal });
-      renewal = setInterval(() => void take(id, Number.MAX_SAFE_INTEGER), renewalMs);
-      return await call();
-    } finally {
-      clearInterval(renewal);
-      void release(id);
-    }
-  };
-}
+const longestWaitMs = 4_000;
+const busy = () => tooManyRequests(3_000, 'limit_requests');
 
 /**
- * The queue of calls that hash a password at Auth, which serves few at a time and gives up after 10 s. No account, client or
- * network has more than a quarter of the permits, so that nobody keeps others waiting: whoever has its share in flight does not
- * stand in the line of all, but in its own.
- * @param permits how many calls may be in flight in this process, and with Redis in all processes together
+ * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
+ * @param callsAtOnce how many calls run at the same time. Eight times as many may run or wait, a quarter of these from one
+ *   client or one network
  */
-export function createPasswordQueue(
-  permits: number,
-  redis: SharedRedis | null = null,
-  known: KnownClients | null = null,
-) {
-  const quarter = Math.ceil(permits / 4);
-  const ofAccount = createQueues(quarter);
-  const ofClient = createQueues(quarter);
-  const ofNetwork = createQueues(quarter);
-  const ofAll = createQueue(permits);
-  const withPermit = redis && createPermits(permits, redis);
+export function createPasswordQueue(callsAtOnce: number) {
+  const queue = new PQueue({ concurrency: callsAtOnce });
+  const capacity = 8 * callsAtOnce;
+  const share = capacity / 4;
+  const held = new Map<string, number>(); // calls that run or wait, by client and by network
+
+  function add(key: string, calls: number) {
+    held.set(key, (held.get(key) ?? 0) + calls);
+    if (held.get(key) === 0) held.delete(key);
+  }
 
   /**
-   * Makes a call when it has a permit.
-   * @param account an e-mail address, or an id
-   * @param leavesWithClient whether the call need not be made once its client has gone: nobody else waits for it
-   * @throws ApiError rate_limited as soon as it shows that the call would not start in time
+   * Makes a call when it is its turn; its deadline counts from then.
+   * @param ip address of the client
+   * @param isTrusted puts the call first, even into a full queue: a flood from elsewhere cannot keep the owner of an account out
+   * @param gone aborts the call unless it has started
+   * @throws ApiError rate_limited when the queue is full, or after 4 s
    */
   return async <T>(
-    { ip, account, leavesWithClient }: { ip: string; account: string; leavesWithClient?: true },
+    ip: string,
     call: () => Promise<T>,
+    { isTrusted = false, gone }: { isTrusted?: boolean; gone?: AbortSignal | undefined } = {},
   ): Promise<T> => {
-    const client = clientKey(ip);
-    // Those who guess from elsewhere do not stand before its owner.
-    const accountShare = (await known?.has(account, ip)) ? `${account} ${client}` : account;
-    const turn = new Turn();
-    if (leavesWithClient) requestContext.getStore()?.onceClosed(() => turn.leave());
-    const start = () => {
-      turn.start();
-      return call();
+    const keys = [clientKey(ip), networkKey(ip)];
+    const isFull = queue.size + queue.pending >= capacity && !isTrusted;
+    if (isFull || keys.some((key) => (held.get(key) ?? 0) >= share)) throw busy();
+
+    const leaving = new AbortController();
+    const leave = () => leaving.abort(busy());
+    const timer = setTimeout(leave, longestWaitMs);
+    gone?.addEventListener('abort', leave);
+    const stay = () => {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', leave);
     };
-    return ofAccount(accountShare, turn, () =>
-      ofClient(client, turn, () =>
-        ofNetwork(networkKey(ip), turn, () =>
-          ofAll(turn, () => (withPermit ? withPermit(turn, start) : start())),
-        ),
-      ),
-    );
+    const inContext = AsyncLocalStorage.snapshot(); // p-queue would run it in the context of the call before
+    for (const key of keys) add(key, 1);
+    try {
+      return await queue.add(
+        () => {
+          stay();
+          return inContext(() => withNewDeadlines(call));
+        },
+        { signal: leaving.signal, priority: isTrusted ? 1 : 0 },
+      );
+    } finally {
+      stay();
+      for (const key of keys) add(key, -1);
+    }
   };
 }
 

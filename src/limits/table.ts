@@ -1,87 +1,112 @@
 import type { Request, Response } from 'express';
+import { ipKeyGenerator, type Options } from 'express-rate-limit';
 import type { Config } from '../config.ts';
 import type { ErrorReason } from '../error-reasons.ts';
-import { clientAddress } from '../http/client-address.ts';
-import { accountKey, clientKey } from './known-clients.ts';
+import type { UserCaller } from '../model/caller.ts';
+import { accountKey, clientAddress, clientKey } from '../model/client-address.ts';
 
-/** How an attempt ended: rejected for what the client sent, limited by another limit, failed behind the gateway. */
-export type Outcome = 'done' | 'rejected' | 'limited' | 'failed';
+export type Exempt = 'trustedClients' | 'activeKeys';
 
-/** A row of the table in README.md. */
-export type Limit = Readonly<{
-  limit: number;
-  windowMs: number;
-  rateLimitKey: (req: Request, res: Response) => string;
-  /** The outcomes that count; an attempt that ended otherwise is refunded. */
-  counts: readonly Outcome[];
-  /** What the client has had too many of. */
+/** A limit: options of express-rate-limit, and what the library does not know. */
+export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
+  /** Whether a finished attempt counts; otherwise it is given back. By default every request counts. */
+  counts?: (res: Response) => boolean;
+  /** Callers that are exempt. */
+  exempt?: Exempt;
   reason: ErrorReason;
-  /** Clients from which the account was signed in to lately fall under their own limits alone. */
-  isForStrangers?: true;
-}>;
+  /** Sends the X-RateLimit headers. Default: false. */
+  legacyHeaders?: boolean;
+  /** The document says: `limit` `what` a minute or an hour for one `per`. */
+  what: string;
+  per: string;
+};
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
+/** Returns the e-mail address in a validated body. */
+export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
 
-const client = (req: Request) => `ip:${clientKey(clientAddress(req))}`;
-const account = (req: Request) => accountKey(req.body.email);
-const accountAtClient = (req: Request) => `${client(req)}:${account(req)}`;
+/** Returns the caller of an endpoint that is for users alone. */
+const user = ({ locals }: Response) => locals.caller as UserCaller;
 
-function userOf({ locals: { caller } }: Response) {
-  if (caller?.via !== 'jwt') throw new Error('This limit is for endpoints of users');
-  return caller;
+/** The user, the API key, or the address of a caller without a valid credential. */
+function callerKey(req: Request, { locals: { caller } }: Response): string {
+  if (caller?.via === 'jwt') return `user:${caller.userId}`;
+  if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
+  const address = `ip:${ipKeyGenerator(clientAddress(req), 64)}`; // the IPv6 /64 of one device
+  // Counts separately, so that the reads of neighbours behind one address sign nobody out.
+  return req.path.endsWith('/auth/refresh') ? `refresh:${address}` : address;
 }
 
-const user = (_req: Request, res: Response) => `user:${userOf(res).userId}`;
+const client = (req: Request) => clientKey(clientAddress(req));
+const session = (res: Response) => user(res).claims.sessionId ?? user(res).userId;
+const account = (res: Response) => accountKey(emailOf(res));
 
-/** A session, by the id that Auth gives it, which it keeps through refreshes; a user where the token names none. */
-function session(req: Request, res: Response): string {
-  const { sessionId } = userOf(res).claims;
-  return sessionId === undefined ? user(req, res) : `session:${sessionId}`;
+const keyed = (per: string, keyGenerator: Limit['keyGenerator']) => ({ per, keyGenerator });
+const perCaller = keyed('caller', callerKey);
+const perClient = keyed('client', client);
+const perAccount = keyed('account', (_req, res) => account(res));
+const perAccountAndClient = keyed('account and client', (req, res) => `${client(req)}:${account(res)}`);
+const perUntrusted = {
+  ...perAccount,
+  per: 'account from untrusted clients',
+  exempt: 'trustedClients',
+} as const;
+const perUser = keyed('user', (_req, res) => `user:${user(res).userId}`);
+const perSession = keyed('session', (_req, res) => `session:${session(res)}`);
+
+function status(...counted: number[]) {
+  return { counts: ({ statusCode }: Response) => counted.includes(statusCode) };
 }
+const minute = { windowMs: 60_000 };
+const hour = { windowMs: 3_600_000 };
+const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
+/** Only the query of an endpoint verifies a key. */
+const isUnverified = ({ statusCode, locals }: Response) =>
+  statusCode >= 400 || locals.operation === undefined;
+const unknown = {
+  ...requests,
+  what: 'unknown API keys',
+  counts: isUnverified,
+  exempt: 'activeKeys',
+} as const;
+const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
+const passwords = { ...attempts, what: 'wrong passwords' };
+const failures = {
+  ...attempts,
+  what: 'failed sign-ins',
+  counts: ({ statusCode }: Response) => statusCode !== 200,
+};
+const codes = { ...attempts, what: 'wrong codes', ...hour };
+const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400, 500) };
+/** A sign-up that returned a session sent no mail. */
+const isMailed = ({ statusCode, locals }: Response) =>
+  statusCode === 200 && !('access_token' in (locals.payload?.data ?? {}));
+const mails = { reason: 'limit_mails', what: 'mails', counts: isMailed, ...hour } as const;
 
-const attempts = { reason: 'limit_attempts', counts: ['rejected'] } as const;
-const mails = { reason: 'limit_mails', counts: ['done'], windowMs: hourMs } as const; // what is not sent floods nobody
-
-/** The limits of attempts, by the names that endpoints, metrics and Redis know them by. */
-export const limitsOfAttempts = ({ anonymousPerMinute, signUpsPerHour }: Config['rateLimits']) =>
-  ({
-    unknownApiKeys: {
-      limit: anonymousPerMinute,
-      windowMs: minuteMs,
-      rateLimitKey: client,
-      counts: ['rejected', 'failed'],
-      reason: 'limit_requests',
-    },
-    failedSignIns: { ...attempts, limit: 10, windowMs: minuteMs, rateLimitKey: accountAtClient },
-    failedSignInsPerHour: { ...attempts, limit: 30, windowMs: hourMs, rateLimitKey: accountAtClient },
-    failedSignInsInTotal: {
-      ...attempts,
-      limit: 200,
-      windowMs: hourMs,
-      rateLimitKey: account,
-      isForStrangers: true,
-    },
-    failedCodes: { ...attempts, limit: 10, windowMs: hourMs, rateLimitKey: accountAtClient },
-    failedCodesInTotal: {
-      ...attempts,
-      limit: 100,
-      windowMs: hourMs,
-      rateLimitKey: account,
-      isForStrangers: true,
-    },
+/** Returns all limits, by the names that endpoints, metrics and Redis use. */
+export function limits(rates: Config['rateLimits']) {
+  const perMinute = {
+    jwt: rates.userPerMinute,
+    api_key: rates.apiKeyPerMinute,
+    none: rates.anonymousPerMinute,
+  };
+  const limit: Options['limit'] = (_req, { locals: { caller } }) => perMinute[caller?.via ?? 'none'];
+  return {
+    requests: { ...requests, limit, ...minute, ...perCaller },
+    unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
+    // First at its endpoint, so that attempts beyond it create no counters for made-up addresses.
+    failedSignInsPerClient: { ...failures, limit: 100, ...hour, ...perClient },
+    failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
+    failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
+    failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perUntrusted },
+    failedCodes: { ...codes, limit: 10, ...perAccountAndClient },
+    failedCodesInTotal: { ...codes, limit: 100, ...perUntrusted },
     // A stolen session must not be enough to guess the current password, nor to keep its owner from changing it.
-    rejectedPasswords: { ...attempts, limit: 10, windowMs: hourMs, rateLimitKey: session },
-    signUps: {
-      ...attempts,
-      limit: signUpsPerHour,
-      windowMs: hourMs,
-      rateLimitKey: client,
-      counts: ['done', 'rejected', 'failed'],
-    },
-    mailsToAddress: { ...mails, limit: 5, rateLimitKey: account },
-    mailsFromClient: { ...mails, limit: 30, rateLimitKey: client },
-    exports: { limit: 5, windowMs: hourMs, rateLimitKey: user, counts: ['done'], reason: 'limit_exports' },
-  }) satisfies Record<string, Limit>;
+    rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
+    signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
+    mailsToAddress: { ...mails, limit: 5, ...perAccount },
+    mailsFromClient: { ...mails, limit: 30, ...perClient },
+    exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
+  } satisfies Record<string, Limit>;
+}
 
-export type LimitName = keyof ReturnType<typeof limitsOfAttempts>;
+export type LimitName = keyof ReturnType<typeof limits>;

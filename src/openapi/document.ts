@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { apiBase, type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
+import { apiBase, descriptionOf, type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
 import { type ErrorCode, statusOfCode } from '../errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
@@ -80,7 +80,7 @@ function responsesOf({ status, response, errors, cache, download }: Endpoint): Z
 }
 
 function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
-  const { path, operation, summary, description, guard, params, query, headers, body, cache } = endpoint;
+  const { path, operation, summary, guard, params, query, headers, body, cache } = endpoint;
   const requestParams = {
     ...(params && { path: params }),
     ...(query && { query }),
@@ -90,7 +90,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     tags: [path.split('/')[1] ?? ''],
     operationId: operation,
     summary,
-    description,
+    description: descriptionOf(endpoint),
     security: securityOf[guard],
     ...(Object.keys(requestParams).length > 0 && { requestParams }),
     ...(cache === 'revalidate' && { parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }] }),

@@ -83,9 +83,8 @@ export const authEndpoints = [
     description:
       'Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
       'send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its ' +
-      '`user.id` is a placeholder: the id of the account comes with its session. Limited to five mails an hour for one ' +
-      'address, including those of `/auth/recover` and `/auth/resend`. Do not retry a 500 blindly: the account may ' +
-      'exist. Sign in instead.',
+      '`user.id` is a placeholder: the id of the account comes with its session. Do not retry a 500 blindly: the account ' +
+      'may exist. Sign in instead. `/auth/recover` and `/auth/resend` share the limits of mails.',
     guard: 'none',
     body: body({
       email,
@@ -96,14 +95,13 @@ export const authEndpoints = [
     response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, ip, log, refund }) => {
+    handle: async ({ context, body, ip, log }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
       const tokens = await context.auth.signUp(account, ip, mailNotSent(context, log, 'signup'));
       if (tokens === null) {
         const user = placeholderUser(body.email, context.config.secrets.supabaseSecretKey);
         return { data: { needs_email_confirmation: true, user } };
       }
-      refund('mailsToAddress');
       return { data: toSession(tokens) };
     },
   }),
@@ -114,19 +112,20 @@ export const authEndpoints = [
     operation: 'signIn',
     summary: 'Sign in',
     description:
-      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. After ten failures a ' +
-      'minute or thirty an hour from one client for one account, or two hundred an hour from clients that have not signed in ' +
-      'to it lately, the response is 429; so it is at once while Supabase Auth has too much to do.',
+      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is 429, too, ' +
+      'while Supabase Auth has too much to do.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',
     }),
-    limits: ['failedSignIns', 'failedSignInsPerHour', 'failedSignInsInTotal'],
+    limits: ['failedSignInsPerClient', 'failedSignIns', 'failedSignInsPerHour', 'failedSignInsInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
-    handle: async ({ context, body, ip }) => {
-      const tokens = await context.auth.signIn(body, ip);
+    handle: async ({ context, body, ip, gone }) => {
+      const isTrusted = await context.trustedClients.has(body.email, ip);
+      const tokens = await context.auth.signIn(body, ip, { isTrusted, gone });
+      await context.trustedClients.add(body.email, ip);
       return { data: toSession(tokens) };
     },
   }),

@@ -94,7 +94,7 @@ export const meEndpoints = [
     operation: 'exportAccount',
     summary: 'Everything that is kept of the caller',
     description:
-      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). Limited to five an hour for one user. ' +
+      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). ' +
       'API keys get 401 here.',
     guard: 'user',
     response: z.object({ data: Export }).meta({ id: 'AccountExportResponse' }),

@@ -84,15 +84,14 @@ export const recoveryEndpoints = [
     'recovery',
     'Mail a code for a forgotten password',
     'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
-      'has an account. Limited to five mails an hour for one address.',
+      'has an account.',
   ),
   mailEndpoint(
     'resend',
     'ResendRequest',
     'signup',
     'Mail the confirmation code again',
-    'Mails a new code if the account still has to be confirmed. The response is the same in any case. Limited to five ' +
-      'mails an hour for one address, including those of `/auth/recover`.',
+    'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
   ),
 
   endpoint({
@@ -104,8 +103,7 @@ export const recoveryEndpoints = [
       'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new ' +
       'one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account ' +
       'from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or ' +
-      'expired code and a deactivated account get the same 401. After ten failures an hour from one client for ' +
-      'one address, or a hundred in total, the response is 429.',
+      'expired code and a deactivated account get the same 401.',
     guard: 'none',
     body: z
       .discriminatedUnion('type', [SignUpCode, RecoveryCode], {
@@ -117,7 +115,11 @@ export const recoveryEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip }) => {
-      if (body.type === 'recovery') return { data: toSession(await context.auth.verifyCode(body, ip)) };
+      if (body.type === 'recovery') {
+        const tokens = await context.auth.verifyCode(body, ip);
+        await context.trustedClients.add(body.email, ip);
+        return { data: toSession(tokens) };
+      }
       const { email, code, password, full_name } = body;
       const setName = async ({ access_token, user }: Tokens) => {
         if (full_name === undefined) return;
@@ -132,7 +134,9 @@ export const recoveryEndpoints = [
         );
       };
       const confirmation = { email, code, password, fullName: full_name };
-      return { data: toSession(await context.auth.confirmAddress(confirmation, ip, setName)) };
+      const tokens = await context.auth.confirmAddress(confirmation, ip, setName);
+      await context.trustedClients.add(email, ip);
+      return { data: toSession(tokens) };
     },
   }),
 
@@ -144,7 +148,7 @@ export const recoveryEndpoints = [
     description:
       'Sets the password of the caller and ends all other sessions. This needs a sign-in or a mailed code within the last ' +
       '15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects require the current ' +
-      'password besides, except in a session that was opened with a mailed code. After ten rejected attempts an hour the response is 429.',
+      'password besides, except in a session that was opened with a mailed code.',
     guard: 'user',
     limits: ['rejectedPasswords'],
     body: body({

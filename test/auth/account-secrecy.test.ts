@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../support/project.ts';
 import { newEmail, password } from '../support/test.ts';
 import { expectSameTime, inTurn, kinds, makeAddress, rounds, see } from './secret-accounts.ts';
@@ -47,39 +47,6 @@ describe('whether an address has an account', () => {
         }
       },
       { TRUST_PROXY: '1', SIGN_UP_LIMIT_PER_HOUR: '1000', PASSWORD_CALLS_AT_ONCE: '1000' },
-    );
-  });
-
-  test('does not show under load either: no rejection comes sooner than the hashes of the last minute took', async () => {
-    // Milliseconds, as measured beside four parallel sign-ins.
-    const load = { unknown: 5, known: 865 };
-    await withSupabase(
-      async (req, res) => {
-        const { email, password: sent } = JSON.parse(await text(req)) as { email: string; password: string };
-        await setTimeout(load[email.split('-')[0] as keyof typeof load]);
-        if (sent === password) sendSession(res);
-        else res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
-      },
-      async (api) => {
-        const own = { email: 'known-own@example.com', password };
-        await Promise.all(Array.from({ length: 4 }, () => api.post('/auth/signin').send(own).expect(200)));
-        // However many were rejected without a hash since.
-        const strangers = Array.from({ length: 100 }, (_, index) =>
-          see(api, 'sign-in', `unknown-first-${index}@example.com`, `203.0.113.${index}`),
-        );
-        await Promise.all(strangers);
-        const times: Record<keyof typeof load, number[]> = { unknown: [], known: [] };
-        const asked = Array.from({ length: rounds }, (_, round) =>
-          inTurn(['unknown', 'known'] as const, round).map(async (kind) => {
-            const email = `${kind}-${round}@example.com`;
-            const { took } = await see(api, 'sign-in', email, `198.51.${round}.1`);
-            times[kind][round] = took;
-          }),
-        );
-        await Promise.all(asked.flat());
-        expectSameTime('sign-in', times.known, times.unknown);
-      },
-      { TRUST_PROXY: '1', PASSWORD_CALLS_AT_ONCE: '1000' },
     );
   });
 

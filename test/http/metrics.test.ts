@@ -101,6 +101,7 @@ describe('metrics', () => {
       'user limited': 1,
       'address allowed': 3,
       'signUps allowed': 1,
+      'failedSignInsPerClient allowed': 1,
       'failedSignIns allowed': 1,
       'failedSignInsPerHour allowed': 1,
       'failedSignInsInTotal allowed': 1,

@@ -6,8 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';
 import { Done, type Endpoint, endpoint } from '../../src/endpoint.ts';
 import { endpointRouter } from '../../src/http/router.ts';
-import { createAttemptLimits } from '../../src/limits/attempt-limit.ts';
-import { limitsOfAttempts } from '../../src/limits/table.ts';
+import { createLimiters } from '../../src/limits/limiters.ts';
 import { environment } from '../support/server-process.ts';
 import { test } from '../support/test.ts';
 
@@ -21,13 +20,7 @@ function routesOf(endpoints: readonly Endpoint[], onTestFinished: TestContext['o
     res.locals.caller = null;
     next();
   });
-  return app.use(
-    endpointRouter(
-      endpoints,
-      context,
-      createAttemptLimits(limitsOfAttempts(config.rateLimits), context.knownClients, null, null),
-    ),
-  );
+  return app.use(endpointRouter(endpoints, context, createLimiters(context)));
 }
 
 test('a fixed path is found wherever a path with a parameter in its place is declared', async ({

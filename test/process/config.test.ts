@@ -20,7 +20,7 @@ test('only the address and the keys of the project are required', () => {
     keepAliveSeconds: 75,
     shutdownGraceSeconds: 20,
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
-    passwordCallsAtOnce: 16,
+    passwordCallsAtOnce: 8,
     idTokenProviders: ['google', 'apple'],
     imageTransformations: false,
     corsOrigins: [],

@@ -11,12 +11,12 @@ if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
 
 /** Starts a Redis for a test, without persistence. */
-export async function startRedis(port?: number, { password = '' } = {}) {
+export async function startRedis(port?: number, { args: more = [] as string[] } = {}) {
   const chosen = port ?? (await freePort());
   const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   // A process that renames itself hides its environment, by which what a killed run leaves behind is found.
   args.push('--set-proc-title', 'no');
-  if (password) args.push('--requirepass', password);
+  args.push(...more);
   const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');
   let said = '';

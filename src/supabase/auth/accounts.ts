@@ -1,6 +1,4 @@
 import { ApiError, unauthorized } from '../../errors.ts';
-import { createCoalescer } from '../../limits/coalesce.ts';
-import type { PasswordQueue } from '../../limits/password-queue.ts';
 import { invalidToken, type UserCaller } from '../../model/caller.ts';
 import {
   type AuthCall,
@@ -10,14 +8,14 @@ import {
   type Fault,
   invalidRequest,
   mapAuthError,
+  type PasswordQueue,
 } from './call.ts';
+import { shareInFlight } from './in-flight.ts';
 import { Tokens } from './sessions.ts';
 import { weakPassword } from './sign-up.ts';
 
 /** What the code of a mail is for. */
 export type CodeType = 'signup' | 'recovery';
-
-type TokenOfUser = Pick<UserCaller, 'token' | 'userId'>;
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
@@ -55,7 +53,7 @@ function reasonForNoMail(thrown: unknown): string | null {
 
 /** Recovering, changing and deleting accounts at Supabase Auth. */
 export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
-  const coalesce = createCoalescer();
+  const share = shareInFlight();
 
   /**
    * Has Auth mail a code. The client must not learn whether it did: every error about the mail reveals that there is an
@@ -84,9 +82,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 
   /** Opens a session with the code of a mail. @throws unauthorized */
   const verifyCode = (mailed: MailedCode, ip: string): Promise<Tokens> =>
-    coalesce.inFlight(['verify', { ...mailed, email: mailed.email.toLowerCase() }], () =>
-      exchangeCode(mailed, ip),
-    );
+    share(['verify', { ...mailed, email: mailed.email.toLowerCase() }], () => exchangeCode(mailed, ip));
 
   /**
    * Confirms an address with the code of its mail, and sets the password and the name that hold from then on: the database
@@ -100,14 +96,12 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     complete: (tokens: Tokens) => Promise<unknown>,
   ): Promise<Tokens> {
     const { email, code, password, fullName } = confirmation;
-    return coalesce.inFlight(['confirm', { ...confirmation, email: email.toLowerCase() }], async () => {
+    return share(['confirm', { ...confirmation, email: email.toLowerCase() }], async () => {
       const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
       await Promise.all([
-        putPassword(
-          { token: tokens.access_token, userId: tokens.user.id },
-          { password, data: { full_name: fullName ?? null } },
-          ip,
-        ).catch(mapFirstPasswordError),
+        putPassword(tokens.access_token, { password, data: { full_name: fullName ?? null } }, ip).catch(
+          mapFirstPasswordError,
+        ),
         complete(tokens).catch((cause: unknown) => {
           throw confirmedInPart(cause);
         }),
@@ -116,8 +110,8 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     });
   }
 
-  const putPassword = ({ token, userId }: TokenOfUser, body: object, ip: string) =>
-    inPasswordQueue({ ip, account: userId }, () => call('user', { ip, method: 'PUT', body, bearer: token }));
+  const putPassword = (token: string, body: object, ip: string) =>
+    inPasswordQueue(ip, () => call('user', { ip, method: 'PUT', body, bearer: token }));
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   async function changePassword(
@@ -126,7 +120,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     ip: string,
   ): Promise<void> {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-    await putPassword(caller, body, ip).catch(
+    await putPassword(caller.token, body, ip).catch(
       mapAuthError((error) => {
         const fault = passwordFaults[error.code];
         if (fault !== undefined) return invalidRequest(fault);
@@ -146,16 +140,14 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
    * @throws unauthorized when the session has ended, or the account is banned or gone
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
-    coalesce.inFlight(['delete', { token }], async () => {
+    share(['delete', { token }], async () => {
       await call('user', { method: 'GET', bearer: token }).catch(
         mapAuthError((error) => (isGone.includes(error.code) ? invalidToken(error) : undefined)),
       );
       // Another session of the user may be as far, whose deletion is this one's as well.
-      await coalesce
-        .inFlight(['delete', { userId }], () =>
-          call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
-        )
-        .catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
+      await share(['delete', { userId }], () =>
+        call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
+      ).catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
     });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };

@@ -83,6 +83,18 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
 
 export type AuthCall = ReturnType<typeof createAuthCall>;
 
+/**
+ * Makes a call that hashes a password, perhaps later.
+ * @param ip address of the client
+ * @param options whether the call goes first, and what cancels it before it has started
+ * @throws ApiError rate_limited when too many calls wait
+ */
+export type PasswordQueue = <T>(
+  ip: string,
+  call: () => Promise<T>,
+  options?: { isTrusted?: boolean; gone?: AbortSignal | undefined },
+) => Promise<T>;
+
 /** A body of a shape that Auth does not document is our failure, not the client's. */
 export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
   const result = schema.safeParse(answer);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../../config.ts';
 import { unauthorized } from '../../errors.ts';
-import { createCoalescer } from '../../limits/coalesce.ts';
-import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
-import type { CallWithMinimumDelay } from './timing.ts';
+import { type AuthCall, AuthError, expectAnswer, mapAuthError, type PasswordQueue } from './call.ts';
+import { shareInFlight } from './in-flight.ts';
+import { minimumDelay } from './timing.ts';
 
 export const User = z.object({ id: z.string(), email: z.string().nullish() });
 export const Tokens = z.object({
@@ -20,15 +20,24 @@ export type Tokens = z.infer<typeof Tokens>;
  * Sessions at Supabase Auth. Each call resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
  * Auth's own text is never passed on.
  */
-export function createSessions(call: AuthCall, callWithMinimumDelay: CallWithMinimumDelay) {
-  const coalesce = createCoalescer();
+export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
+  const share = shareInFlight();
 
-  /** @throws unauthorized: one text for an unknown address, a wrong password and a locked account, all at the same time. */
-  async function signIn(credentials: { email: string; password: string }, ip: string) {
-    const ask = () => call('token?grant_type=password', { ip, body: credentials });
-    const account = credentials.email.toLowerCase();
-    const { answer, due } = callWithMinimumDelay({ ip, account, leavesWithClient: true }, ask);
-    const tokens = await answer
+  /**
+   * @param options for the queue
+   * @throws unauthorized with one text, after the same time, for an unknown address, a wrong password and a locked account
+   */
+  async function signIn(
+    credentials: { email: string; password: string },
+    ip: string,
+    options?: Parameters<PasswordQueue>[2],
+  ) {
+    let due: Promise<void> | undefined;
+    const ask = () => {
+      due = minimumDelay();
+      return call('token?grant_type=password', { ip, body: credentials });
+    };
+    const tokens = await inPasswordQueue(ip, ask, options)
       .catch(async (thrown: unknown) => {
         if (thrown instanceof AuthError) await due;
         throw thrown;
@@ -58,7 +67,7 @@ export function createSessions(call: AuthCall, callWithMinimumDelay: CallWithMin
   ) {
     const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };
     const ask = () => call('token?grant_type=id_token', { ip, body });
-    const answer = await coalesce.inFlight(['id_token', body], ask).catch(
+    const answer = await share(['id_token', body], ask).catch(
       mapAuthError(({ status, code }) => {
         if (code === 'provider_email_needs_verification') return emailNotConfirmed();
         return [400, 403, 422].includes(status)
@@ -75,7 +84,7 @@ export function createSessions(call: AuthCall, callWithMinimumDelay: CallWithMin
     const ask = () => call('token?grant_type=refresh_token', { ip, body });
     // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
     // is wrong, and must not sign everybody out.
-    const answer = await coalesce.inFlight(['refresh', body], ask).catch(
+    const answer = await share(['refresh', body], ask).catch(
       mapAuthError(({ status }) =>
         status === 400 || status === 403
           ? unauthorized('The refresh token is invalid or was already used. Sign in again.', {

@@ -1,5 +1,3 @@
-import { createCoalescer } from '../../limits/coalesce.ts';
-import type { PasswordQueue } from '../../limits/password-queue.ts';
 import {
   type AuthCall,
   authErrorIn,
@@ -7,19 +5,20 @@ import {
   type Fault,
   invalidRequest,
   mapAuthError,
+  type PasswordQueue,
 } from './call.ts';
+import { shareInFlight } from './in-flight.ts';
 import { Tokens, User } from './sessions.ts';
 import type { Settings } from './settings.ts';
-import type { CallWithMinimumDelay } from './timing.ts';
+import { minimumDelay } from './timing.ts';
 
 /** Accounts made at Supabase Auth with an e-mail address and a password. */
 export function createSignUp(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
-  callWithMinimumDelay: CallWithMinimumDelay,
   settings: () => Promise<Settings>,
 ) {
-  const coalesce = createCoalescer();
+  const share = shareInFlight();
 
   /** Asks Auth for an account. @returns null when its address must be confirmed first */
   async function askForAccount(
@@ -28,12 +27,16 @@ export function createSignUp(
     noMail: (why: object) => void,
   ): Promise<Tokens | null> {
     const { email, password } = body;
-    const caller = { ip, account: email.toLowerCase() };
-    const { answer, due } = callWithMinimumDelay(caller, () => call('signup', { ip, body }));
+    const started = Promise.withResolvers<void>();
+    const answer = inPasswordQueue(ip, () => {
+      started.resolve();
+      return call('signup', { ip, body });
+    });
+    const due = started.promise.then(minimumDelay);
     const made = answer.catch((thrown: unknown) => {
       if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
-      return inPasswordQueue(caller, signIn).catch(() => {
+      return inPasswordQueue(ip, signIn).catch(() => {
         throw thrown;
       });
     });
@@ -78,7 +81,7 @@ export function createSignUp(
   ): Promise<Tokens | null> {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => askForAccount(body, ip, noMail);
-    return coalesce.inFlight(['signup', { ...body, email: email.toLowerCase() }], ask).catch(
+    return share(['signup', { ...body, email: email.toLowerCase() }], ask).catch(
       mapAuthError(({ code }) => {
         const fault = signUpFaults[code];
         return fault && invalidRequest(fault);

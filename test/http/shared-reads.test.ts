@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 
-import { createCoalescer } from '../../src/limits/coalesce.ts';
+import { createSharedReads } from '../../src/http/shared-reads.ts';
 
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
@@ -168,7 +168,7 @@ describe('identical catalogue reads', () => {
 
 describe('a read that many ask for all the time', () => {
   test('runs four times at once at most, and anew for all who wait as soon as one of them ends', async () => {
-    const coalesce = createCoalescer();
+    const sharedReads = createSharedReads();
     const underWay = new Set<() => void>();
     let runs = 0;
     const run = async () => {
@@ -180,7 +180,7 @@ describe('a read that many ask for all the time', () => {
     };
     const asked: Promise<void>[] = [];
     for (let count = 0; count < 10; count++) {
-      asked.push(coalesce.waiting('read', run));
+      asked.push(sharedReads('read', run));
       for (let turn = 0; turn < 3; turn++) await nextTurn();
     }
     expect([runs, underWay.size]).toEqual([4, 4]);

@@ -1,0 +1,76 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import type { Config } from '../config.ts';
+import { tooManyRequests } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import { clientAddress } from '../model/client-address.ts';
+import type { SharedRedis } from '../redis.ts';
+import { memoryStore, redisStore } from './store.ts';
+import { type Exempt, emailOf, type Limit, type LimitName, limits } from './table.ts';
+import type { TrustedClients } from './trusted-clients.ts';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Count of the request limit for this caller; absent for probes. */
+    requestsLimit?: RateLimitInfo;
+  }
+}
+
+export type Limiters = Record<LimitName, RequestHandler[]>;
+
+type Parts = Readonly<{
+  config: Pick<Config, 'rateLimits'>;
+  trustedClients: TrustedClients;
+  /** Hashes of API keys with which a request succeeded lately. */
+  activeKeys: { has: (keyHash: string) => boolean };
+  redis: SharedRedis | null;
+  metrics: Metrics | null;
+}>;
+
+/**
+ * Returns the middleware of each limit. A request counts in this process and, while Redis is up, among all processes too, so that
+ * a Redis that comes and goes lets no process pass more than the limit.
+ */
+export function createLimiters({ config, trustedClients, activeKeys, redis, metrics }: Parts): Limiters {
+  const exempts: Record<Exempt, (req: Request, res: Response) => boolean | Promise<boolean>> = {
+    trustedClients: (req, res) => trustedClients.has(emailOf(res), clientAddress(req)),
+    activeKeys: (_req, { locals: { caller } }) => caller?.via !== 'api_key' || activeKeys.has(caller.keyHash),
+  };
+
+  function limiter(name: string, row: Limit): RequestHandler[] {
+    const { windowMs, limit, keyGenerator, counts, exempt, reason, legacyHeaders = false } = row;
+    const info = `${name}Limit` as 'requestsLimit';
+    const isExempt = exempt ? exempts[exempt] : () => false;
+    const options: Partial<Options> = {
+      windowMs,
+      limit,
+      keyGenerator,
+      legacyHeaders,
+      skip: isExempt,
+      requestPropertyName: info,
+      skipSuccessfulRequests: counts !== undefined,
+      requestWasSuccessful: (_req, res) => counts?.(res) === false,
+      handler(req, _res, next) {
+        if (counts) metrics?.rateLimitDecided(name, true);
+        next(tooManyRequests(Number(req[info]?.resetTime) - Date.now(), reason));
+      },
+    };
+    const passed: RequestHandler = (req, _res, next) => {
+      if (counts && req[info]) metrics?.rateLimitDecided(name, false);
+      next();
+    };
+    const perProcess = rateLimit({ ...options, store: memoryStore() });
+    if (redis === null) return [perProcess, passed];
+    const shared = rateLimit({
+      ...options,
+      store: redisStore(name, windowMs, redis),
+      skip: async (req, res) => redis.problem() !== null || (await isExempt(req, res)),
+      passOnStoreError: true,
+      logger: { error() {}, warn() {} }, // redis.ts logs that it failed
+    });
+    return [perProcess, shared, passed];
+  }
+
+  const rows = Object.entries<Limit>(limits(config.rateLimits));
+  return Object.fromEntries(rows.map(([name, row]) => [name, limiter(name, row)])) as Limiters;
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Request } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+
+/**
+ * Returns the IP address of the client, as far as trusted proxies report it. Some of them (Azure, IIS) add its port, which
+ * differs for each connection. Falls back to the address of the connection.
+ */
+export function clientAddress({ ip = '', socket }: Request): string {
+  const address = isIP(ip) ? ip : ip.replace(/^\[?(.*?)\]?(:\d+)?$/, '$1');
+  return isIP(address) ? address : (socket.remoteAddress ?? '');
+}
+
+/** Returns the key of a client: its IPv4 address, or its IPv6 /56, which is one connection to the Internet. */
+export const clientKey = (ip: string) => `ip:${ipKeyGenerator(ip, 56)}`;
+
+/** Returns the key of a network: an IPv4 /24 or an IPv6 /48, the most that a provider gives to one customer. */
+export const networkKey = (ip: string) => `network:${ipKeyGenerator(ip, 48).replace(/\.\d+$/, '')}`;
+
+/** Hashes an e-mail address, so that Redis holds no personal data. @param client tells clients apart, if given */
+export const accountKey = (email: string, client = '') =>
+  createHash('sha256').update(`${email.toLowerCase()} ${client}`).digest('hex');

@@ -1,0 +1,13 @@
+/**
+ * Lets equal calls in flight share one (singleflight), because Auth answers the loser of two with an error.
+ * @returns makes a call, or joins one in flight; `what` tells different calls apart
+ */
+export function shareInFlight() {
+  const inFlight = new Map<string, Promise<unknown>>();
+  return <T>(what: unknown, call: () => Promise<T>): Promise<T> => {
+    const key = JSON.stringify(what);
+    const shared = inFlight.get(key) ?? call().finally(() => inFlight.delete(key));
+    inFlight.set(key, shared);
+    return shared as Promise<T>;
+  };
+}

@@ -1,0 +1,79 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { expect } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import type { Gateway } from '../support/gateway.ts';
+import { startRedis } from '../support/redis.ts';
+import { password } from '../support/test.ts';
+
+export const times = <T>(count: number, make: (index: number) => T) =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+/** Counts equal values: `{ 200: 3, 429: 1 }`. */
+export const tally = (values: readonly (number | string)[]) =>
+  Object.fromEntries([...Map.groupBy(values, (value) => value)].map(([value, all]) => [value, all.length]));
+
+export const reject = (res: ServerResponse, status = 400, code = 'invalid_credentials') =>
+  res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ code }));
+
+/** Signs in at an address; behind a trusted proxy also from one. */
+export async function signIn(api: Api, email: string, { from = '192.0.2.1', secret = password } = {}) {
+  const { status, headers } = await api
+    .post('/auth/signin')
+    .set('X-Forwarded-For', from)
+    .send({ email, password: secret });
+  return { status, reason: headers['x-error-reason'], retryAfter: Number(headers['retry-after']) };
+}
+
+/** Returns an Auth that accepts one password, after a time, and counts the calls that it has at once and in total. */
+export function countingAuth(delayMs = 0) {
+  const seen = { now: 0, most: 0, total: 0, rejected: 0 };
+  const behave: RequestListener = async (req, res) => {
+    const sent = await text(req);
+    seen.total++;
+    seen.most = Math.max(seen.most, ++seen.now);
+    await setTimeout(delayMs);
+    seen.now--;
+    if (sent.includes(password)) sendSession(res);
+    else {
+      seen.rejected++;
+      reject(res);
+    }
+  };
+  return { behave, seen };
+}
+
+/** Waits until these gateways count in Redis. */
+export const untilShared = (...gateways: Gateway[]) =>
+  expect
+    .poll(() => gateways.every(({ logged }) => logged.join('').includes('Redis is connected')))
+    .toBe(true);
+
+/** Runs a check with two gateways that share a Redis, in front of one Supabase that behaves as given. */
+export async function withTwoGateways(
+  behave: RequestListener,
+  check: (apis: readonly [Api, Api], gateways: readonly [Gateway, Gateway], redis: Redis) => Promise<void>,
+  env: Record<string, string> = {},
+) {
+  const server = await startRedis();
+  const redis = new Redis(server.url);
+  const settings = { TRUST_PROXY: '1', LOG_LEVEL: 'info', REDIS_URL: server.url, ...env };
+  await withSupabase(
+    behave,
+    (one, gatewayOne) =>
+      withSupabase(
+        behave,
+        async (other, gatewayOther) => {
+          await untilShared(gatewayOne, gatewayOther);
+          await check([one, other], [gatewayOne, gatewayOther], redis);
+        },
+        settings,
+      ),
+    settings,
+  );
+  redis.disconnect();
+  await server.stop();
+}

@@ -52,18 +52,21 @@ const languageTag =
   '[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*' +
   '(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?';
 
+/** Phones print zh-Hant_HK and th_TH@calendar=buddhist. */
+const asLanguageTag = (value: string) => value.replace(/@.*$/s, '').replaceAll('_', '-');
+
 const locale = text(35)
   .transform((value, check) => {
     try {
-      return Intl.getCanonicalLocales(value)[0] as string;
+      return Intl.getCanonicalLocales(asLanguageTag(value))[0] as string;
     } catch {
       check.addIssue('must be a BCP 47 locale such as de or pt-BR');
       return z.NEVER;
     }
   })
-  .meta({ override: { maxLength: 35, pattern: `^\\s*${languageTag}\\s*$` } });
+  .meta({ override: { maxLength: 35, pattern: `^\\s*${languageTag.replaceAll('(-', '([-_]')}(@.*)?\\s*$` } });
 
-/** The assigned codes of ISO 3166-1 alpha-2, as the check constraint on customers.country has them. */
+/** The assigned codes of ISO 3166-1 alpha-2, and XK, which phones in Kosovo send. The database has the same list. */
 export const countryCodes: ReadonlySet<string> = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
@@ -72,7 +75,7 @@ export const countryCodes: ReadonlySet<string> = new Set(
     'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO ' +
     'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW ' +
     'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM ' +
-    'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+    'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
   ).split(' '),
 );
 

@@ -35,10 +35,21 @@ export const optional = <S extends z.ZodType>(schema: S) =>
 /** A character that shows. */
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
+/** Tells white space of JavaScript, and what Postgres takes for white space besides. */
+const isWhiteSpace = (character: string) =>
+  /\s/.test(character) || '\x1C\x1D\x1E\x1F\x85\u180E'.includes(character);
+
+function trim(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && isWhiteSpace(value.charAt(start))) start++;
+  while (start < end && isWhiteSpace(value.charAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
 /** Text that people type: trimmed, and not empty afterwards. */
 export function text(max: number) {
   return unicode
-    .transform((value) => value.trim())
+    .transform(trim)
     .pipe(atMost(max).regex(visible, 'must not be empty'))
     .meta({ override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
 }
@@ -46,7 +57,7 @@ export function text(max: number) {
 /** A query parameter whose blank value means that it is absent. */
 export function optionalQueryText(max: number) {
   return unicode
-    .transform((value) => value.trim() || undefined)
+    .transform((value) => trim(value) || undefined)
     .pipe(atMost(max).optional())
     .optional()
     .meta({ override: { maxLength: max, pattern: withoutNul } });

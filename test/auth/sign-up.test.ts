@@ -28,7 +28,7 @@ describe('POST /auth/signup', () => {
   });
 
   test('creates the customer, with the given name', async ({ api, sql }) => {
-    const body = { email: newEmail(), password, full_name: '  Ada Lovelace  ' };
+    const body = { email: newEmail(), password, full_name: ' \u0085Ada Lovelace\u0085' };
     const { data } = (await api.post('/auth/signup').send(body).expect(200)).body;
     expect(
       await sql`select email, full_name, source from public.customers where id = ${data.user.id}`,

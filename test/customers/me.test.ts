@@ -104,8 +104,22 @@ describe('PATCH /me/customer', () => {
       full_name: 'Ada L.',
       avatar_url: 'https://a.example/x.png?y=1#z',
     });
+    for (const space of ['\u0085', '\u001c\u001f', '\u180e', '\u00a0\u3000\ufeff'])
+      expect((await patch(api, token, { full_name: `${space}Ada${space}` })).body.data.full_name).toBe('Ada');
     const cleared = { full_name: null, avatar_url: null, phone: null, locale: null, country: null };
     expect((await patch(api, token, cleared)).body.data).toMatchObject(cleared);
+  });
+
+  test('takes locales and countries as phones print them', async ({ api }) => {
+    const { access_token: token } = await signUpAda(api);
+    for (const [given, stored] of [
+      [{ locale: 'en_US' }, { locale: 'en-US' }],
+      [{ locale: 'zh-Hant_HK' }, { locale: 'zh-Hant-HK' }],
+      [{ locale: 'sr_latn_rs' }, { locale: 'sr-Latn-RS' }],
+      [{ locale: 'th_TH@calendar=buddhist' }, { locale: 'th-TH' }],
+      [{ country: 'xk' }, { country: 'XK' }],
+    ] as const)
+      expect((await patch(api, token, given).expect(200)).body.data).toMatchObject(stored);
   });
 
   test('with no fields changes nothing, not even updated_at', async ({ api }) => {
@@ -140,7 +154,7 @@ describe('PATCH /me/customer', () => {
     ['phone', '+49 170 CALLME'],
     ['locale', 'not a locale'],
     ['locale', 'x'],
-    ['locale', 'de_DE'],
+    ['locale', 'de__DE'],
     ['locale', `de-x-${'abcdefgh-'.repeat(5)}a`],
     ['country', 'XX'],
     ['country', 'UK'],

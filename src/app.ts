@@ -82,8 +82,15 @@ export function createApp(context: Context): Express {
   return app;
 }
 
-/** A repeated parameter becomes an array, nothing becomes an object, and none is left out, however many there are. */
-const parseQuery = (query: string) => querystring.parse(query, '&', '=', { maxKeys: 0 });
+/** Collects a repeated parameter into an array. Takes ids[]=a and ids[0]=a, as some clients send arrays, for ids=a. */
+function parseQuery(text: string) {
+  const query: querystring.ParsedUrlQuery = Object.create(null);
+  for (const [key, value] of Object.entries(querystring.parse(text, '&', '=', { maxKeys: 0 }))) {
+    const name = key.replace(/\[\d*\]$/, '');
+    query[name] = name in query ? ([query[name], value].flat() as string[]) : value;
+  }
+  return query;
+}
 
 /** For web pages of these origins. The routes themselves answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
@@ -108,8 +115,9 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
 
 const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(0, -2))}(:\\d+)?$`);
 
-/** req.secure believes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
+/** req.protocol takes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
 const rejectPlainHttp: RequestHandler = (req, _res, next) => {
-  if (!req.secure) throw new ApiError('invalid_request', 'Use https instead of http.');
+  if (req.protocol.toLowerCase() !== 'https')
+    throw new ApiError('invalid_request', 'Use https instead of http.');
   next();
 };

@@ -17,6 +17,7 @@ export function validate(endpoint: Endpoint): RequestHandler {
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
     if (path?.success === false) throw notFound('path');
+    if (query) rejectBrackets(req, query);
     res.locals.input = {
       params: path?.data ?? {},
       query: query ? parse(query, req.query, fields) : {},
@@ -30,6 +31,17 @@ export function validate(endpoint: Endpoint): RequestHandler {
 /** These headers of a request, by the names as they are given: Node's own are in lower case. */
 const sent = (req: Request, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, req.get(name)]));
+
+/** Rejects tag[any]=a: ignored, it would answer another question. */
+function rejectBrackets(req: Request, { shape }: z.ZodObject) {
+  for (const key of Object.keys(req.query)) {
+    const [name = '', ...brackets] = key.split('[');
+    if (brackets.length > 0 && Object.hasOwn(shape, name))
+      throw new ApiError('invalid_request', `${name}: must be sent without brackets, or with [].`, {
+        field: name,
+      });
+  }
+}
 
 /**
  * Validates what a client sent.

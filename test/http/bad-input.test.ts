@@ -3,6 +3,7 @@ import { Test } from 'supertest';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { apiAt, bearer, checked } from '../support/api.ts';
+import { addSound } from '../support/catalogue.ts';
 import { newEmail, password, signUp, test } from '../support/test.ts';
 
 describe('a body', () => {
@@ -35,6 +36,24 @@ describe('a body', () => {
     });
   }
 
+  test.for([
+    'application/json; charset=utf8',
+    'application/json;charset=UTF8',
+    'application/json; charset="utf-8"',
+    'application/json; charset=unicode-1-1-utf-8',
+    'application/json; charset=x-unicode20utf8',
+    'application/vnd.api+json',
+    'application/merge-patch+json; charset=utf8',
+  ])('of the type %s is read', async (type, { api, user }) => {
+    const changes = JSON.stringify({ full_name: 'Zoë' });
+    const answer = await api
+      .patch('/me/customer')
+      .auth(user.access_token, bearer)
+      .set('Content-Type', type)
+      .send(changes);
+    expect([answer.status, answer.body.data?.full_name]).toEqual([200, 'Zoë']);
+  });
+
   test('with unknown fields is accepted', async ({ api }) => {
     const body = `{"email":"${newEmail()}","password":"${password}","is_admin":true,"__proto__":{"x":1},"constructor":1}`;
     await api.post('/auth/signup').type('json').send(body).expect(200);
@@ -44,6 +63,40 @@ describe('a body', () => {
     const { access_token: token } = await signUp(api);
     await api.post('/auth/signout').auth(token, bearer).type('json').send('x'.repeat(1_000_000)).expect(200);
   });
+});
+
+describe('a query', () => {
+  const other = '00000000-0000-4000-8000-000000000000';
+
+  test.for([
+    'ids[]=ID',
+    'ids%5B%5D=ID',
+    `ids[]=ID&ids[]=${other}`,
+    `ids[0]=ID&ids[1]=${other}`,
+    `ids=ID&ids[]=${other}`,
+    'ids[]=ID&unknown[a]=b',
+  ])('takes %s for a list of ids', async (query, { api, sql, user }) => {
+    const id = await addSound(sql);
+    const answer = await api.get(`/sounds?${query.replace('ID', id)}`).auth(user.access_token, bearer);
+    expect(answer.body.data?.map((sound: { id: string }) => sound.id)).toEqual([id]);
+  });
+
+  test('takes one value with brackets for a parameter that is no list, and no second one', async ({
+    api,
+    user,
+  }) => {
+    const get = (query: string) => api.get(`/sounds?${query}`).auth(user.access_token, bearer);
+    expect((await get('limit[]=1').expect(200)).body.data).toHaveLength(1);
+    await get('limit[]=1&limit[]=2').expect(400).expect('X-Error-Field', 'limit');
+  });
+
+  test.for(['ids[a]', 'ids[][]', 'tag[any]', 'min_duration[gt]', 'category[', 'sort[eq]'])(
+    'rejects %s, and names the parameter',
+    async (name, { api, user }) => {
+      const answer = await api.get(`/sounds?${name}=1`).auth(user.access_token, bearer).expect(400);
+      expect(answer.headers['x-error-field']).toBe(name.split('[')[0]);
+    },
+  );
 });
 
 describe('an address', () => {

@@ -23,8 +23,8 @@ describe('plain HTTP', () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
     const get = (protocol: string) =>
       request(gateway.url).get('/categories').set('X-Forwarded-Proto', protocol).expect(expectCommonParts);
-    await get('https').expect(200);
-    await get('http').expect(400);
+    for (const protocol of ['https', 'HTTPS', 'Https', 'HTTPS, http']) await get(protocol).expect(200);
+    for (const protocol of ['http', 'HTTP', 'http, https']) await get(protocol).expect(400);
     await gateway.close();
   });
 

@@ -103,7 +103,8 @@ test('the document for Swift has open enumerations and no property that is a ref
   skip,
 }) => {
   skip(!jq, 'Install jq to make the document for Swift.');
-  const filter = /jq '([^']+)'/.exec(await readFile('docs/apps.md', 'utf8'))?.[1] ?? '';
+  const filter =
+    /jq '([^']+)' \\\n {2}openapi\.json > Sources/.exec(await readFile('docs/apps.md', 'utf8'))?.[1] ?? '';
   const { stdout } = spawnSync('jq', [filter, 'openapi.json'], { encoding: 'utf8' });
   const { VerifyRequest, ...schemas } = JSON.parse(stdout).components.schemas;
   const { Favorite, Customer } = schemas;

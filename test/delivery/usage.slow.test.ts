@@ -8,7 +8,6 @@ describe('every command with arguments', () => {
     ['src/doctor/main.ts', 'npm run doctor'],
     ['tools/catalogue/main.ts', 'npm run import'],
     ['tools/bench/main.ts', 'npm run bench'],
-    ['tools/bench/scale.ts', 'npm run bench:scale'],
   ] as const)('%s explains itself with --help, and does nothing', async ([file, command]) => {
     const { exited, output } = run([file, '--help']);
     expect([await exited, output.stderr]).toEqual([0, '']);
@@ -21,7 +20,6 @@ describe('every command with arguments', () => {
     'src/doctor/main.ts',
     'tools/catalogue/main.ts',
     'tools/bench/main.ts',
-    'tools/bench/scale.ts',
   ])('%s rejects an option that there is not, and shows those that there are', async (file) => {
     const { exited, output } = run([file, '--hepl']);
     expect([await exited, output.stdout]).toEqual([1, '']);

@@ -3,24 +3,11 @@ import { loadConfig } from '../../src/config.ts';
 import { createClients } from '../../src/supabase/clients.ts';
 import { createFetch } from '../../src/supabase/fetch.ts';
 
-// The floor: Express alone. It makes the calls behind the endpoints with the gateway's own clients of Supabase and their fetch,
-// and does nothing besides.
+// Express alone: makes the same calls to Supabase as the gateway, with the same clients, and does nothing else.
 
 const config = loadConfig(process.env);
 const { user, service } = createClients(config, createFetch(null).fetch);
 const app = express();
-
-app.get('/api/v1/home', async (_req, res) => {
-  res.json({ sections: (await service.rpc('list_home_sections', {}, { get: true }).throwOnError()).data });
-});
-
-app.get('/api/v1/sounds', async (_req, res) => {
-  res.json((await service.rpc('list_sounds', { filters: '{}' }, { get: true }).throwOnError()).data);
-});
-
-app.get('/api/v1/categories', async (_req, res) => {
-  res.json({ data: (await service.rpc('list_categories', {}, { get: true }).throwOnError()).data });
-});
 
 app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {
   const { data } = await user.rpc('get_customer').setHeader('Authorization', authorization).throwOnError();

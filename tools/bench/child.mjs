@@ -1,4 +1,4 @@
-// Loaded into every server of the benchmark before its own code: it ends with the benchmark, and tells what it has used.
+// Preloaded by every server of the benchmark: ends it with the benchmark, and reports its resource usage.
 
 process.on('disconnect', () => process.exit());
 process.on('message', () => process.send?.(process.resourceUsage()));

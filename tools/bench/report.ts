@@ -4,10 +4,10 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 export const whole = (value: number) => Math.round(value).toLocaleString('en');
 export const milliseconds = (value: number) => `${value.toFixed(2)} ms`;
 
-/** Whether a figure keeps to its target, as the last column of a table says it. */
+/** Last column of a table: whether the target is kept. */
 export const verdict = (kept: boolean) => (kept ? 'yes' : 'NO');
 
-/** The commit that is measured, and whether it is all. */
+/** Returns the measured commit, and whether there are changes on top of it. */
 function commit(): string {
   const { stdout } = spawnSync('git', ['describe', '--always', '--dirty= with changes'], {
     encoding: 'utf8',
@@ -15,7 +15,7 @@ function commit(): string {
   return stdout?.trim() || 'unknown';
 }
 
-/** Where and when a run is made; the load is what others had the machine do at that moment. */
+/** Describes machine, commit and date. The load is that before the run. */
 export function header(): string {
   const processor = `${availableParallelism()} × ${cpus()[0]?.model.trim()}`;
   const memory = `${whole(totalmem() / 2 ** 30)} GB`;

@@ -3,10 +3,10 @@ import { SignJWT } from 'jose';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { median } from 'simple-statistics';
 
-/** A request as an app sends it; `endpoint` is its method and path, and its JSON if it has any. */
+/** A request of an app. `endpoint` holds method, path and, for some, JSON. */
 export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
 
-/** As long as a token of Supabase Auth: its length is part of the work. */
+/** Returns a token that is as long as one of Supabase Auth, because its length is part of the work. */
 function createToken(index: number): Promise<string> {
   const sub = `c0000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
   const email = `user-${index}@example.com`;
@@ -21,10 +21,12 @@ function createToken(index: number): Promise<string> {
     .sign(new TextEncoder().encode(LOCAL_KEYS.jwtSecret));
 }
 
-/** Of a user for each connection. */
-const tokens = await Promise.all(Array.from({ length: 64 }, (_, index) => createToken(index)));
+const maxConnections = 64;
 
-/** A request as autocannon and fetch take it. */
+/** One token per connection. */
+const tokens = await Promise.all(Array.from({ length: maxConnections }, (_, index) => createToken(index)));
+
+/** Returns a request in the form of autocannon and fetch. */
 export function requestOf({ endpoint, gzip }: Request, token = tokens[0]) {
   const [method, path, body] = endpoint.split(' ') as ['GET' | 'POST', string, string | undefined];
   const headers = {
@@ -36,36 +38,66 @@ export function requestOf({ endpoint, gzip }: Request, token = tokens[0]) {
   return { method, path: `/api/v1${path}`, headers, ...(body && { body }) };
 }
 
+/** Supabase functions that a server calls for one response; a name is repeated if it is called twice. */
+const callsOf: Record<string, string[]> = {
+  'GET /home': ['list_home_sections'],
+  'GET /sounds': ['list_sounds'],
+  'GET /categories': ['list_categories'],
+  'GET /catalogue/changes': ['list_catalogue_changes'],
+  'POST /sounds/files': ['list_sound_files', 'sign', 'sign'],
+  'GET /me/customer': ['get_customer'],
+  'GET /favorites': ['list_favorites'],
+  'POST /sounds/{id}/play': ['count_play'],
+  'GET /sounds/{id}': ['get_sound', 'sign', 'sign'],
+};
+
+/** Returns method and path with {id}, without query and JSON. */
+export const nameOf = (endpoint: string) =>
+  endpoint.replace(/[?].*| \{.*/, '').replace(/[0-9a-f-]{36}/, '{id}');
+
+/** @throws if the server called a function that the endpoint does not declare, or called one too often */
+async function checkCalls({ endpoint }: Request, responses: number, supabase: { url: string }) {
+  const response = await fetch(`${supabase.url}/calls`);
+  const calls = (await response.json()) as Record<string, number>;
+  const declared = callsOf[nameOf(endpoint)] ?? [];
+  for (const [name, count] of Object.entries(calls)) {
+    const perResponse = declared.filter((each) => each === name).length;
+    // Each connection may leave two calls to the next load, and each user is noted as seen once.
+    const allowed = perResponse * responses + 2 * tokens.length;
+    if (count > allowed)
+      throw new Error(`${endpoint}: ${name} was called ${count} times, at most ${allowed} are declared.`);
+  }
+}
+
 /**
- * Puts a server under load: every connection sends the requests over and over, each when the one before is answered.
- * @param extent for how many seconds, or how many requests in all; at how many connections
- * @returns how many answers, and the median of their latency in milliseconds
- * @throws an Error when nothing, or anything but success, was answered
+ * Puts a server under load: each connection repeats the request when the response has come.
+ * @param supabase the stub behind the server
+ * @param extent `duration` in seconds, or the number of requests
+ * @returns the number of responses, and the median latency in milliseconds
+ * @throws if there was no response, a status other than 2xx, or an undeclared call to Supabase
  */
 export async function load(
   url: string,
-  requests: readonly Request[],
+  request: Request,
+  supabase: { url: string },
   extent: { duration: number; connections?: number } | { amount: number },
 ) {
-  const latencies: number[] = []; // autocannon's own histogram counts in whole milliseconds
+  const latencies: number[] = []; // autocannon's histogram counts in whole milliseconds
   let clients = 0;
-  const result = await autocannon({
+  const { non2xx, errors } = await autocannon({
     url,
     connections: tokens.length,
-    sampleInt: 100, // how often it looks whether the time is over, in milliseconds
+    sampleInt: 100, // interval in milliseconds at which it checks the duration
     setupClient(client) {
-      const token = tokens[clients % tokens.length];
-      const first = clients++ % requests.length; // connections send different requests at a time
-      const inTurn = [...requests.slice(first), ...requests.slice(0, first)];
-      client.setRequests(inTurn.map((request) => requestOf(request, token)));
+      client.setRequests([requestOf(request, tokens[clients++ % tokens.length])]);
       client.on('response', (_status, _bytes, milliseconds) => latencies.push(milliseconds));
     },
     ...extent,
   });
-  const { non2xx, errors } = result;
   if (latencies.length === 0 || non2xx + errors > 0)
     throw new Error(
-      `${requests[0]?.endpoint}: ${latencies.length} answers, ${non2xx} rejections, ${errors} errors.`,
+      `${request.endpoint}: ${latencies.length} responses, ${non2xx} rejections, ${errors} errors.`,
     );
-  return { answers: latencies.length, p50: median(latencies) };
+  await checkCalls(request, latencies.length, supabase);
+  return { responses: latencies.length, p50: median(latencies) };
 }

@@ -141,7 +141,7 @@ export const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed'];
 
 /** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. Of
  * one id the row costs less than the call. */
-export const isSearch = ({ name }: Statement) =>
+export const isSearch = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q|tag|min_duration|ids)=|popular&category/.test(name);
 
 /** Reads all titles in list order, compares none, and finds nothing. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// A Supabase that answers canned data after 2 ms: the examples of openapi.json, as many as a page of the app shows.
+// A Supabase that answers each call after 2 ms, with the examples of openapi.json. GET /calls returns how often each function
+// was called since the last GET /calls.
 
 type Schema = { $ref?: string; properties?: object; items?: Schema; examples?: unknown[]; enum?: unknown[] };
 
@@ -55,26 +56,37 @@ const answers = {
   '/rest/v1/rpc/list_favorites': list(12, 'Favorite'),
   '/rest/v1/rpc/get_sound': { ...Object(example('Sound')), audio_path: 'c4.m4a', cover_image_path: 'c4.jpg' },
   '/rest/v1/rpc/count_play': { id: randomUUID(), play_count: 1_290 },
+  '/rest/v1/rpc/touch_last_seen': true,
   '/storage/v1/object/sign/audio/c4.m4a': signed,
   '/storage/v1/object/sign/covers/c4.jpg': signed,
 };
 const bodies = new Map(Object.entries(answers).map(([path, answer]) => [path, JSON.stringify(answer)]));
+
+let calls: Record<string, number> = {};
 
 const delayMs = 2;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 let inFlight = 0;
 
 createServer({ keepAliveTimeout: 75_000 }, (req, res) => {
+  const [path = ''] = (req.url ?? '').split('?', 1);
+  const body = bodies.get(path);
+  const send = (status: number, text: string) =>
+    res.writeHead(status, { 'Content-Type': 'application/json' }).end(text);
+  if (path === '/calls') {
+    send(200, JSON.stringify(calls));
+    calls = {};
+    return;
+  }
+  const name = path.replace(/^\/(rest\/v1\/rpc|storage\/v1\/object)\//, '').replace(/^sign\/.*/, 'sign');
+  calls[name] = (calls[name] ?? 0) + 1;
   const due = performance.now() + delayMs;
   inFlight++;
   const answer = () => {
-    // A timer keeps to whole milliseconds, which would hide what a lone request has waited for: sleep exactly.
+    // Timers round to whole milliseconds, so a lone request sleeps for the rest.
     if (inFlight === 1) Atomics.wait(sleeper, 0, 0, due - performance.now());
     inFlight--;
-    const body = bodies.get((req.url ?? '').replace(/\?.*/, ''));
-    if (body === undefined)
-      res.writeHead(204).end(); // a function that returns nothing
-    else res.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+    send(body === undefined ? 404 : 200, body ?? '{"code":"PGRST202"}');
   };
   req.resume().on('end', () => setTimeout(answer, inFlight === 1 ? delayMs - 1 : delayMs));
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -8,8 +8,8 @@ import { pinoHttp } from 'pino-http';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config.ts';
 
-// The usual way: the same endpoints with the same middleware, each with its defaults, and supabase-js on Node's own
-// fetch, with a client for each request that carries the token of its user.
+// The usual way: the same endpoints with the same middleware, each with its defaults, and supabase-js on Node's fetch, with one
+// client per request that carries the user's token.
 
 const { supabase, secrets, rateLimits, port } = loadConfig(process.env);
 const secret = new TextEncoder().encode(secrets.supabaseJwtSecret ?? '');
@@ -65,16 +65,9 @@ app.post('/api/v1/sounds/files', async (req, res) => {
     const expires_at = Math.floor(Date.now() / 1000) + 300;
     return files.map(({ path, ...rest }, index) => ({ url: data?.[index]?.signedUrl, expires_at, ...rest }));
   };
-  const [audio, covers] = await Promise.all([
-    sign(
-      'audio',
-      found.map((one) => one.audio),
-    ),
-    sign(
-      'covers',
-      found.map((one) => one.cover),
-    ),
-  ]);
+  const audioFiles = found.map(({ audio }) => audio);
+  const coverFiles = found.map(({ cover }) => cover);
+  const [audio, covers] = await Promise.all([sign('audio', audioFiles), sign('covers', coverFiles)]);
   res.json({ data: found.map(({ id }, index) => ({ id, audio: audio[index], cover: covers[index] })) });
 });
 app.get('/api/v1/home', async (_req, res) => {

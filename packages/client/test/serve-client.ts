@@ -4,9 +4,12 @@ import { startGateway } from '../../../test/support/gateway.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { bundleClient } from './bundle.ts';
 
-/** Serves an empty page, and the client as a module, at an origin of its own, beside a gateway that allows it; for one test. */
-export async function serveClient() {
-  const module = await bundleClient();
+/**
+ * Serves an empty page and the client, beside a gateway that allows their origin, for one test.
+ * @param input a module to serve in the place of the client
+ */
+export async function serveClient(input?: string) {
+  const module = await bundleClient(input);
   const server = createServer((request, response) => {
     const isModule = request.url === '/client.js';
     response.setHeader('Content-Type', isModule ? 'text/javascript' : 'text/html');

@@ -15,6 +15,8 @@ type Options = {
   session: DeviceSession;
   /** The copy for use without a network. */
   copy: Entries<HistoryEntry>;
+  /** Sends the plays that wait, so that the history has them. */
+  flushPlays: (options?: CallOptions) => Promise<void>;
   /** Loads the address of covers. */
   covers: () => Promise<void>;
 };
@@ -22,9 +24,10 @@ type Options = {
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory({ api, session, copy, covers }: Options) {
+export function createHistory({ api, session, copy, flushPlays, covers }: Options) {
   async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
     const { user } = await session.current();
+    if (!cursor) await flushPlays(options);
     const query = { limit: 100, ...(cursor && { cursor }) };
     const asked = api.GET('/history', { params: { query }, ...signalOf(options) });
     const [found] = await Promise.all([answer(asked), covers()]);

@@ -140,9 +140,8 @@ export function createSounds({
     covers,
   });
   const { forget: forgetPlays, ...plays } = createPlays({ api, session, store, history: historyCopy, find });
-  const history = createHistory({ api, session, copy: historyCopy, covers });
+  const history = createHistory({ api, session, copy: historyCopy, flushPlays: plays.flush, covers });
   const refresh = async (options?: CallOptions) => {
-    await plays.flush(options).catch(() => {}); // so that the history has them
     await favorites.list(options).next();
     await history.list(options).next();
   };

@@ -11,6 +11,9 @@ import type { Store } from './store.ts';
 /** What one call of the service takes. */
 const batchSize = 100;
 
+/** Plays of this time are sent together, so that skipping through a list takes few requests. */
+const gatherMs = 5_000;
+
 /** Unique on every device: not everywhere is there crypto.randomUUID, as on pages without https. */
 const newId = () =>
   globalThis.crypto?.randomUUID?.() ??
@@ -33,6 +36,8 @@ export function createPlays({
   find: Finder;
 }) {
   const waiting = createEntries<{ sound_id: string; played_at: string }>(store, 'plays');
+
+  let isGathering = false;
 
   async function flush(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
@@ -63,8 +68,8 @@ export function createPlays({
 
   return {
     /**
-     * Counts a play: call it once, when playback starts. Resolves when that is stored; it is sent at once, or when there is
-     * a network.
+     * Counts a play: call it once, when playback starts. Resolves when that is stored. It is sent with others after five
+     * seconds, or when there is a network.
      * @param playedAt by the clock of this device, which may be wrong: the service's is used instead
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
@@ -78,7 +83,12 @@ export function createPlays({
         const { plays = 0, sounds = sound && previewOf(sound) } = entries[id] ?? {};
         entries[id] = { sound_id: id, last_played_at: played_at, plays: plays + 1, sounds };
       });
-      flush().catch(() => {}); // it goes on waiting
+      if (isGathering) return;
+      isGathering = true;
+      setTimeout(() => {
+        isGathering = false;
+        flush().catch(() => {}); // they go on waiting
+      }, gatherMs);
     },
 
     /** Sends what waits; see `favorites.flush`. */

@@ -26,6 +26,15 @@ test('a play that the service does not take is dropped, and keeps no other from 
   expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
 });
 
+test('plays of five seconds are sent in one request', async ({ gateway, sql }) => {
+  const device = await startDevice(gateway.url);
+  await device.signUp();
+  const ids = [await addSound(sql), await addSound(sql), await addSound(sql)];
+  for (const id of ids) await device.api.plays.record(id);
+  await expect.poll(() => countOf(device, ids[2] ?? '')).toBe(1);
+  expect(device.sent.filter((name) => name === 'POST /plays')).toHaveLength(1);
+});
+
 test('plays that wait are sent when their user signs in again, and stand in the history, which can be cleared', async ({
   gateway,
   sql,

@@ -16,12 +16,8 @@ export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
   const capacity = 8 * callsAtOnce;
   const share = capacity / 4;
-  const held = new Map<string, number>(); // calls that run or wait, by client and by network
-
-  function add(key: string, calls: number) {
-    held.set(key, (held.get(key) ?? 0) + calls);
-    if (held.get(key) === 0) held.delete(key);
-  }
+  const held: string[] = []; // client and network of each call that runs or waits
+  const countOf = (key: string) => held.filter((each) => each === key).length;
 
   /**
    * Makes a call when it is its turn; its deadline counts from then.
@@ -37,7 +33,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   ): Promise<T> => {
     const keys = [clientKey(ip), networkKey(ip)];
     const isFull = queue.size + queue.pending >= capacity && !isTrusted;
-    if (isFull || keys.some((key) => (held.get(key) ?? 0) >= share)) throw busy();
+    if (isFull || keys.some((key) => countOf(key) >= share)) throw busy();
 
     const leaving = new AbortController();
     const leave = () => leaving.abort(busy());
@@ -48,7 +44,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       gone?.removeEventListener('abort', leave);
     };
     const inContext = AsyncLocalStorage.snapshot(); // p-queue would run it in the context of the call before
-    for (const key of keys) add(key, 1);
+    held.push(...keys);
     try {
       return await queue.add(
         () => {
@@ -59,7 +55,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       );
     } finally {
       stay();
-      for (const key of keys) add(key, -1);
+      for (const key of keys) held.splice(held.indexOf(key), 1);
     }
   };
 }

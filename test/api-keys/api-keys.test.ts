@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest';
 import { isWellFormedApiKey } from '../../src/model/api-key.ts';
+import { inOnePacket, reject, tally } from '../limits/bursts.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { unissuedKey } from '../support/api-key.ts';
 import { addSound } from '../support/catalogue.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
 
@@ -78,21 +80,6 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('that was made up is limited by its address everywhere, also where no endpoint asks for it', async () => {
-    const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '8' });
-    const limited = apiAt(gateway.url);
-    const calls = [
-      () => limited.get('/nope').expect(404),
-      () => limited.put('/sounds').expect(405),
-      () => limited.options('/sounds').expect(204),
-      () => limited.post('/auth/signout').expect(401),
-    ];
-    let number = 0;
-    for (const call of [...calls, ...calls]) await call().auth(unissuedKey(number++), bearer);
-    await limited.get('/sounds').auth(unissuedKey(number), bearer).expect(429);
-    await gateway.close();
-  });
-
   test('that is good never counts as rejected, however many requests are in flight and whatever their clients do', async ({
     api,
     sql,
@@ -163,8 +150,56 @@ describe('an API key', () => {
     await expect.poll(() => gateway.logged.length).toBeGreaterThanOrEqual(3);
     for (const key of keys) expect(gateway.logged.join('')).not.toContain(key.slice(0, 16));
   });
+});
 
-  test('has a budget of its own, and an address that tried too many wrong keys may use no other one for the rest of a minute', async ({
+describe('The limit of unknown API keys', () => {
+  const limited = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '20' };
+  const key = (n: number) => `Authorization: Bearer ${unissuedKey(n)}\r\n`;
+
+  test.for([
+    ['rejects', 400, 'PT401', 401],
+    ['fails', 500, 'XX000', 500],
+  ] as const)(
+    'lets 20 of 100 made-up keys in one packet reach a database that %s them',
+    async ([, status, code, expected]) => {
+      let calls = 0;
+      await withSupabase(
+        (_req, res) => {
+          calls++;
+          reject(res, status, code);
+        },
+        async (api, { port }) => {
+          const requests = Array.from(
+            { length: 100 },
+            (_, n) => `GET /api/v1/me HTTP/1.1\r\nHost: x\r\n${key(n)}\r\n`,
+          );
+          expect(tally(await inOnePacket(port, requests))).toEqual({ [expected]: 20, 429: 80 });
+          expect(calls).toBe(20);
+          const rejected = await api.get('/me').auth(unissuedKey(200), bearer).expect(429);
+          expect(rejected.get('X-RateLimit-Limit')).toBe('20');
+          expect(rejected.get('X-Error-Reason')).toBe('limit_requests');
+        },
+        limited,
+      );
+    },
+  );
+
+  test('counts made-up keys on every path', async () => {
+    const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '8' });
+    const limited = apiAt(gateway.url);
+    const calls = [
+      () => limited.get('/nope').expect(404),
+      () => limited.put('/sounds').expect(405),
+      () => limited.options('/sounds').expect(204),
+      () => limited.post('/auth/signout').expect(401),
+    ];
+    let number = 0;
+    for (const call of [...calls, ...calls]) await call().auth(unissuedKey(number++), bearer);
+    await limited.get('/sounds').auth(unissuedKey(number), bearer).expect(429);
+    await gateway.close();
+  });
+
+  test('rejects new keys of a client that tried too many, and no key that is known to be active', async ({
     api,
     sql,
   }) => {
@@ -189,5 +224,16 @@ describe('an API key', () => {
     await limited.get('/categories').expect(200).expect('X-RateLimit-Remaining', '3');
     expect(await limitsOf(token)).toEqual([200, 3, 1]);
     await gateway.close();
+  });
+
+  test('does not count a key that is known to be active', async () => {
+    await withSupabase(
+      (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'),
+      async (api) => {
+        for (let count = 0; count < 25; count++)
+          await api.get('/categories').auth(unissuedKey(), bearer).expect(200);
+      },
+      limited,
+    );
   });
 });

@@ -1,25 +1,11 @@
-import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, vi } from 'vitest';
-import { bearer } from '../support/api.ts';
-import { unissuedKey } from '../support/api-key.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { countingAuth, reject, signIn, tally, times, withTwoGateways } from './bursts.ts';
+import { countingAuth, inOnePacket, reject, signIn, tally, times, withTwoGateways } from './bursts.ts';
 
 const behindProxy = { TRUST_PROXY: '1' };
-
-/** Sends requests in one packet; returns the statuses of the responses. */
-async function inOnePacket(port: number, requests: readonly string[]) {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(requests.join(''));
-  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  const statuses = (await text(socket)).match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
-  return statuses.slice(0, -1).map(Number);
-}
 
 function signInRequest(email: string, secret: string, from = '192.0.2.1') {
   const body = JSON.stringify({ email, password: secret });
@@ -192,71 +178,4 @@ describe('The limit of sign-ups and mails', () => {
       await recover().expect(429).expect('X-Error-Reason', 'limit_mails');
     });
   });
-});
-
-describe('The limit of unknown API keys', () => {
-  const limited = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '20' };
-  const key = (n: number) => `Authorization: Bearer ${unissuedKey(n)}\r\n`;
-
-  test.for([
-    ['rejects', 400, 'PT401', 401],
-    ['fails', 500, 'XX000', 500],
-  ] as const)(
-    'lets 20 of 100 made-up keys in one packet reach a database that %s them',
-    async ([, status, code, expected]) => {
-      let calls = 0;
-      await withSupabase(
-        (_req, res) => {
-          calls++;
-          reject(res, status, code);
-        },
-        async (api, { port }) => {
-          const requests = Array.from(
-            { length: 100 },
-            (_, n) => `GET /api/v1/me HTTP/1.1\r\nHost: x\r\n${key(n)}\r\n`,
-          );
-          expect(tally(await inOnePacket(port, requests))).toEqual({ [expected]: 20, 429: 80 });
-          expect(calls).toBe(20);
-          const rejected = await api.get('/me').auth(unissuedKey(200), bearer).expect(429);
-          expect(rejected.get('X-RateLimit-Limit')).toBe('20');
-          expect(rejected.get('X-Error-Reason')).toBe('limit_requests');
-        },
-        limited,
-      );
-    },
-  );
-
-  test('does not count a key that is known to be active', async () => {
-    await withSupabase(
-      (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]'),
-      async (api) => {
-        for (let count = 0; count < 25; count++)
-          await api.get('/categories').auth(unissuedKey(), bearer).expect(200);
-      },
-      limited,
-    );
-  });
-});
-
-test('The request limit is exact for requests of one packet', async () => {
-  await withSupabase(
-    (_req, res) => res.end(),
-    async (_api, { port }) => {
-      const requests = Array(21).fill('GET /api/v1/nope HTTP/1.1\r\nHost: x\r\n\r\n');
-      expect(tally(await inOnePacket(port, requests))).toEqual({ 404: 20, 429: 1 });
-    },
-    { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '20' },
-  );
-});
-
-test('POST /auth/refresh has a count of its own, so that reads of neighbours sign nobody out', async () => {
-  await withSupabase(
-    (_req, res) => sendSession(res),
-    async (api) => {
-      for (let read = 0; read < 4; read++) await api.get('/nope');
-      await api.get('/nope').expect(429);
-      await api.post('/auth/refresh').send({ refresh_token: 'one' }).expect(200);
-    },
-    { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' },
-  );
 });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -18,6 +20,16 @@ export const tally = (values: readonly (number | string)[]) =>
 
 export const reject = (res: ServerResponse, status = 400, code = 'invalid_credentials') =>
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ code }));
+
+/** Sends requests in one packet; returns the statuses of the responses. */
+export async function inOnePacket(port: number, requests: readonly string[]) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(requests.join(''));
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  const statuses = (await text(socket)).match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
+  return statuses.slice(0, -1).map(Number);
+}
 
 /** Signs in at an address; behind a trusted proxy also from one. */
 export async function signIn(api: Api, email: string, { from = '192.0.2.1', secret = password } = {}) {

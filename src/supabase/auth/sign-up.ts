@@ -1,3 +1,4 @@
+import { withNewDeadlines } from '../../request-context.ts';
 import {
   type AuthCall,
   authErrorIn,
@@ -41,7 +42,7 @@ export function createSignUp(
       });
     });
     const mustConfirm = () =>
-      settings().then(
+      withNewDeadlines(settings).then(
         (known) => !known.mailer_autoconfirm,
         () => false,
       );

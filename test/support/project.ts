@@ -9,7 +9,7 @@ import { startGateway } from './gateway.ts';
 import { test } from './test.ts';
 
 /** What can be set otherwise in a project than in that of the other tests. */
-type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing'>;
+type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing' | 'captcha'>;
 
 type Project = {
   /** Of its Supabase. */

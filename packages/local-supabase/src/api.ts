@@ -9,6 +9,7 @@ import { requireApiKey, resolveKey } from './api/access.ts';
 import { answering, publishedSettings, signInRoutes } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
+import { requireCaptcha } from './api/auth-captcha.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { CODE_DIGITS } from './api/auth-mails.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
@@ -49,6 +50,8 @@ export interface ApiOptions {
   log?: (line: string) => void;
   /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
   emailSignIn?: boolean;
+  /** Whether CAPTCHA protection is on. Default: false. */
+  captcha?: boolean;
   /** What access tokens are signed with: ES256 unless said otherwise, as new projects do. */
   signing?: SigningAlgorithm;
 }
@@ -129,6 +132,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
         middlewares: [
           requireApiKey,
           apiVersion,
+          ...(options.captcha ? [requireCaptcha] : []),
           answering(publishedKeys(signing)),
           fullTokens(() => `${url()}/auth/v1`, signing),
           publishedSettings,

@@ -1,5 +1,5 @@
 import type { HonoContext, ResolvedKey } from '@supabase/lite';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { LOCAL_KEYS } from '../keys.ts';
 
 // Links in mails and key sets are opened without a key; storage checks tokens by itself.
@@ -30,6 +30,13 @@ export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => 
   }
   return next();
 };
+
+/** Whether a request was sent with the secret key and without the token of a user. */
+export async function isService(c: Context): Promise<boolean> {
+  const key = c.req.header('apikey') ?? '';
+  const bearer = c.req.header('authorization')?.replace(/^Bearer\s+/i, '') ?? key;
+  return bearer === key && (await resolveKey(key))?.type === 'secret';
+}
 
 /** Whether a page of our own sent it: browsers name where a request comes from, and no page can forge that. */
 export function isStudio(request: Request): boolean {

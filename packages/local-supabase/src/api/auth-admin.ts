@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
 import type postgres from 'postgres';
 import { z } from 'zod';
-import { resolveKey } from './access.ts';
+import { isService } from './access.ts';
 import { body, toErrorResponse } from './auth.ts';
 import { authError, readBody } from './auth-errors.ts';
 import type { AuthService } from './auth-lite.ts';
@@ -22,13 +22,6 @@ const UserChange = z
 const NewUser = UserChange.required({ email: true, password: true });
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
-
-/** Whether a request came with the secret key, and with nobody's token besides. */
-async function isService(c: Parameters<Middleware>[0]): Promise<boolean> {
-  const key = c.req.header('apikey') ?? '';
-  const bearer = c.req.header('authorization')?.replace(/^Bearer\s+/i, '') ?? key;
-  return bearer === key && (await resolveKey(key))?.type === 'secret';
-}
 
 const userNotFound = () => authError(404, 'user_not_found', 'User not found');
 

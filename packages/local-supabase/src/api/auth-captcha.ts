@@ -1,0 +1,16 @@
+import type { HonoContext } from '@supabase/lite';
+import type { MiddlewareHandler } from 'hono';
+import { isService } from './access.ts';
+import { authError, errorResponse } from './auth-errors.ts';
+
+const PROTECTED = /^\/auth\/v1\/(signup|otp|recover|resend|magiclink|token)$/;
+const UNPROTECTED_GRANTS = ['refresh_token', 'id_token', 'pkce'];
+
+/** Rejects what Auth answers only after a CAPTCHA, except to the secret key; nobody can solve one here. */
+export const requireCaptcha: MiddlewareHandler<HonoContext> = async (c, next) => {
+  const isProtected =
+    PROTECTED.test(c.req.path) && !UNPROTECTED_GRANTS.includes(c.req.query('grant_type') ?? '');
+  if (!isProtected || (await isService(c))) return next();
+  const message = 'captcha protection: request disallowed (no captcha_token found)';
+  return errorResponse(authError(400, 'captcha_failed', message));
+};

@@ -60,6 +60,11 @@ comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
 grant execute on function private.is_proper_name to authenticated, service_role;
 
+create function private.trimmed(value text) returns text
+language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
+comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
+grant execute on function private.trimmed to authenticated;
+
 -- An access token outlives its account by up to an hour. Functions about the caller's own data call this first: otherwise a deleted
 -- account looks like one that has nothing.
 create function private.require_account() returns void
@@ -79,7 +84,12 @@ grant execute on function private.require_account to authenticated;
 create function private.lock_catalogue() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+  if tg_op = 'TRUNCATE' then
+    -- "Delete all rows" in the dashboard, which runs no row triggers: every copy of the catalogue begins anew.
+    update private.catalogue_feed set id = default;
+  else
+    perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+  end if;
   return null;
 end
 $$;
@@ -189,6 +199,7 @@ create table public.customers (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
+    -- XK is no code of ISO 3166, but what phones in Kosovo send.
     constraint country_is_an_iso_3166_1_alpha_2_code
     check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
@@ -278,7 +289,7 @@ create function public.update_customer(changes jsonb) returns json
 language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers set
-    full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
+    full_name = case when changes ? 'full_name' then private.trimmed(changes ->> 'full_name') else full_name end,
     avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
     phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
     locale = case when changes ? 'locale' then changes ->> 'locale' else locale end,
@@ -356,9 +367,8 @@ language sql stable set search_path = '' as $$
   )::public.customers
   from (
     select
-      regexp_replace(left(regexp_replace(
-        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
-        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
+      private.trimmed(left(private.trimmed(
+        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name')), 200)) as name,
       account.raw_user_meta_data ->> 'avatar_url' as picture,
       account.raw_app_meta_data ->> 'provider' as provider,
       -- A soft delete keeps the row, with a hash for its e-mail address.
@@ -438,9 +448,10 @@ create trigger sounds_service_refuse_factor
   before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service knows no second factors.');
 create trigger sounds_service_refuse_change
-  before update of email_change, phone_change on auth.users for each row
+  before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
-    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, '')))
+    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
 create trigger sounds_service_refuse_phone
   before insert on auth.users for each row
@@ -705,7 +716,7 @@ comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
 
 create trigger categories_serialize_writers
-  before insert or update or delete on public.categories for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
 create trigger categories_set_updated_at
   before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
@@ -909,7 +920,20 @@ grant select on public.sounds to authenticated;
 grant select, insert, update, delete on public.sounds to service_role;
 
 create trigger sounds_serialize_writers
-  before insert or update or delete on public.sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
+
+-- The dashboard's import of CSV writes empty cells as empty texts.
+create function private.empty_to_null() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  return jsonb_populate_record(new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
+end
+$$;
+create trigger sounds_empty_to_null
+  before insert or update on public.sounds for each row
+  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
+  execute function private.empty_to_null();
+
 create trigger sounds_set_updated_at
   before update on public.sounds for each row execute function private.set_updated_at();
 
@@ -1458,7 +1482,7 @@ grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
-  before insert or update or delete on public.home_sections for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
 create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
@@ -1521,7 +1545,7 @@ grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
-  before insert or update or delete on public.home_section_sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
 -- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
@@ -1829,7 +1853,7 @@ declare
   playable constant integer[] := array(
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    where moment > now() - interval '30 days'
+    where moment > now() - interval '30 days' and moment <= now()
       and exists (select from public.sounds where id = play.sound_id and is_active)
     order by key, position
   );
@@ -1875,9 +1899,11 @@ language plpgsql volatile security definer set search_path = '' set enable_seqsc
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
-  -- The clock of a phone may be ahead.
-  moments constant timestamptz[] :=
-    array(select least((play ->> 'played_at')::timestamptz, now()) from jsonb_array_elements(plays) as play);
+  -- The clock of a phone may be up to five minutes ahead.
+  moments constant timestamptz[] := array(
+    select case when moment <= now() + interval '5 minutes' then least(moment, now()) else 'infinity' end
+    from jsonb_array_elements(plays) as play cross join lateral (select (play ->> 'played_at')::timestamptz) as played (moment)
+  );
   counted integer[];
 begin
   perform set_config('synchronous_commit', 'off', true);
@@ -1895,6 +1921,7 @@ begin
         and position > all (select i from unnest(counted) as i where keys[i] = play.key)
         then 'duplicate'
       when moment <= now() - interval '30 days' then 'too_old'
+      when moment > now() then 'in_future'
       when exists (select from public.sounds where id = play.sound_id and is_active) then 'over_limit'
       else 'not_found'
     end)
@@ -2194,24 +2221,6 @@ create trigger home_sections_note_change
   after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change();
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
-
--- "Delete all rows" in the dashboard is a truncate, which runs no row triggers.
-create function private.renew_feed() returns trigger
-language plpgsql security definer set search_path = '' as $$
-begin
-  update private.catalogue_feed set id = default;
-  return null;
-end
-$$;
-comment on function private.renew_feed is 'Gives the feed a new id, so that each copy begins anew.';
-create trigger sounds_renew_feed
-  after truncate on public.sounds for each statement execute function private.renew_feed();
-create trigger categories_renew_feed
-  after truncate on public.categories for each statement execute function private.renew_feed();
-create trigger home_sections_renew_feed
-  after truncate on public.home_sections for each statement execute function private.renew_feed();
-create trigger home_section_sounds_renew_feed
-  after truncate on public.home_section_sounds for each statement execute function private.renew_feed();
 
 -- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
 create function private.note_file_change() returns trigger
@@ -2837,6 +2846,7 @@ language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
   section public.home_sections;
+  found_sounds integer;
 begin
   if days is null or days not between 1 and 365 then
     raise exception 'days is %: give the number of days to look back on, 1 to 365.', days;
@@ -2859,19 +2869,82 @@ begin
       where top.is_active
       limit fill_section.sounds
     ), emptied as (
-      delete from public.home_section_sounds where section_id = section.id and exists (select from played)
-        and sound_id not in (select played.sound_id from played)
+      delete from public.home_section_sounds
+        where section_id = section.id and sound_id not in (select played.sound_id from played)
     ), filled as (
       insert into public.home_section_sounds (section_id, sound_id, position)
         select section.id, played.sound_id, 10 * played.place from played
         on conflict (section_id, sound_id) do update set position = excluded.position
     )
     select * from played order by place;
+  get diagnostics found_sounds = row_count;
+  if found_sounds < sounds then
+    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer sounds, or look '
+      'back on more days.', found_sounds, days;
+  end if;
 end
 $$;
 comment on function admin.fill_section is
-  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where '
-  'nothing was played, the section stays as it is.';
+  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where fewer were played, '
+  'the section stays as it is.';
+
+create function admin.arrange_section(slug text, titles text[]) returns table (place integer, title text, sound_id uuid)
+language plpgsql volatile set search_path = '' as $$
+#variable_conflict use_column
+declare
+  section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+  problems text;
+begin
+  select string_agg(format('"%s" is the title of %s sounds', wanted, count), ', ' order by wanted) into problems
+    from (
+      select wanted, count(sounds.id) from unnest(titles) as wanted left join public.sounds on title = wanted group by wanted
+    ) as found
+    where count <> 1;
+  if section is null then
+    raise exception 'There is no home section "%" with mode manual.', slug;
+  elsif problems is not null then
+    raise exception '%. Correct the title here, or rename the sound.', problems;
+  end if;
+  delete from public.home_section_sounds where section_id = section;
+  return query
+    with arranged as (
+      insert into public.home_section_sounds (section_id, sound_id, position)
+        select section, sounds.id, 10 * min(place) from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        group by sounds.id
+        returning sound_id, position
+    )
+    select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
+end
+$$;
+comment on function admin.arrange_section is
+  'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
+
+-- Dynamic, because a database without Supabase Cron has no table of jobs.
+create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
+language plpgsql stable set search_path = '' as $$
+begin
+  if to_regclass('cron.job') is not null then
+    return query execute 'select jobname::text, schedule::text, active, command::text from cron.job';
+  end if;
+end
+$$;
+create view admin.scheduled with (security_invoker = true) as
+  select
+    job,
+    case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
+      select min(due) from (
+        select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
+        from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
+      ) as occurrence where due >= date_trunc('minute', now())
+    ) end as due_at,
+    schedule,
+    is_active,
+    command
+  from private.scheduled_jobs()
+  order by due_at, job;
+comment on view admin.scheduled is
+  'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
+comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
 
 
 -- Usage --------------------------------------------------------------------------------------------------------

@@ -56,6 +56,11 @@ comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
 grant execute on function private.is_proper_name to authenticated, service_role;
 
+create function private.trimmed(value text) returns text
+language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
+comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
+grant execute on function private.trimmed to authenticated;
+
 -- An access token outlives its account by up to an hour. Functions about the caller's own data call this first: otherwise a deleted
 -- account looks like one that has nothing.
 create function private.require_account() returns void
@@ -75,7 +80,12 @@ grant execute on function private.require_account to authenticated;
 create function private.lock_catalogue() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+  if tg_op = 'TRUNCATE' then
+    -- "Delete all rows" in the dashboard, which runs no row triggers: every copy of the catalogue begins anew.
+    update private.catalogue_feed set id = default;
+  else
+    perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+  end if;
   return null;
 end
 $$;

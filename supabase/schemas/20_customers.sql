@@ -37,6 +37,7 @@ create table public.customers (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
+    -- XK is no code of ISO 3166, but what phones in Kosovo send.
     constraint country_is_an_iso_3166_1_alpha_2_code
     check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
@@ -126,7 +127,7 @@ create function public.update_customer(changes jsonb) returns json
 language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers set
-    full_name = case when changes ? 'full_name' then changes ->> 'full_name' else full_name end,
+    full_name = case when changes ? 'full_name' then private.trimmed(changes ->> 'full_name') else full_name end,
     avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
     phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
     locale = case when changes ? 'locale' then changes ->> 'locale' else locale end,

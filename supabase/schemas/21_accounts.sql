@@ -17,9 +17,8 @@ language sql stable set search_path = '' as $$
   )::public.customers
   from (
     select
-      regexp_replace(left(regexp_replace(
-        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'),
-        '^[\s\uFEFF]+', ''), 200), '[\s\uFEFF]+$', '') as name,
+      private.trimmed(left(private.trimmed(
+        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name')), 200)) as name,
       account.raw_user_meta_data ->> 'avatar_url' as picture,
       account.raw_app_meta_data ->> 'provider' as provider,
       -- A soft delete keeps the row, with a hash for its e-mail address.
@@ -99,9 +98,10 @@ create trigger sounds_service_refuse_factor
   before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service knows no second factors.');
 create trigger sounds_service_refuse_change
-  before update of email_change, phone_change on auth.users for each row
+  before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
-    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, '')))
+    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
 create trigger sounds_service_refuse_phone
   before insert on auth.users for each row

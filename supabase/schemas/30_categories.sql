@@ -33,7 +33,7 @@ comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
 
 create trigger categories_serialize_writers
-  before insert or update or delete on public.categories for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
 create trigger categories_set_updated_at
   before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();

@@ -100,7 +100,20 @@ grant select on public.sounds to authenticated;
 grant select, insert, update, delete on public.sounds to service_role;
 
 create trigger sounds_serialize_writers
-  before insert or update or delete on public.sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
+
+-- The dashboard's import of CSV writes empty cells as empty texts.
+create function private.empty_to_null() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  return jsonb_populate_record(new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
+end
+$$;
+create trigger sounds_empty_to_null
+  before insert or update on public.sounds for each row
+  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
+  execute function private.empty_to_null();
+
 create trigger sounds_set_updated_at
   before update on public.sounds for each row execute function private.set_updated_at();
 

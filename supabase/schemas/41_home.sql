@@ -47,7 +47,7 @@ grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
-  before insert or update or delete on public.home_sections for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
 create trigger home_sections_set_updated_at
   before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
@@ -110,7 +110,7 @@ grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
-  before insert or update or delete on public.home_section_sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
 -- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]

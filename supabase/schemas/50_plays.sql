@@ -238,7 +238,7 @@ declare
   playable constant integer[] := array(
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    where moment > now() - interval '30 days'
+    where moment > now() - interval '30 days' and moment <= now()
       and exists (select from public.sounds where id = play.sound_id and is_active)
     order by key, position
   );
@@ -284,9 +284,11 @@ language plpgsql volatile security definer set search_path = '' set enable_seqsc
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
-  -- The clock of a phone may be ahead.
-  moments constant timestamptz[] :=
-    array(select least((play ->> 'played_at')::timestamptz, now()) from jsonb_array_elements(plays) as play);
+  -- The clock of a phone may be up to five minutes ahead.
+  moments constant timestamptz[] := array(
+    select case when moment <= now() + interval '5 minutes' then least(moment, now()) else 'infinity' end
+    from jsonb_array_elements(plays) as play cross join lateral (select (play ->> 'played_at')::timestamptz) as played (moment)
+  );
   counted integer[];
 begin
   perform set_config('synchronous_commit', 'off', true);
@@ -304,6 +306,7 @@ begin
         and position > all (select i from unnest(counted) as i where keys[i] = play.key)
         then 'duplicate'
       when moment <= now() - interval '30 days' then 'too_old'
+      when moment > now() then 'in_future'
       when exists (select from public.sounds where id = play.sound_id and is_active) then 'over_limit'
       else 'not_found'
     end)

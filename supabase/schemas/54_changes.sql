@@ -73,24 +73,6 @@ create trigger home_sections_note_change
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
--- "Delete all rows" in the dashboard is a truncate, which runs no row triggers.
-create function private.renew_feed() returns trigger
-language plpgsql security definer set search_path = '' as $$
-begin
-  update private.catalogue_feed set id = default;
-  return null;
-end
-$$;
-comment on function private.renew_feed is 'Gives the feed a new id, so that each copy begins anew.';
-create trigger sounds_renew_feed
-  after truncate on public.sounds for each statement execute function private.renew_feed();
-create trigger categories_renew_feed
-  after truncate on public.categories for each statement execute function private.renew_feed();
-create trigger home_sections_renew_feed
-  after truncate on public.home_sections for each statement execute function private.renew_feed();
-create trigger home_section_sounds_renew_feed
-  after truncate on public.home_section_sounds for each statement execute function private.renew_feed();
-
 -- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
 create function private.note_file_change() returns trigger
 language plpgsql security definer set search_path = '' as $$

@@ -218,6 +218,7 @@ language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
   section public.home_sections;
+  found_sounds integer;
 begin
   if days is null or days not between 1 and 365 then
     raise exception 'days is %: give the number of days to look back on, 1 to 365.', days;
@@ -240,19 +241,82 @@ begin
       where top.is_active
       limit fill_section.sounds
     ), emptied as (
-      delete from public.home_section_sounds where section_id = section.id and exists (select from played)
-        and sound_id not in (select played.sound_id from played)
+      delete from public.home_section_sounds
+        where section_id = section.id and sound_id not in (select played.sound_id from played)
     ), filled as (
       insert into public.home_section_sounds (section_id, sound_id, position)
         select section.id, played.sound_id, 10 * played.place from played
         on conflict (section_id, sound_id) do update set position = excluded.position
     )
     select * from played order by place;
+  get diagnostics found_sounds = row_count;
+  if found_sounds < sounds then
+    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer sounds, or look '
+      'back on more days.', found_sounds, days;
+  end if;
 end
 $$;
 comment on function admin.fill_section is
-  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where '
-  'nothing was played, the section stays as it is.';
+  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where fewer were played, '
+  'the section stays as it is.';
+
+create function admin.arrange_section(slug text, titles text[]) returns table (place integer, title text, sound_id uuid)
+language plpgsql volatile set search_path = '' as $$
+#variable_conflict use_column
+declare
+  section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+  problems text;
+begin
+  select string_agg(format('"%s" is the title of %s sounds', wanted, count), ', ' order by wanted) into problems
+    from (
+      select wanted, count(sounds.id) from unnest(titles) as wanted left join public.sounds on title = wanted group by wanted
+    ) as found
+    where count <> 1;
+  if section is null then
+    raise exception 'There is no home section "%" with mode manual.', slug;
+  elsif problems is not null then
+    raise exception '%. Correct the title here, or rename the sound.', problems;
+  end if;
+  delete from public.home_section_sounds where section_id = section;
+  return query
+    with arranged as (
+      insert into public.home_section_sounds (section_id, sound_id, position)
+        select section, sounds.id, 10 * min(place) from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        group by sounds.id
+        returning sound_id, position
+    )
+    select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
+end
+$$;
+comment on function admin.arrange_section is
+  'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
+
+-- Dynamic, because a database without Supabase Cron has no table of jobs.
+create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
+language plpgsql stable set search_path = '' as $$
+begin
+  if to_regclass('cron.job') is not null then
+    return query execute 'select jobname::text, schedule::text, active, command::text from cron.job';
+  end if;
+end
+$$;
+create view admin.scheduled with (security_invoker = true) as
+  select
+    job,
+    case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
+      select min(due) from (
+        select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
+        from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
+      ) as occurrence where due >= date_trunc('minute', now())
+    ) end as due_at,
+    schedule,
+    is_active,
+    command
+  from private.scheduled_jobs()
+  order by due_at, job;
+comment on view admin.scheduled is
+  'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
+comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
 
 
 -- Usage --------------------------------------------------------------------------------------------------------

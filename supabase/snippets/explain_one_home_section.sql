@@ -1,2 +1,2 @@
 -- The same for one section. Replace the slug.
-select position, sound, why from admin.home_explained where section = 'start-here';
+select position, sound, why from admin.home_explained where section = '<slug of the section>';

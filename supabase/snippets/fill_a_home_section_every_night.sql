@@ -1,3 +1,4 @@
--- The same every night at 3:00 UTC. Switch on Cron under Integrations first.
--- Running this again changes what was scheduled under the name; to end it: select cron.unschedule('fill start-here');
-select cron.schedule('fill start-here', '0 3 * * *', $$ select admin.fill_section('start-here', 7, 10) $$);
+-- Fill a manual section of the home page every night at 3:00 UTC. Switch on Cron under Integrations first. Replace the slug.
+-- Running this again changes the job. To end it: select cron.unschedule('fill <slug of the section>');
+select cron.schedule('fill ' || slug, '0 3 * * *', format('select admin.fill_section(%L, 7, 10)', slug)) as job, slug
+from public.home_sections where slug = '<slug of the section>' and mode = 'manual';

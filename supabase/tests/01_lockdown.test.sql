@@ -108,7 +108,6 @@ select bag_eq(
     ('private.mirror_account', ''),
     ('private.owner_of_live_key', 'service_role'),
     ('private.remove_from_histories', ''),
-    ('private.renew_feed', ''),
     ('private.require_account', 'authenticated'),
     ('private.suspend_ban', ''),
     ('private.search_sounds', ''),

@@ -1,6 +1,6 @@
 -- What the database refuses administrators in the dashboard, and users who ask Auth behind the gateway's back.
 begin;
-select plan(27);
+select plan(28);
 
 insert into auth.users (id, email, raw_app_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"provider": "email"}'),
@@ -69,9 +69,9 @@ select throws_ok(
 select throws_ok(
   format('update auth.users set %I = %L where id = %L', name, value, 'a0000000-0000-4000-8000-000000000000'),
   '0A000', null, 'nobody begins an ' || name
-) from (values ('email_change', 'mallory@tests.example.com'), ('phone_change', '4915550100')) as attempt (name, value);
+) from (values ('email_change', 'mallory@tests.example.com'), ('phone_change', '4915550100'), ('phone', '4915550100')) as attempt (name, value);
 select lives_ok(
-  $$ update auth.users set email_change = '', phone_change = '' where id = 'a0000000-0000-4000-8000-000000000000' $$,
+  $$ update auth.users set email_change = '', phone_change = '', phone = null where id = 'a0000000-0000-4000-8000-000000000000' $$,
   'Auth may clear them'
 );
 select throws_ok(

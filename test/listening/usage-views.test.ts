@@ -220,14 +220,21 @@ describe('admin.fill_section', () => {
     for (const sounds of [0, 101]) await expect(fill(sql, manual, 7, sounds)).rejects.toThrow('1 to 100');
   });
 
-  test('leaves the section as it is when nothing was played', async ({ sql }) => {
-    class Undo extends Error {}
+  test('leaves the section as it is, and says so, when fewer sounds were played than asked for', async ({
+    sql,
+  }) => {
     const sound = await addSound(sql);
     const slug = await addSection(sql, { mode: 'manual' });
     await sql`insert into public.home_section_sounds select id, ${sound}, 1 from public.home_sections where slug = ${slug}`;
+    class Undo extends Error {}
     const run = sql.begin(async (transaction) => {
       await transaction`delete from private.plays_by_day`;
-      expect(await fill(transaction as unknown as Sql, slug)).toHaveLength(0);
+      await addPlays(transaction as unknown as Sql, await addSound(transaction as unknown as Sql), { 0: 1 });
+      await expect(
+        transaction.savepoint((attempt) => fill(attempt as unknown as Sql, slug, 7, 2)),
+      ).rejects.toThrow(
+        'Only 1 active sounds were played in the last 7 days, so the section stays as it is.',
+      );
       expect(await picks(transaction as unknown as Sql, slug)).toEqual([sound]);
       throw new Undo();
     });

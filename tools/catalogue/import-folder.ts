@@ -6,7 +6,7 @@ import { assignCategories } from './identify/categories.ts';
 import { identify, notesAbout } from './identify/identify.ts';
 import { avoidTakenNames, keepStoredNames } from './identify/stored-names.ts';
 import { isChanging, type Options, plan } from './plan/plan.ts';
-import { type Plan, printPlan } from './plan/print-plan.ts';
+import { type Line, type Plan, print, printPlan } from './plan/print-plan.ts';
 import { planCategories, planSections } from './plan/structure.ts';
 import { validate } from './plan/validate.ts';
 import { readCatalogue } from './project/catalogue.ts';
@@ -20,6 +20,7 @@ import { readSheet, SHEET } from './read/sheet.ts';
 import { COMMON_EXTENSIONS } from './read/walk.ts';
 import { abortAtSignals, ask, isTerminal } from './shared/command.ts';
 import { ImportError, type Problem } from './shared/problems.ts';
+import { printable } from './shared/text.ts';
 
 export interface Settings extends Options {
   folder: string;
@@ -45,7 +46,7 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
   const planned = await makePlan(contents, memory, settings, connection);
   if (!planned) return true;
 
-  console.log(`From ${folder} into ${project.url}:\n`);
+  console.log(`From ${printable(folder)} into ${project.url}:\n`);
   printPlan(planned);
   const isClean = planned.rejected.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
   if (!(await isConfirmed(settings, planned))) return isClean;
@@ -75,13 +76,14 @@ async function makePlan(
   const { parts, categories } = planCategories(categoryCsv, catalogue.categories, overwrite, rejected);
   if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
-  const sheet = csv ? readSheet(csv) : { rows: [], rejected: [], unusable: new Set<string>() };
+  const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
   const gathered = await gather(found, sheet, categories, catalogue.limits);
   rejected.push(...gathered.rejected);
   if (gathered.sounds.length + rejected.length + parts.length === 0) {
     console.log(
-      `No recordings were found in ${folder}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
+      `No recordings were found in ${printable(folder)}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
     );
+    print(notes.map(({ where, reason }): Line => ['note', where, reason]));
     return undefined;
   }
   const identity = identify(gathered.sounds, source, catalogue, (file) => found.recordings.has(file));

@@ -2,6 +2,7 @@ import type { Step } from '../plan/plan.ts';
 import { describe } from '../plan/print-plan.ts';
 import { isTerminal } from '../shared/command.ts';
 import { newBar, rateOf } from '../shared/progress-bar.ts';
+import { printable } from '../shared/text.ts';
 import type { Progress } from './carry-out.ts';
 
 /** Size of a step in the bar beside the files that it uploads, because writing rows takes time, too. */
@@ -23,7 +24,7 @@ function bar(steps: Step[]): Progress & { close(): void } {
     view.update(sent + done * STEP_BYTES, { done, rate: rateOf(sent, startedMs), ...payload });
   };
   return {
-    begin: ({ file }) => update({ file }),
+    begin: ({ file }) => update({ file: printable(file) }),
     sent(bytes) {
       sent += bytes;
       update();
@@ -43,7 +44,9 @@ function lines(count: number): Progress & { close(): void } {
     sent() {},
     end(step, outcome) {
       done += 1;
-      console.log(`${done}/${count}  ${step.file}: ${outcome === 'done' ? describe(step) : outcome}`);
+      console.log(
+        `${done}/${count}  ${printable(`${step.file}: ${outcome === 'done' ? describe(step) : outcome}`)}`,
+      );
     },
     close() {},
   };

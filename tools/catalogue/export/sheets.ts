@@ -3,7 +3,7 @@ import type { Catalogue, Category, Row } from '../project/catalogue.ts';
 import type { Section } from '../project/sections.ts';
 import { cellOf } from '../read/cells.ts';
 import { NAMES } from '../read/sheet.ts';
-import { CategoryRow, SectionRow } from '../read/structure-sheets.ts';
+import { categoryRow, sectionRow } from '../read/structure-sheets.ts';
 import { nameOf } from './download.ts';
 
 type Value = Parameters<typeof cellOf>[0];
@@ -46,10 +46,10 @@ export function categorySheet(categories: Category[]): string {
     ...row,
     parent: slugs.get(row.parent_id ?? '') ?? null,
   }));
-  return sheetOf(Object.keys(CategoryRow.shape), rows);
+  return sheetOf(Object.keys(categoryRow({ hasDecimalCommas: false }).shape), rows);
 }
 
 export function sectionSheet(sections: Section[]): string {
   const rows = inDisplayOrder(sections).map((row) => ({ ...row, created_at: inUtc(row.created_at) }));
-  return sheetOf(Object.keys(SectionRow.shape), rows);
+  return sheetOf(Object.keys(sectionRow({ hasDecimalCommas: false }).shape), rows);
 }

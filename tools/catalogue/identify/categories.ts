@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import slugify from '@sindresorhus/slugify';
-import { type Category, findCategory, type Imported } from '../project/catalogue.ts';
+import { type Category, comparable, findCategory, type Imported } from '../project/catalogue.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 import { foldersOf, type Sound } from '../shared/sound.ts';
+import { oneLine, printable } from '../shared/text.ts';
 
 /** Asks for the category of the sounds in a folder: a slug or a name, or nothing for none. */
 export type Ask = (question: string) => Promise<string>;
@@ -31,11 +32,12 @@ export async function assignCategories(
 ): Promise<{ made: Category[]; notes: Problem[] }> {
   const { make, ask, answers, known } = circumstances;
   const categories = [...circumstances.categories];
+  const findOrMake = make ? categoryMaker(categories) : undefined;
   const unknown = new Map<string, Sound[]>();
   for (const sound of sounds.filter((each) => needsCategory(each, circumstances))) {
     const folders = foldersOf(sound.file);
     const [top = ''] = folders;
-    const category = make ? madeFor(folders, categories) : categoryOf(folders, categories);
+    const category = findOrMake?.(folders) ?? categoryOf(folders, categories);
     if (category) sound.fields.category = category.slug;
     else if (!known.has(sound)) unknown.set(top, [...(unknown.get(top) ?? []), sound]);
   }
@@ -68,40 +70,70 @@ function needsCategory(sound: Sound, { source, known, categories }: Circumstance
 const childrenOf = (parent: Category | undefined, categories: Category[]) =>
   categories.filter(({ parent_id }) => parent_id === (parent?.id ?? null));
 
+/** Finds the category that a folder names. Its name counts before its slug, because several names can have one slug. */
+function categoryNamed(folder: string, categories: Category[]): Category | undefined {
+  const named = categories.filter(({ name }) => comparable(name) === comparable(oneLine(folder)));
+  return named.length === 1 ? named[0] : findCategory(folder, categories);
+}
+
 function categoryOf([top = '', below]: string[], categories: Category[]): Category | undefined {
-  const intention = findCategory(top, categories);
-  const sub = intention && below && findCategory(below, childrenOf(intention, categories));
+  const intention = categoryNamed(top, categories);
+  const sub = intention && below && categoryNamed(below, childrenOf(intention, categories));
   return sub || intention;
 }
 
-/** The same, made where it is missing. */
-function madeFor([top = '', below]: string[], categories: Category[]): Category {
-  const intention = findCategory(top, categories) ?? makeCategory(top, undefined, categories);
-  if (below === undefined || intention.parent_id !== null) return intention;
-  return findCategory(below, childrenOf(intention, categories)) ?? makeCategory(below, intention, categories);
+/**
+ * Finds the categories of folders, or makes them. Those made in this run are found by name alone, so that two names never
+ * become one category.
+ * @param categories those made are added
+ */
+function categoryMaker(categories: Category[]) {
+  const stored = [...categories];
+  const findOrMake = (folder: string, parent: Category | undefined): Category => {
+    const id = soundId('category', parent?.slug, folder);
+    const siblings = (all: Category[]) => childrenOf(parent, all);
+    const words = comparable(folder).replace(/[\s_]+/g, '-');
+    const found =
+      categories.find((category) => category.id === id) ??
+      siblings(categories).find(({ name }) => comparable(name) === comparable(oneLine(folder))) ??
+      siblings(stored).find(({ slug }) => slug === words);
+    if (found) return found;
+    const made: Category = {
+      id,
+      slug: newSlug(folder, parent, id, categories),
+      name: oneLine(folder).slice(0, LONGEST_NAME),
+      description: null,
+      parent_id: parent?.id ?? null,
+      sort_order: 0,
+      is_active: true,
+    };
+    categories.push(made);
+    return made;
+  };
+  return ([top = '', below]: string[]): Category => {
+    const intention = findOrMake(top, undefined);
+    const isLowest = below === undefined || intention.parent_id !== null;
+    return isLowest ? intention : findOrMake(below, intention);
+  };
 }
 
 const LONGEST_SLUG = 100;
 const LONGEST_NAME = 200;
 
-function makeCategory(folder: string, parent: Category | undefined, categories: Category[]): Category {
-  const id = soundId('category', parent?.slug, folder);
-  const words = slugify(folder, { decamelize: false }) || `category-${id.slice(0, 8)}`;
-  const sameName = childrenOf(parent, categories).find(({ slug }) => slug === words);
-  if (sameName) return sameName;
-  const isTaken = categories.some(({ slug }) => slug === words);
-  const slug = isTaken ? `${words}-${parent?.slug ?? id.slice(0, 8)}` : words;
-  const made: Category = {
-    id,
-    slug: slug.slice(0, LONGEST_SLUG).replace(/-$/, ''),
-    name: folder.trim().slice(0, LONGEST_NAME),
-    description: null,
-    parent_id: parent?.id ?? null,
-    sort_order: 0,
-    is_active: true,
-  };
-  categories.push(made);
-  return made;
+/** Makes a slug that no category has. One that lost letters, such as those of Chinese, ends with a part of the id. */
+function newSlug(folder: string, parent: Category | undefined, id: string, categories: Category[]): string {
+  const slugOf = (text: string) => slugify(text, { decamelize: false });
+  const words = slugOf(folder)
+    .slice(0, LONGEST_SLUG - 9)
+    .replace(/-$/, '');
+  const isLossy = [...folder].some(
+    (character) => /[\p{L}\p{N}\p{S}#]/u.test(character) && slugOf(character) === '',
+  );
+  const below = `${words}-${parent?.slug ?? ''}`;
+  const candidates = isLossy || words === '' ? [] : parent ? [words, below] : [words];
+  const isFree = (slug: string) =>
+    slug.length <= LONGEST_SLUG && !categories.some((each) => each.slug === slug);
+  return candidates.find(isFree) ?? `${words || 'category'}-${id.slice(0, 8)}`;
 }
 
 function noteAbout(folder: string, sounds: Sound[]): Problem {
@@ -117,11 +149,11 @@ async function askFor(
   ask: Ask,
 ): Promise<string | null> {
   const sounds = count === 1 ? 'the new sound' : `the ${count} new sounds`;
-  const question = `Which category should ${sounds} in "${folder}" have? Type its slug or name, or press Enter for none: `;
+  const question = `Which category should ${sounds} in "${printable(folder)}" have? Type its slug or name, or press Enter for none: `;
   const slugs = categories.map(({ slug }) => slug).join(', ');
   let unknown = folder;
   for (;;) {
-    console.log(`There is no category "${unknown}". There are: ${slugs}.`);
+    console.log(`There is no category "${printable(unknown)}". There are: ${slugs}.`);
     const answer = (await ask(question)).trim();
     if (answer === '') return null;
     const category = findCategory(answer, categories);

@@ -3,7 +3,7 @@ import type { Place } from '../project/catalogue.ts';
 import { COLUMNS, columnsOf } from '../shared/fields.ts';
 import type { Problem } from '../shared/problems.ts';
 import { nameOf } from '../shared/sound.ts';
-import { megabytes, plural } from '../shared/text.ts';
+import { megabytes, plural, printable } from '../shared/text.ts';
 import { isChanging, type Step } from './plan.ts';
 import { type Part, titleOf } from './structure.ts';
 
@@ -24,9 +24,11 @@ export type Line = [kind: keyof typeof COLOURS, where: string, text: string];
 /** Widest column of names. Longer names push their text to the right. */
 const WIDEST = 44;
 
+/** Prints lines of a report, with control characters escaped. */
 export function print(lines: Line[]): void {
-  const width = Math.min(WIDEST, Math.max(...lines.map(([, where]) => [...where].length)));
-  for (const [kind, where, text] of lines) {
+  const escaped = lines.map(([kind, ...texts]) => [kind, ...texts.map(printable)] as Line);
+  const width = Math.min(WIDEST, Math.max(...escaped.map(([, where]) => [...where].length)));
+  for (const [kind, where, text] of escaped) {
     const padding = ' '.repeat(Math.max(0, width - [...where].length));
     console.log(`${styleText(COLOURS[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
   }

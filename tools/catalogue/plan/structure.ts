@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Category } from '../project/catalogue.ts';
 import type { Section } from '../project/sections.ts';
 import type { Csv } from '../read/csv.ts';
-import { CATEGORY_SHEET, CategoryRow, rowsOf, SECTION_SHEET, SectionRow } from '../read/structure-sheets.ts';
+import { CATEGORY_SHEET, categoryRow, rowsOf, SECTION_SHEET, sectionRow } from '../read/structure-sheets.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 
@@ -37,7 +37,7 @@ export function planCategories(
   overwrite: boolean,
   rejected: Problem[],
 ): { parts: Part[]; categories: Category[] } {
-  const rows = csv ? rowsOf(csv, CategoryRow, rejected) : [];
+  const rows = csv ? rowsOf(csv, categoryRow(csv), rejected) : [];
   const categories = [...stored];
   const parts: Part[] = [];
   for (const { line, row } of rows.toSorted((a, b) => Number(!!a.row.parent) - Number(!!b.row.parent))) {
@@ -63,7 +63,7 @@ export function planCategories(
 
 /** Plans the home sections of a sheet. Existing ones change only if `overwrite` is set. */
 export function planSections(csv: Csv, stored: Section[], overwrite: boolean, rejected: Problem[]): Part[] {
-  return rowsOf(csv, SectionRow, rejected).map(({ line, row }) => {
+  return rowsOf(csv, sectionRow(csv), rejected).map(({ line, row }) => {
     const { id, created_at, ...rest } = row;
     const existing = stored.find((each) => each.id === id || each.slug === row.slug);
     const wanted = { ...rest, rule_type: row.rule_type ?? null, rule_value: row.rule_value ?? null };

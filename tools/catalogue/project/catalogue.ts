@@ -65,7 +65,8 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
   };
 }
 
-const comparable = (text: string) => text.trim().normalize('NFC').toLowerCase();
+/** Makes names comparable that differ in case or in their form of Unicode. */
+export const comparable = (text: string) => text.trim().normalize('NFC').toLowerCase();
 
 /** Finds a category by its slug, or by its name if only one has that name. */
 export function findCategory<T extends Pick<Category, 'slug' | 'name'>>(

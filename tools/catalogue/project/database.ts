@@ -37,7 +37,7 @@ export async function upsertRow(
 const NO_MIGRATIONS =
   'The database lacks tables that the import needs. Apply the migrations: npx supabase db push';
 
-/** @throws ImportError */
+/** @throws ImportError, which blames the URL only if no database answered */
 export function readingFailed(error: unknown): never {
   if (error instanceof ImportError) throw error;
   const code = codeOf(error);
@@ -45,6 +45,10 @@ export function readingFailed(error: unknown): never {
   const [reason = ''] = String((error as Error).message)
     .trim()
     .split('\n');
+  if (/^([0-9A-Z]{5}|PGRST.*)$/.test(code))
+    throw new ImportError(
+      `The database reports an error: ${reason} (${code}). npm run doctor may find its cause.`,
+    );
   throw new ImportError(`This is not a Supabase project (${reason.slice(0, 80)}). Check SUPABASE_URL.`);
 }
 

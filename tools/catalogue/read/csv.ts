@@ -5,55 +5,119 @@ import { ImportError } from '../shared/problems.ts';
 
 export type Cells = Record<string, string>;
 
-export interface Csv {
-  /** As the file is called in the folder. */
-  name: string;
-  /** In lower case. */
-  header: string[];
-  records: { record: Cells; info: { lines: number } }[];
+export interface CsvRecord {
+  line: number;
+  cells: Cells;
+  /** Why the line cannot be used. */
+  fault?: string;
 }
 
-/** Whether a file can be a sheet, of this or of another program. */
+export interface Csv {
+  /** Name of the file in the folder. */
+  name: string;
+  /** Names of the columns in lower case. */
+  header: string[];
+  records: CsvRecord[];
+  /** Whether its numbers have decimal commas, so that "1.000" may be 1 or 1000. */
+  hasDecimalCommas: boolean;
+}
+
+/** Whether a file is a sheet of any program. */
 export const isSheet = (file: string) =>
   /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 
-/** Which of these files is a sheet of that name, in whatever case. */
+/** Finds the sheet of a name, in upper or lower case. */
 export function sheetNamed(name: string, files: string[]): string | undefined {
   return files.includes(name) ? name : files.find((file) => file.toLowerCase() === name);
 }
 
+/** First line by which Excel tells itself the delimiter. */
+const SEP = /^"?sep=(.)"?(?=\r|\n|$)/i;
+
 /**
- * Reads a sheet in a folder: with commas, semicolons or tabs, with or without a byte-order mark.
- * @throws ImportError when it cannot be read or parsed
+ * Reads a sheet of a folder: with commas, semicolons or tabs, with or without a byte-order mark.
+ * @throws ImportError if it cannot be read
  */
 export async function readCsv(folder: string, name: string): Promise<Csv> {
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     throw new ImportError(`${name} cannot be read (${error.code}). Make it readable, or remove it.`);
   });
-  let header: string[] = [];
+  let text: string;
   try {
-    const sheet = new TextDecoder('utf-8', { fatal: true })
-      .decode(bytes)
-      // What npm says before --template when it is run without -s.
-      .replace(/^(\s*>.*\n)+\s*/, '');
-    const records = parse(sheet, {
-      // Names of columns hold none of these.
-      delimiter: /[,;\t]/.exec(sheet)?.[0] ?? ',',
-      columns: (names: string[]) => {
-        header = names.map((name) => name.toLowerCase());
-        return header;
-      },
-      info: true,
-      trim: true,
-      skip_records_with_empty_values: true,
-      relax_column_count_less: true,
-    }) as unknown as Csv['records'];
-    return { name, header, records };
-  } catch (error) {
-    const reason = error instanceof TypeError ? 'it is not in UTF-8' : (error as Error).message;
-    throw new ImportError(`${name} cannot be parsed: ${reason}. Save it as "CSV UTF-8", or remove it.`);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ImportError(`${name} is not in UTF-8. Save it as "CSV UTF-8", or remove it.`);
   }
+  // npm prints these lines before --template if it runs without -s.
+  text = text.replace(/^(\s*>.*\n)+\s*/, '');
+  const named = SEP.exec(text)?.[1];
+  text = text.replace(SEP, '');
+  // Names of columns contain none of these.
+  const delimiter = named ?? /[,;\t]/.exec(text)?.[0] ?? ',';
+  const [first, ...rows] = rowsIn(text, delimiter);
+  if (first?.fault) throw new ImportError(`The header of ${name} is damaged. ${first.fault}`);
+  const header = (first?.cells ?? []).map((column) => column.toLowerCase());
+  const isDecimal = (cell: string) => /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(cell);
+  return {
+    name,
+    header,
+    records: rows.map((row) => recordOf(row, header, delimiter)),
+    hasDecimalCommas: delimiter === ';' || rows.some(({ cells }) => cells.some(isDecimal)),
+  };
 }
 
-/** The cells that say something. */
+interface RawRow {
+  line: number;
+  cells: string[];
+  fault?: string;
+}
+
+const QUOTES =
+  'A quote (") in it has no partner. Put the whole cell in quotes, and write "" for a quote in it';
+
+/** Splits a sheet into rows. Reading goes on behind a line that cannot be parsed. */
+function rowsIn(text: string, delimiter: string): RawRow[] {
+  const lines = text.split(/(?<=\r\n|\n|\r(?!\n))/);
+  const rows: RawRow[] = [];
+  for (let start = 0; start < lines.length; ) {
+    let end = start;
+    try {
+      parse(lines.slice(start).join(''), {
+        delimiter,
+        trim: true,
+        skip_records_with_empty_values: true,
+        relax_column_count: true,
+        on_record: (cells: string[], context) => {
+          end = start + context.lines;
+          rows.push({ line: end, cells });
+        },
+      });
+      return rows;
+    } catch {
+      while (lines[end]?.trim() === '') end++;
+      const cells = (lines[end] ?? '').split(delimiter).map((cell) => cell.replace(/["\r\n]/g, '').trim());
+      rows.push({ line: end + 1, cells, fault: QUOTES });
+      start = end + 1;
+    }
+  }
+  return rows;
+}
+
+const NAMES_OF_DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab' };
+
+function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: string): CsvRecord {
+  const record = Object.fromEntries(header.map((column, index) => [column, cells[index] ?? '']));
+  const faults = fault ? [fault] : [];
+  if (!fault && cells.slice(header.length).some((cell) => cell !== '')) {
+    const counts = `It has ${cells.length} cells, and the header has ${header.length} columns`;
+    const name = NAMES_OF_DELIMITERS[delimiter] ?? delimiter;
+    faults.push(`${counts}. If a cell contains a ${name}, put it in quotes`);
+  }
+  for (const [column, cell] of Object.entries(record))
+    if (cell.includes('\0'))
+      faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
+  return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
+}
+
+/** Returns the cells with a value. */
 export const filled = (cells: Cells) => Object.entries(cells).filter(([, cell]) => cell !== '');

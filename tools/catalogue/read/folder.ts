@@ -1,37 +1,39 @@
 import { stat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import mime from 'mime';
 import { ImportError, type Problem } from '../shared/problems.ts';
-import { type Csv, isSheet, readCsv, sheetNamed } from './csv.ts';
-import { readManifest } from './manifest.ts';
+import { type Csv, readCsv, sheetNamed } from './csv.ts';
+import { MANIFEST, readManifest } from './manifest.ts';
 import { SHEET } from './sheet.ts';
 import { CATEGORY_SHEET, SECTION_SHEET } from './structure-sheets.ts';
 import { type Found, walk } from './walk.ts';
 
-/** What lies in a folder, with the sheets at its top. */
+/** The files of a folder, with the sheets at its top. */
 export interface Folder {
   found: Found;
   sounds: Csv | undefined;
   categories: Csv | undefined;
   sections: Csv | undefined;
-  /** Sheets that are not read. */
+  /** Sheets and other files that are not used. */
   notes: Problem[];
 }
 
-/** @throws ImportError when it is not there, or a sheet in it cannot be understood */
+/** @throws ImportError if there is no such folder, or a sheet in it cannot be read */
 export async function openFolder(folder: string): Promise<Folder> {
-  const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) throw new ImportError(`There is no folder ${folder}. Correct its path.`);
-  const contents = await walk(folder, await readManifest(folder));
-  const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) => sheetNamed(name, contents.sheets));
+  const there = await stat(folder).catch(() => undefined);
+  if (!there?.isDirectory()) throw new ImportError(`There is no folder ${folder}. Correct its path.`);
+  const found = await walk(folder, await readManifest(folder));
+  const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) => sheetNamed(name, found.sheets));
   const [sounds, categories, sections] = await Promise.all(
     names.map((name) => name && readCsv(folder, name)),
   );
-  const unread = contents.sheets.filter((file) => isSheet(file) && !names.includes(file));
+  const unread = found.sheets.filter((file) => !names.includes(file));
   return {
-    found: contents,
+    found,
     sounds: sounds || undefined,
     categories: categories || undefined,
     sections: sections || undefined,
-    notes: unread.map((where) => ({ where, reason: whyUnread(where) })),
+    notes: [...unread.map((where) => ({ where, reason: whyUnread(where) })), ...notesAbout(found.others)],
   };
 }
 
@@ -40,4 +42,20 @@ function whyUnread(file: string): string {
   if (file.includes('/'))
     return `Not read: only ${SHEET} at the top of the folder is. Move its lines there, with the folder before each file.`;
   return `Not read: only ${SHEET} is. Rename it, or move its lines there.`;
+}
+
+/** Counts the files of other kinds, by their extensions. */
+function notesAbout(others: string[]): Problem[] {
+  const files = others.filter((file) => file !== MANIFEST);
+  const kinds = Map.groupBy(files, (file) => posix.extname(file).toLowerCase());
+  return [...kinds].map(([extension, [file = '', ...more]]) => {
+    const kind = `${extension || 'no extension'} (${more.length + 1} files)`;
+    const isVideo = mime.getType(extension)?.startsWith('video/');
+    return {
+      where: more.length === 0 ? file : kind,
+      reason: isVideo
+        ? 'Not imported: videos are not. Export the audio track as .m4a or .mp3.'
+        : 'Not imported: this is no format of recordings, pictures or sheets that apps can use.',
+    };
+  });
 }

@@ -5,36 +5,39 @@ import type { Fields } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
 import type { Sound } from '../shared/sound.ts';
-import { pictureFile, pictureOf } from './picture.ts';
+import { nameOfPicture, pictureFile, pictureOf } from './picture.ts';
 import { type Recording, readRecording } from './recording.ts';
 import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
+import { usableRows } from './usable-rows.ts';
 import type { Found, FoundFile } from './walk.ts';
 
-/** All in the order of the folder; what is rejected in the sheet is in the order of its lines. */
+/** What a folder contains, in its order. */
 export interface Gathered {
   sounds: Sound[];
   rejected: Problem[];
-  /** What is not imported, without that being wrong. */
+  /** Files that are not imported although nothing is wrong with them, and hints. */
   notes: Problem[];
 }
 
 const READ_AT_ONCE = 4;
 
-/**
- * Reads the recordings of a folder, and what the sheet says about them.
- */
+/** Reads the recordings of a folder and the rows of the sheet about them. */
 export async function gather(
   found: Found,
   sheet: Sheet,
   categories: Pick<Category, 'slug' | 'name'>[],
   limits: Catalogue['limits'],
 ): Promise<Gathered> {
-  const rows = Map.groupBy(usableRows(sheet, found, categories), ({ file }) => file);
-  const left = [...found.recordings].filter(
-    ([file, { exported }]) => exported && !rows.has(file) && !sheet.unusable.has(file),
+  const { usable, rejected, unusable } = usableRows(
+    sheet,
+    (file) => found.recordings.has(file),
+    (text) => findCategory(text, categories)?.slug,
   );
-  const recordings = [...found.recordings].filter(
-    ([file, { exported }]) => rows.has(file) || !(exported || sheet.unusable.has(file)),
+  const rows = Map.groupBy(usable, ({ file }) => file);
+  const all = [...found.recordings];
+  const left = all.filter(([file, { exported }]) => exported && !rows.has(file) && !unusable.has(file));
+  const recordings = all.filter(
+    ([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)),
   );
   let done = 0;
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
@@ -49,47 +52,16 @@ export async function gather(
   );
   return {
     sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
-    rejected: [...found.rejected, ...sheet.rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
-    notes: [...formatNotes(recordings), ...leftNotes(left)],
+    rejected: [...found.rejected, ...rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
+    notes: [...formatNotes(recordings), ...leftNotes(left), ...pictureNotes(found, sheet)],
   };
 }
 
-/** The rows of recordings and categories that exist, with the slugs of their categories. The others are rejected. */
-function usableRows(
-  sheet: Sheet,
-  { recordings }: Found,
-  categories: Pick<Category, 'slug' | 'name'>[],
-): SheetRow[] {
-  const usable = sheet.rows.filter((row) => {
-    const { line, file, fields } = row;
-    const reject = (reason: string) => sheet.rejected.push({ where: `${SHEET} line ${line}`, reason });
-    const { category } = fields;
-    const slug = category && findCategory(category, categories)?.slug;
-    if (file !== undefined && !recordings.has(file)) {
-      reject(`There is no recording "${file}" in the folder. Correct the name or add the file.`);
-      return false;
-    }
-    if (category && !slug) {
-      const problem = `No category has the slug or name "${category}", or several have that name.`;
-      const subject = file === undefined ? 'the line' : `"${file}"`;
-      reject(
-        `${problem} Correct it, or create the category in the dashboard; until then ${subject} is rejected.`,
-      );
-      if (file !== undefined) sheet.unusable.add(file);
-      return false;
-    }
-    if (slug) fields.category = slug;
-    return true;
-  });
-  sheet.rejected.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
-  return usable;
-}
-
-/** One for each row of the recording, or one. */
+/** Reads a recording. It becomes one sound, or one for each of its rows. */
 async function readSounds(
   file: string,
   source: FoundFile,
-  rows: SheetRow[] = [{ line: 0, file, key: '', fields: {} }],
+  rows: SheetRow[] = [{ line: 0, file, key: '', fields: {}, faults: [] }],
   found: Found,
   limits: Catalogue['limits'],
 ): Promise<Sound[]> {
@@ -103,7 +75,7 @@ async function soundOf(
   { recordings, pictures }: Found,
   limits: Catalogue['limits'],
 ): Promise<Sound> {
-  const notes: string[] = [];
+  const notes = [...(recording?.notes ?? [])];
   const find = async (): Promise<LocalFile | undefined> => {
     if (named) return await pictureFile(named, pictures, limits.covers);
     if (named === null || file === undefined || !recording) return undefined;
@@ -127,7 +99,7 @@ async function soundOf(
   };
 }
 
-/** What iPhones do not play. */
+/** Formats that iPhones do not play. */
 const FOREIGN = /^audio\/(ogg|opus|webm)$/;
 
 function formatNotes(recordings: [string, FoundFile][]): Problem[] {
@@ -142,6 +114,18 @@ function leftNotes(left: [string, FoundFile][]): Problem[] {
   if (left.length === 0) return [];
   const reason = `Not imported: at the last export no sound had it any more. For a new sound, add a line to ${SHEET}.`;
   return left.map(([where]) => ({ where, reason }));
+}
+
+/** Names the pictures that belong to no recording. */
+function pictureNotes({ recordings, pictures }: Found, { rows }: Sheet): Problem[] {
+  const used = new Set([
+    ...rows.map(({ picture }) => picture),
+    ...[...recordings.keys()].map((file) => nameOfPicture(file, pictures)),
+  ]);
+  const reason = 'Not used: no recording beside it has its name, and it is not called "cover".';
+  return [...pictures]
+    .filter(([file, { exported }]) => !used.has(file) && !exported)
+    .map(([where]) => ({ where, reason }));
 }
 
 /** Shows in a terminal how many recordings have been read. */

@@ -5,15 +5,16 @@ import { fileTypeFromBuffer, fileTypeFromFile, supportedMimeTypes } from 'file-t
 import mime from 'mime';
 import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
-import { storagePath } from '../shared/paths.ts';
+import { storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
 import type { Recording } from './recording.ts';
+import { requireReadable } from './thumbnail.ts';
 import type { Found } from './walk.ts';
 
 /**
- * The picture of a recording: the one in it, else one of the same name beside it, else the cover of its folder.
- * @returns undefined when it has none
- * @throws Rejected when it is not an image, or the bucket does not take it, and errors of the file system
+ * Finds the picture of a recording: the embedded one, else the file of the same name, else the cover of the folder.
+ * @returns undefined if there is none
+ * @throws Rejected if it cannot be shown or the bucket does not accept it, and errors of the file system
  */
 export async function pictureOf(
   file: string,
@@ -23,18 +24,24 @@ export async function pictureOf(
 ): Promise<LocalFile | undefined> {
   const embedded = metadata && selectCover(metadata.common.picture);
   if (embedded) return await embeddedPicture(file, embedded, audio, limits);
-  const { dir, name } = posix.parse(file);
-  const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
-  const stem = (picture: string) => posix.parse(picture).name;
-  const chosen =
-    found.find((picture) => stem(picture) === name) ??
-    found.find((picture) => stem(picture).toLowerCase() === 'cover');
+  const chosen = nameOfPicture(file, pictures);
   return chosen === undefined ? undefined : await pictureFile(chosen, pictures, limits);
 }
 
+/** Finds the picture file that belongs to a recording without an embedded one. */
+export function nameOfPicture(file: string, pictures: Found['pictures']): string | undefined {
+  const { dir, name } = posix.parse(file);
+  const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
+  const stem = (picture: string) => posix.parse(picture).name;
+  return (
+    found.find((picture) => stem(picture) === name) ??
+    found.find((picture) => stem(picture).toLowerCase() === 'cover')
+  );
+}
+
 /**
- * A picture that is a file of the folder.
- * @throws Rejected when it is not there, is not what its name says, or the bucket does not take it
+ * Reads a picture file of the folder.
+ * @throws Rejected if it is missing, has another type than its name, is damaged, or the bucket does not accept it
  */
 export async function pictureFile(
   file: string,
@@ -50,8 +57,10 @@ export async function pictureFile(
   const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
   if (exported?.checksum === checksum) return { ...picture, path: exported.path };
   await requireType(file, source, type);
-  // Named after the folder, not the picture: those that are equal become one.
-  return { ...picture, path: storagePath(coverIn(file), checksum, posix.extname(file)) };
+  // Named after the folder instead of the picture, so that equal pictures are stored once.
+  const named = { ...picture, path: storagePath(coverIn(file), checksum, storedExtension(file)) };
+  await requireReadable(named);
+  return named;
 }
 
 type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
@@ -62,7 +71,7 @@ async function embeddedPicture(
   { source, changedMs }: LocalFile,
   limits: BucketLimits,
 ): Promise<LocalFile> {
-  // Taggers often write a wrong type beside it.
+  // The type in the tags is often wrong.
   const { mime: type } = (await fileTypeFromBuffer(data)) ?? {};
   if (!type?.startsWith('image/'))
     throw new Rejected('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
@@ -70,17 +79,19 @@ async function embeddedPicture(
   requireLimits(`picture${extension}`, type, data.length, limits);
   const checksum = createHash('sha256').update(data).digest('hex');
   const path = storagePath(coverIn(file), checksum, extension);
-  // Not kept until it is sent: those of two hundred recordings may be a gigabyte.
+  // Read again for the upload, because the pictures of two hundred recordings may not fit into memory.
   const extract = async () => {
     const { common } = await parseFile(source);
     return selectCover(common.picture)?.data ?? new Uint8Array();
   };
-  return { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs, extract };
+  const picture = { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs } as const;
+  await requireReadable({ ...picture, extract: () => Promise.resolve(data) });
+  return { ...picture, extract };
 }
 
-/** @throws Rejected when the content of a picture is not of the type that its extension stands for */
+/** @throws Rejected if the content of a picture is of another type than its extension */
 async function requireType(file: string, source: string, type: string): Promise<void> {
-  // Some, such as SVG, have no signature.
+  // Some types, such as SVG, have no signature.
   if (!supportedMimeTypes.has(type)) return;
   const found = await fileTypeFromFile(source);
   // An animated PNG is a PNG, too.

@@ -1,23 +1,27 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
-import { type IAudioMetadata, parseFile } from 'music-metadata';
+import { type IAudioMetadata, parseFile, parseStream } from 'music-metadata';
 import type { Fields } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
 import { readableTitle, storagePath } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
+import { measure } from './length.ts';
+import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
-/** One recording of the folder, as far as the recording itself tells. */
+/** What a recording tells about itself. */
 export interface Recording {
   fields: Fields;
   audio: LocalFile;
-  /** Without that of a file as it was exported: the sheet of the export says it all. */
+  /** Undefined for a file as it was exported, because the sheet of the export has all fields. */
   metadata?: IAudioMetadata;
+  notes: string[];
 }
 
 /**
- * Reads a recording: its tags, its length as measured in its stream, its checksum.
- * @throws Rejected when it cannot be imported, and errors of the file system
+ * Reads a recording: its tags, its length, its checksum.
+ * @throws Rejected if it cannot be imported, and errors of the file system
  */
 export async function readRecording(
   file: string,
@@ -31,56 +35,49 @@ export async function readRecording(
   const checksum = await checksumOf(source);
   const path = exported?.checksum === checksum ? exported.path : storagePath(file, checksum);
   const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs };
-  if (path === exported?.path) return { fields: {}, audio };
-  const metadata = await readMetadata(source, type);
-  const comment = commentIn(metadata);
-  return {
-    fields: {
-      title: clean(metadata.common.title) || readableTitle(file),
-      duration_sec: Math.round((metadata.format.duration ?? 0) * 1000) / 1000,
-      ...(comment && { description: comment }),
-    },
-    audio,
-    metadata,
-  };
-}
-
-/** @throws Rejected when it is not a recording */
-async function readMetadata(source: string, type: string): Promise<IAudioMetadata> {
+  if (path === exported?.path) return { fields: {}, audio, notes: [] };
   if (/mpeg|aac/.test(type)) await requireMpeg(source);
-  const metadata = await parseFile(source, { duration: true }).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error) throw error;
-    return undefined;
-  });
-  const { duration, hasVideo } = metadata?.format ?? {};
-  if (!metadata || !duration) {
+  const { seconds, bytes } = measure(source);
+  const metadata = await parse(source, type, bytes);
+  const length = seconds ?? metadata?.format.duration;
+  if (!metadata || !length) {
     const reason = 'It cannot be read as audio, or its length cannot be measured.';
     throw new Rejected(`${reason} Check that it plays, and export it again.`);
   }
-  if (hasVideo) throw new Rejected('It is a video. Export only its audio track.');
-  return metadata;
+  if (metadata.format.hasVideo) throw new Rejected('It is a video. Export only its audio track.');
+  const { title = readableTitle(file), description, notes } = readTags(metadata);
+  if (bytes < size)
+    notes.push('Several recordings were joined in it, and apps play the first alone. Export them as one.');
+  return {
+    fields: { title, duration_sec: Math.round(length * 1000) / 1000, ...(description && { description }) },
+    audio,
+    metadata,
+    notes,
+  };
 }
 
 /**
- * MPEG audio has no signature: its parser looks for a frame anywhere, and may find one by chance in a file of another format.
- * @throws Rejected when the file has the signature of one
+ * Reads the tags of a recording, or of the first of several that were joined.
+ * @returns undefined if it is not a recording
+ */
+async function parse(source: string, type: string, bytes: number): Promise<IAudioMetadata | undefined> {
+  const { size } = await stat(source);
+  const parsing =
+    bytes === size
+      ? parseFile(source)
+      : parseStream(createReadStream(source, { end: bytes - 1 }), { mimeType: type, size: bytes });
+  return await parsing.catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error) throw error;
+    return undefined;
+  });
+}
+
+/**
+ * MPEG audio has no signature, so its parser may find a frame by chance in a file of another format.
+ * @throws Rejected if the file has the signature of another format
  */
 async function requireMpeg(source: string): Promise<void> {
   const found = await fileTypeFromFile(source);
   if (found && !/^mp[123]$|^aac$/.test(found.ext))
     throw new Rejected(`It is actually a .${found.ext} file. Rename it, or export it as MP3.`);
-}
-
-/** The comment for people: one with a descriptor is a program's note to itself. ffmpeg has a place of its own in MP3. */
-function commentIn({ common, native }: IAudioMetadata): string | undefined {
-  const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
-  const tag = Object.values(native)
-    .flat()
-    .find(({ id }) => id === 'TXXX:comment');
-  return clean(comment ?? (typeof tag?.value === 'string' ? tag.value : undefined));
-}
-
-/** Trimmed, composed as the database composes titles, and without the NUL that some taggers end texts with. */
-function clean(text: string | undefined): string | undefined {
-  return text?.replaceAll('\0', '').normalize('NFC').trim();
 }

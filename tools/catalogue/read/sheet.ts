@@ -1,49 +1,51 @@
 import { z } from 'zod';
 import { DEFAULTS, type Fields } from '../shared/fields.ts';
 import { ImportError, type Problem } from '../shared/problems.ts';
-import { CLEAR, list, moment, name, nameInFolder, number, text, truth } from './cells.ts';
-import { type Cells, type Csv, filled } from './csv.ts';
+import { CLEAR, moment, name, nameInFolder, numberIn, tags, text, truth } from './cells.ts';
+import { type Cells, type Csv, type CsvRecord, filled } from './csv.ts';
 
 export const SHEET = 'sounds.csv';
 
-/** What the sheet says about one sound. */
+/** A line of the sheet. */
 export interface SheetRow {
   line: number;
-  /** The recording; undefined for a sound without one. */
+  /** Name of the recording; undefined for a sound without one. */
   file: string | undefined;
-  /** Empty where the recording has one sound. */
+  /** Tells the sounds of one recording apart; usually empty. */
   key: string;
   fields: Omit<Fields, 'audio_path' | 'cover_image_path'>;
-  /** A picture of the folder; null for none. */
+  /** Name of a picture in the folder; null for none. */
   picture?: string | null;
   createdAt?: string;
+  /** Everything that is wrong with the line, which is rejected for it. */
+  faults: string[];
+  /** Whether the line could not be parsed, so that `file` is a guess. */
+  isDamaged?: true;
 }
 
 export interface Sheet {
   rows: SheetRow[];
   rejected: Problem[];
-  /** Recordings of which a row cannot be used. */
-  unusable: Set<string>;
 }
 
-/** How the columns are read; `file` and `key` say which sound it is. An empty cell says nothing. */
-const Columns = {
+/** Schemas of the columns that are fields. An empty cell leaves its field alone. */
+const columnsIn = (hasDecimalCommas: boolean) => ({
   title: name,
   description: text,
   bowl_note: text,
-  frequency_hz: number,
-  duration_sec: number,
+  frequency_hz: numberIn(hasDecimalCommas),
+  duration_sec: numberIn(hasDecimalCommas),
   category: name,
-  tags: list,
+  tags,
   cover_image_path: z.string().transform(nameInFolder),
   is_featured: truth,
   is_active: truth,
-  sort_order: number,
+  sort_order: numberIn(hasDecimalCommas),
   created_at: moment,
-};
-const Row = z.object(Columns).partial();
-/** In the order in which an export writes them. */
-export const NAMES = ['file', 'key', ...Object.keys(Columns)];
+});
+const COLUMNS = Object.keys(columnsIn(false));
+/** Names of all columns, in the order of an export. */
+export const NAMES = ['file', 'key', ...COLUMNS];
 
 /** A sheet with the header and an example, for `npm run -s import -- --template`. */
 export const TEMPLATE = `${NAMES.join(',')}
@@ -51,68 +53,61 @@ bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,si
 `;
 
 /**
- * Understands the sheet of the sounds.
- * @throws ImportError when it does not name the recordings: it overrides everything else, so nothing goes on without it
+ * Reads the sheet of the sounds.
+ * @throws ImportError if it does not name the recordings, because it overrides everything else
  */
-export function readSheet({ name, header, records }: Csv): Sheet {
-  const sheet: Sheet = { rows: [], rejected: [], unusable: new Set() };
+export function readSheet({ name, header, records, hasDecimalCommas }: Csv): Sheet {
   const columns = `The columns are: ${NAMES.join(', ')}.`;
   if (!header.includes('file'))
     throw new ImportError(`${name} has no column "file", which names the recordings. ${columns}`);
-  for (const unknown of header.filter((column) => column && !NAMES.includes(column))) {
-    const reason = `The column "${unknown}" is unknown: its cells are not imported, all others are. Correct its name or delete it. ${columns}`;
-    sheet.rejected.push({ where: SHEET, reason });
-  }
-  for (const { record, info } of records) readRow(sheet, record, info.lines);
-  return sheet;
+  const unknown = header.filter((column) => column && !NAMES.includes(column));
+  const schema = z.object(columnsIn(hasDecimalCommas)).partial();
+  return {
+    rows: records.map((record) => rowOf(record, schema)),
+    rejected: unknown.map((column) => {
+      const effect = `The column "${column}" is unknown: its cells are not imported, all others are.`;
+      return { where: SHEET, reason: `${effect} Correct its name or delete it. ${columns}` };
+    }),
+  };
 }
 
-function readRow(sheet: Sheet, cells: Cells, line: number): void {
+function rowOf({ line, cells, fault }: CsvRecord, schema: z.ZodObject): SheetRow {
   const { file: named, key = '', ...rest } = cells;
   const file = named ? nameInFolder(named) : undefined;
-  const reject = (reason: string, until = '') => {
-    sheet.rejected.push({ where: `${SHEET} line ${line}`, reason: `${reason}${until}` });
-    if (until && file !== undefined) sheet.unusable.add(file);
-  };
-  const { success, data, error } = Row.safeParse(
-    Object.fromEntries(filled(rest).filter(([, cell]) => cell !== CLEAR)),
-  );
-  const until = `; until then ${file === undefined ? 'the line' : `"${file}"`} is rejected.`;
-  if (!success) {
-    const [issue] = error.issues;
-    const column = String(issue?.path[0]);
-    return void reject(`${column} ${issue?.message}: "${cells[column]}". Correct it`, until);
-  }
-  if (rest['title'] === CLEAR) return void reject('A sound needs a title. Replace the "-" by one', until);
-  const { cover_image_path, created_at, ...said } = data;
-  if (file === undefined && !said.title)
-    return void reject(
-      'A sound without a recording needs a title. Fill in "file" or "title", or delete the line.',
-    );
-  const row: SheetRow = {
-    line,
-    file,
-    key: key || (file === undefined ? (said.title ?? '') : ''),
-    fields: { ...(said as SheetRow['fields']), ...clearedIn(rest) },
+  const row = { line, file, key, fields: {} };
+  if (fault) return { ...row, faults: [fault], isDamaged: true };
+  const values = Object.fromEntries(filled(rest).filter(([, cell]) => cell !== CLEAR));
+  // The category of a faulty row is checked all the same.
+  const { data = { category: values['category'] }, error } = schema.safeParse(values);
+  const faults = faultsIn(error, cells);
+  if (rest['title'] === CLEAR) faults.push('A sound needs a title. Replace the "-" by one');
+  if (file === undefined && !rest['title'])
+    faults.push('A sound without a recording needs a title. Fill in "file" or "title", or delete the line');
+  const { cover_image_path, created_at, ...fields } = data as Fields & { created_at?: string };
+  return {
+    ...row,
+    key: key || (file === undefined ? (fields.title ?? '') : ''),
+    fields: { ...fields, ...clearedIn(rest) },
     ...(cover_image_path !== undefined && { picture: cover_image_path }),
     ...(rest['cover_image_path'] === CLEAR && { picture: null }),
     ...(created_at !== undefined && { createdAt: created_at }),
+    faults,
   };
-  const earlier = sheet.rows.find((other) => other.file === file && other.key === row.key);
-  if (earlier) {
-    const remedy = 'Delete one of the two, or give them different words in the column "key".';
-    return void reject(`"${file ?? row.key}" is already on line ${earlier.line}, which is used. ${remedy}`);
-  }
-  sheet.rows.push(row);
 }
 
-/** The fields that are cleared, as the database has them then. */
+/** Says what is wrong with each cell of a row. */
+export function faultsIn(error: z.ZodError | undefined, cells: Cells): string[] {
+  const faults = (error?.issues ?? []).map(({ path: [column], message }) => {
+    const cell = cells[String(column)];
+    return cell ? `${String(column)} ${message}: "${cell}"` : `${String(column)} is missing`;
+  });
+  return faults.length > 0 ? [`${faults.join('; ')}. Correct ${faults.length === 1 ? 'it' : 'them'}`] : [];
+}
+
+/** Returns the values that cleared fields have in the database. */
 function clearedIn(cells: Cells): Fields {
-  const cleared = Object.keys(cells).filter(
-    (column) =>
-      cells[column] === CLEAR &&
-      column in Columns &&
-      !['title', 'cover_image_path', 'created_at'].includes(column),
+  const cleared = COLUMNS.filter(
+    (column) => cells[column] === CLEAR && !['title', 'cover_image_path', 'created_at'].includes(column),
   );
   return Object.fromEntries(cleared.map((column) => [column, DEFAULTS[column as keyof Fields] ?? null]));
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Problem } from '../shared/problems.ts';
-import { CLEAR, list, moment, name, number, text, truth } from './cells.ts';
+import { CLEAR, keys, moment, name, numberIn, text, truth } from './cells.ts';
 import { type Csv, filled } from './csv.ts';
+import { faultsIn } from './sheet.ts';
 
 // The sheets of categories and home sections, which an export writes beside that of the sounds.
 
@@ -12,32 +13,47 @@ const slug = name.refine(
   (text) => text.length <= 100 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(text),
   'is not made of lower-case words joined by hyphens',
 );
-const title = name.refine((text) => text.length <= 200, 'has more than 200 characters');
-const integer = number.refine(Number.isInteger, 'is not a whole number');
+const title = name.refine((text) => [...text].length <= 200, 'has more than 200 characters');
+const description = text.refine((text) => [...text].length <= 5000, 'has more than 5000 characters');
+const integerIn = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
+  numberIn(csv.hasDecimalCommas).refine((count) => count === (count | 0), 'is not a whole number');
 
-export const CategoryRow = z.object({
-  id: z.uuid('is not an id').optional(),
-  slug,
-  name: title,
-  description: text.optional(),
-  parent: name.optional(),
-  sort_order: integer.default(0),
-  is_active: truth.default(true),
-});
-export const SectionRow = z.object({
-  id: z.uuid('is not an id').optional(),
-  slug,
-  title,
-  mode: z.enum(['manual', 'rule'], 'is neither manual nor rule').default('manual'),
-  rule_type: z.enum(['category', 'featured', 'newest'], 'is no type of rule').optional(),
-  rule_value: name.optional(),
-  rule_include_children: truth.default(false),
-  item_limit: integer.refine((count) => count >= 1 && count <= 100, 'is not 1 to 100').default(20),
-  sort_order: integer.default(0),
-  is_active: truth.default(true),
-  created_at: moment.optional(),
-  sounds: list.default([]),
-});
+export const categoryRow = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
+  z.object({
+    id: z.uuid('is not an id').optional(),
+    slug,
+    name: title,
+    description: description.optional(),
+    parent: name.optional(),
+    sort_order: integerIn(csv).default(0),
+    is_active: truth.default(true),
+  });
+export const sectionRow = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
+  z
+    .object({
+      id: z.uuid('is not an id').optional(),
+      slug,
+      title,
+      mode: z.enum(['manual', 'rule'], 'is neither manual nor rule').default('manual'),
+      rule_type: z.enum(['category', 'featured', 'newest'], 'is no type of rule').optional(),
+      rule_value: name.optional(),
+      rule_include_children: truth.default(false),
+      item_limit: integerIn(csv)
+        .refine((count) => count >= 1 && count <= 100, 'is not 1 to 100')
+        .default(20),
+      sort_order: integerIn(csv).default(0),
+      is_active: truth.default(true),
+      created_at: moment.optional(),
+      sounds: keys.default([]),
+    })
+    .refine(({ mode, rule_type }) => (mode === 'rule') === (rule_type !== undefined), {
+      path: ['rule_type'],
+      error: 'belongs to the mode "rule", and only to that',
+    })
+    .refine(({ rule_type, rule_value }) => (rule_type === 'category') === (rule_value !== undefined), {
+      path: ['rule_value'],
+      error: 'belongs to the rule_type "category", and only to that',
+    });
 
 /** Reads the rows of a sheet and rejects those that are invalid. */
 export function rowsOf<T extends z.ZodObject>(
@@ -46,14 +62,12 @@ export function rowsOf<T extends z.ZodObject>(
   rejected: Problem[],
 ): { line: number; row: z.infer<T> }[] {
   const rows: { line: number; row: z.infer<T> }[] = [];
-  for (const { record, info } of records) {
-    const cells = Object.fromEntries(filled(record).filter(([, cell]) => cell !== CLEAR));
-    const { success, data, error } = schema.safeParse(cells);
-    const [issue] = error?.issues ?? [];
-    const column = String(issue?.path[0]);
-    const problem = column in cells ? `${issue?.message}: "${cells[column]}"` : 'is missing';
-    if (success) rows.push({ line: info.lines, row: data });
-    else rejected.push({ where: `${name} line ${info.lines}`, reason: `${column} ${problem}. Correct it.` });
+  for (const { line, cells, fault } of records) {
+    const values = Object.fromEntries(filled(cells).filter(([, cell]) => cell !== CLEAR));
+    const { success, data, error } = schema.safeParse(values);
+    const faults = fault ? [fault] : faultsIn(error, values);
+    if (success && !fault) rows.push({ line, row: data });
+    else rejected.push({ where: `${name} line ${line}`, reason: `${faults.join('. ')}.` });
   }
   return rows;
 }

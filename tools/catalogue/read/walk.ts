@@ -1,45 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import mime from 'mime';
+import { storedExtension } from '../shared/paths.ts';
 import { asRejected, type Problem, type Rejected } from '../shared/problems.ts';
 import { isSheet } from './csv.ts';
 import type { ExportedFile } from './manifest.ts';
 
 export interface FoundFile {
   source: string;
-  /** What the extension stands for, such as `audio/mpeg`. */
+  /** MIME type that the extension stands for. */
   type: string;
   isLink: boolean;
-  /** What it was when it was exported. */
+  /** Entry of the manifest, for a file that an export wrote. */
   exported?: ExportedFile;
 }
 
-/** What lies in a folder, in the order of the alphabet, by names in the folder: with `/`, and composed, as not every system has them. */
+/** Files of a folder in alphabetical order, by their names in the folder: with `/`, and in NFC. */
 export interface Found {
   recordings: Map<string, FoundFile>;
   pictures: Map<string, FoundFile>;
   sheets: string[];
-  /** What could not be looked at. */
+  /** Files of other kinds. */
+  others: string[];
+  /** Files and folders that cannot be read. */
   rejected: Problem[];
 }
 
-/** Extensions that can stand for video, too; what is in the file is looked at later. */
+/** Extensions that may stand for video or audio. The content decides later. */
 const AUDIO_AS_WELL = new Map([
   ['.mp4', 'audio/mp4'],
   ['.webm', 'audio/webm'],
 ]);
 
-/** For people who have none of them in their folder; others of audio types are recordings, too. */
+/** Examples for the message about an empty folder. Other audio types are recordings, too. */
 export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
 
-const PLAYLIST = /mpegurl|scpls/;
+/** Playlists, and Speex, which apps do not play. */
+const NO_RECORDING = /\.(m3u8?|pls|spx)$/i;
 
 /**
- * Finds the audio files, pictures and sheets of a folder and those below it. Hidden ones, and links to folders, are passed over.
- * @param exported files of an export, by their names in the folder
+ * Finds the files of a folder and of the folders below it. Skips hidden ones and links to folders.
+ * @param exported the manifest of an export, by the names of files in the folder
  */
 export async function walk(folder: string, exported: Map<string, ExportedFile>): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], rejected: [] };
+  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], others: [], rejected: [] };
   await look(folder, '', found, exported);
   return found;
 }
@@ -50,33 +56,57 @@ async function look(
   found: Found,
   manifest: Map<string, ExportedFile>,
 ): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+  const entries = await entriesOf(folder).catch((error: unknown) => {
     const { message }: Rejected = asRejected(error);
     found.rejected.push({ where: `${below || '.'}/`, reason: message });
     return [];
   });
-  for (const entry of entries.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))) {
-    if (entry.name.startsWith('.')) continue;
-    const file = posix.join(below, entry.name.normalize('NFC'));
-    const source = join(folder, entry.name);
+  for (const { name, isText, entry } of entries) {
+    if (name.startsWith('.')) continue;
+    const file = posix.join(below, name.normalize('NFC'));
+    const reject = (reason: string) => found.rejected.push({ where: file, reason });
+    const source = join(folder, name);
     const isLink = entry.isSymbolicLink();
-    if (entry.isDirectory()) {
-      await look(source, file, found, manifest);
-      continue;
-    }
     const exported = manifest.get(file);
-    if (isSheet(entry.name)) found.sheets.push(file);
+    if (!isText) reject('Its name is not in UTF-8. Rename it.');
+    else if (entry.isDirectory()) await look(source, file, found, manifest);
+    else if (isSheet(name)) found.sheets.push(file);
+    else if (found.recordings.has(file) || found.pictures.has(file))
+      reject('Another file has this name, with its accents written in another form of Unicode. Rename one.');
     else if (exported)
       mapFor(exported.bucket, found).set(file, { source, type: exported.type, isLink, exported });
     else addByType(file, { source, isLink }, found);
   }
 }
 
+interface Entry {
+  name: string;
+  /** Whether the name is valid UTF-8. Otherwise `name` shows its bytes as Latin-1. */
+  isText: boolean;
+  entry: Dirent<Buffer>;
+}
+
+/** Lists a folder in alphabetical order; of names that differ in their form of Unicode alone, NFC comes first. */
+async function entriesOf(folder: string): Promise<Entry[]> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  const named = entries.map((entry) => {
+    const isText = isUtf8(entry.name);
+    return { name: entry.name.toString(isText ? 'utf8' : 'latin1'), isText, entry };
+  });
+  const isComposed = ({ name }: Entry) => name === name.normalize('NFC');
+  return named.sort(
+    (a, b) =>
+      a.name.localeCompare(b.name, 'en', { numeric: true }) || Number(isComposed(b)) - Number(isComposed(a)),
+  );
+}
+
 const mapFor = (bucket: ExportedFile['bucket'], { recordings, pictures }: Found) =>
   bucket === 'audio' ? recordings : pictures;
 
-function addByType(file: string, where: Omit<FoundFile, 'type'>, { recordings, pictures }: Found): void {
-  const type = AUDIO_AS_WELL.get(posix.extname(file).toLowerCase()) ?? mime.getType(file);
-  if (type?.startsWith('audio/') && !PLAYLIST.test(type)) recordings.set(file, { ...where, type });
-  if (type?.startsWith('image/')) pictures.set(file, { ...where, type });
+function addByType(file: string, where: Omit<FoundFile, 'type'>, found: Found): void {
+  const extension = storedExtension(file);
+  const type = AUDIO_AS_WELL.get(extension) ?? mime.getType(extension);
+  if (type?.startsWith('audio/') && !NO_RECORDING.test(file)) found.recordings.set(file, { ...where, type });
+  else if (type?.startsWith('image/')) found.pictures.set(file, { ...where, type });
+  else found.others.push(file);
 }

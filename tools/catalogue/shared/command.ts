@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { ImportError } from './problems.ts';
+import { printable } from './text.ts';
 
 // What the commands of this folder have in common.
 
@@ -31,7 +32,8 @@ export async function exitWith(run: () => Promise<boolean>): Promise<void> {
   try {
     process.exitCode = (await run()) ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof ImportError ? error.message : error);
+    if (!(error instanceof ImportError)) console.error(error);
+    else for (const line of error.message.split('\n')) console.error(printable(line));
     process.exitCode = 1;
   }
 }

@@ -176,9 +176,11 @@ describe('bad input is one line in the report with what to do, and the rest is i
     const { code, stdout } = await importFolder(await makeFolder({ 'notes.txt': text, 'cover.jpg': text }));
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^No recordings were found in \S+: [^\n]+\.\n$/),
+      expect.stringMatching(
+        /^No recordings were found in \S+: [^\n]+\.\nnote +notes\.txt +Not imported[^\n]+\n$/,
+      ),
     ]);
-    const extensions = stdout.slice(stdout.indexOf(': ')).match(/\.\w+/g) ?? [];
+    const extensions = /: (.*)\n/.exec(stdout)?.[1]?.match(/\.\w+/g) ?? [];
     expect(extensions).toContain('.mp3');
     const found = await importFolder(
       await makeFolder(Object.fromEntries(extensions.map((extension) => [`a${extension}`, '']))),

@@ -5,23 +5,10 @@ import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, mp3Frame, picture, soundsIn } from './folder.ts';
+import { latin1, mp3With } from './files.ts';
+import { addFiles, importFolder, makeFolder, picture, soundsIn } from './folder.ts';
 
 const text = 'This is a text, not a picture.\n'.repeat(200);
-
-/** An MP3 whose tags say that a picture has a type. */
-function mp3WithPicture(type: string, content: Buffer): Buffer {
-  // No description, and the picture is the cover (3), in Latin-1 (0).
-  const body = Buffer.concat([Buffer.from(`\0${type}\0\x03\0`, 'latin1'), content]);
-  const apic = Buffer.concat([Buffer.from('APIC'), Buffer.alloc(6), body]);
-  apic.writeUInt32BE(body.length, 4);
-  const id3 = Buffer.concat([Buffer.from('ID3\x03\0\0'), Buffer.alloc(4), apic]);
-  // Seven bits of each byte.
-  [21, 14, 7, 0].forEach((shift, index) => {
-    id3[6 + index] = (apic.length >> shift) & 0x7f;
-  });
-  return Buffer.concat([id3, ...Array(40).fill(mp3Frame)]);
-}
 
 describe('pictures', () => {
   test('get a form of 256 pixels beside them, also those of an earlier import, which is no unused file', async ({
@@ -47,13 +34,57 @@ describe('pictures', () => {
     expect((await importFolder(folder)).stdout).toContain('1 unchanged');
   });
 
-  test('that cannot be read are named with what to do', async ({ sql }) => {
+  test('a damaged one is used if browsers show it; otherwise the plan has a note and the sound no cover', async ({
+    sql,
+  }) => {
     const category = await addCategory(sql);
-    const broken = (await picture('png')).subarray(0, 60);
-    const folder = await makeFolder({ [`${category}/a.wav`]: tone(), [`${category}/a.png`]: broken });
+    const noise = crypto.getRandomValues(Buffer.alloc(64 * 64 * 3));
+    const encode = (format: 'jpeg' | 'png' | 'webp' | 'avif') =>
+      sharp(noise, { raw: { width: 64, height: 64, channels: 3 } })
+        .toFormat(format)
+        .toBuffer();
+    const [jpeg, png, webp, avif] = [
+      await encode('jpeg'),
+      await encode('png'),
+      await encode('webp'),
+      await encode('avif'),
+    ];
+    const shown: Record<string, Buffer> = {
+      'a.jpg': jpeg.subarray(0, -2),
+      'b.jpg': jpeg.subarray(0, jpeg.length / 2),
+      'c.png': png.subarray(0, png.length / 2),
+      'd.mp3': mp3With([['APIC', Buffer.concat([latin1('image/jpeg\0\x03\0'), jpeg.subarray(0, -3)])]]),
+    };
+    const broken: Record<string, Buffer> = {
+      'e.jpg': jpeg.subarray(0, 100),
+      'f.webp': webp.subarray(0, 200),
+      'g.avif': avif.subarray(0, 300),
+      'h.png': png.subarray(0, 40),
+      'i.mp3': mp3With([['APIC', Buffer.concat([latin1('image/jpeg\0\x03\0'), jpeg.subarray(0, 80)])]]),
+    };
+    const folder = await makeFolder({});
+    for (const [name, content] of Object.entries({ ...shown, ...broken })) {
+      const recording = `${category}/${name.slice(0, 1)}.wav`;
+      await addFiles(folder, {
+        [`${category}/${name}`]: content,
+        ...(!name.endsWith('mp3') && { [recording]: tone() }),
+      });
+    }
     const { code, stdout } = await importFolder(folder);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/a\.wav +Its picture cannot be made smaller: .+ Save it anew as a JPEG\./);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('9 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected'),
+    ]);
+    const [plan = ''] = stdout.split('to upload');
+    expect(
+      [...plan.matchAll(/note +\S+\/(\w)\.\w+ +No picture: It is damaged\./g)].map(([, name]) => name),
+    ).toEqual([...'efghi']);
+    const sounds = await soundsIn(sql, category);
+    const covered = sounds.filter(({ cover_version }) => cover_version !== null).map(({ title }) => title);
+    expect(covered).toEqual([...'ABCD']);
+    const thumbnails = await sql`
+      select from storage.objects where bucket_id = 'covers' and name like ${`${category}/%.256.webp`}`;
+    expect(thumbnails).toHaveLength(4);
   });
 
   test('that the bucket does not take: the sound goes without, and that is said', async ({ sql }) => {
@@ -113,7 +144,9 @@ describe('pictures', () => {
   ] as const)('inside a recording: one that is actually %s', async ([, content, cover, note], { sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
-      [`${category}/a.mp3`]: mp3WithPicture('image/jpeg', await content()),
+      [`${category}/a.mp3`]: mp3With([
+        ['APIC', Buffer.concat([latin1('image/jpeg\0\x03\0'), await content()])],
+      ]),
     });
     const { code, stdout } = await importFolder(folder);
     expect([code, stdout]).toEqual([0, expect.stringContaining(note)]);

@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import type { IAudioMetadata } from 'music-metadata';
+import { oneLine, withoutControls } from '../shared/text.ts';
+
+export interface Tags {
+  title?: string;
+  description?: string;
+  notes: string[];
+}
+
+/** Reads the title and the comment of a recording, the first where there are several. */
+export function readTags(metadata: IAudioMetadata): Tags {
+  const title = oneLine(firstOf(titleIn(metadata)));
+  const description = withoutControls(firstOf(commentIn(metadata)));
+  const notes = [title, description].filter(isGarbled).map((text) => {
+    const start = `The tags say "${text.slice(0, 60)}", which looks garbled.`;
+    return `${start} Correct it in the tags of the file or in sounds.csv.`;
+  });
+  return { ...(title && { title }), ...(description && { description }), notes };
+}
+
+/** Finds the first title, because the parser keeps the last one of those in the best kind of tags. */
+function titleIn({ common, native }: IAudioMetadata): string | undefined {
+  for (const tags of Object.values(native)) {
+    const last = tags.find(({ value }) => value === common.title);
+    const first = last && tags.find(({ id }) => id === last.id);
+    if (typeof first?.value === 'string') return first.value;
+  }
+  return common.title;
+}
+
+/** Finds the comment for people. One with a descriptor belongs to a program; ffmpeg uses a field of its own in MP3. */
+function commentIn({ common, native }: IAudioMetadata): string | undefined {
+  const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
+  const tag = Object.values(native)
+    .flat()
+    .find(({ id }) => id === 'TXXX:comment');
+  return comment ?? (typeof tag?.value === 'string' ? tag.value : undefined);
+}
+
+/** Takes the first of several values, which NUL separates, and reads Windows-1252 where Latin-1 has control characters. */
+function firstOf(text = ''): string {
+  const [first = ''] = text.split('\0').filter((value) => value.trim() !== '');
+  return first.replace(/[\x80-\x9f]/g, (character) => windows1252.decode(Buffer.from(character, 'latin1')));
+}
+
+const windows1252 = new TextDecoder('windows-1252');
+/** Bytes of the characters that Windows-1252 has in the place of control characters. */
+const bytesOf1252 = new Map(
+  Array.from({ length: 32 }, (_, index) => [windows1252.decode(Uint8Array.of(128 + index)), 128 + index]),
+);
+
+/** Whether a text looks like one of another character set that was read as Latin-1, or has lost characters. */
+function isGarbled(text: string): boolean {
+  if (text.includes('\ufffd')) return true;
+  const bytes = Array.from(text, (character) => bytesOf1252.get(character) ?? character.codePointAt(0) ?? 0);
+  if (bytes.some((byte) => byte > 255)) return false;
+  const high = bytes.filter((byte) => byte >= 128).length;
+  if (high >= 2 && isUtf8(Uint8Array.from(bytes))) return true;
+  const letters = bytes.filter((byte) => byte > 32).length;
+  return high >= 4 && high > letters / 2;
+}

@@ -92,7 +92,7 @@ function parseQuery(text: string) {
   return query;
 }
 
-/** For web pages of these origins. The routes themselves answer OPTIONS. */
+/** Adds the CORS headers for these origins. The routes answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: origins.map((origin) => (origin.endsWith(':*') ? anyPortOf(origin) : origin)),

@@ -2,11 +2,11 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { unknownVariables } from './unknown-variables.ts';
 
-/** As Supabase Auth names them. */
+/** Names that Supabase Auth uses. */
 const idTokenProviders = ['google', 'apple'] as const;
 export type IdTokenProvider = (typeof idTokenProviders)[number];
 
-/** Thrown by loadConfig; the message lists every problem, one a line, each with its remedy. */
+/** Error of loadConfig. The message lists every problem on a line, with its fix. */
 export class ConfigError extends Error {}
 
 const wholeNumber = (min: number, max: number) =>
@@ -33,7 +33,7 @@ const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
     )
     .pipe(z.array(item));
 
-/** `http://localhost:*` stands for any port of this machine: for development, where each tool has another. */
+/** Replaces the `*` of `http://localhost:*`, which allows every port of this machine for development. */
 const withoutAnyPort = (origin: string) => origin.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1)):\*$/, '$1');
 
 const origin = z
@@ -49,10 +49,10 @@ const origin = z
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
-/** A range of every address would believe what anybody claims. */
+/** Rejects /0, because it would trust X-Forwarded-For from every client. */
 const isProxy = (value: string) => addressOrRange.safeParse(value).success && !value.endsWith('/0');
 
-/** What a key of the project is for, by its prefix, or by its role where it is a legacy key (a JWT). */
+/** Returns the kind of a project key, by its prefix, or by the role of a legacy key (a JWT). */
 function keyKind(key: string): 'publishable' | 'secret' | 'unknown' {
   const role = /^eyJ/.test(key) ? decodeRole(key) : '';
   if (key.startsWith('sb_publishable_') || role === 'anon') return 'publishable';
@@ -67,7 +67,7 @@ function decodeRole(key: string): unknown {
   }
 }
 
-/** ioredis decodes the user name and the password, and throws where it cannot. */
+/** Checks what ioredis decodes: user name and password. */
 function isPercentEncoded(value: string): boolean {
   try {
     decodeURIComponent(value);
@@ -77,7 +77,7 @@ function isPercentEncoded(value: string): boolean {
   }
 }
 
-/** Of every local stack: with it anybody can make the tokens of any user. */
+/** Public secret of all local stacks, with which anyone can forge tokens. */
 const localJwtSecret = 'super-secret-jwt-token-with-at-least-32-characters-long';
 
 const trueOrFalse = z.stringbool({
@@ -140,7 +140,7 @@ const budget = wholeNumber(1, 1_000_000);
 
 type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
-/** Every setting, once: its name in the process, its variable, and what is valid. An absent variable is undefined. */
+/** Returns all settings, each with its variable and its validation. An absent variable is undefined. */
 function settings(read: Read) {
   const url = read('SUPABASE_URL', projectAddress);
   return {
@@ -148,11 +148,11 @@ function settings(read: Read) {
     logLevel: read('LOG_LEVEL', logLevel.default('info')),
     requireHttps: read('REQUIRE_HTTPS', trueOrFalse.default(true)),
     imageTransformations: read('IMAGE_TRANSFORMATIONS', trueOrFalse.default(false)),
-    /** What Express takes as "trust proxy": a number of hops or a list of addresses; false trusts nobody. */
+    /** Value of "trust proxy" in Express: a number of hops or a list of addresses. Default: false. */
     trustProxy: read('TRUST_PROXY', proxies.optional()) || (false as const),
-    /** Where metrics are served; null collects none. */
+    /** Port of the metrics. Null collects none. */
     metricsPort: read('METRICS_PORT', wholeNumber(0, 65_535).optional()) ?? null,
-    /** How long idle connections are kept: longer than any load balancer in front keeps them. */
+    /** Lifetime of idle connections, longer than that of load balancers in front. */
     keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
@@ -171,17 +171,17 @@ function settings(read: Read) {
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
     /** Identity providers whose ID tokens are exchanged. */
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
-    /** Web origins that may call from a browser; empty switches CORS off. */
+    /** Web origins that may call from a browser. Empty switches CORS off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),
     supabase: {
       url,
-      /** The address that phones reach, put into signed URLs. */
+      /** Address in signed URLs, which phones must reach. */
       publicUrl: read('SUPABASE_PUBLIC_URL', address.optional()) ?? url,
-      /** Where a read replica answers reads of the catalogue; null has the primary answer them. */
+      /** Address of a read replica for reads of the catalogue. Null reads from the primary. */
       readUrl: read('SUPABASE_READ_URL', address.optional()) ?? null,
       publishableKey: read('SUPABASE_PUBLISHABLE_KEY', publishableKey),
     },
-    /** Apart from the rest, which may be logged. */
+    /** Kept apart, because the rest may be logged. */
     secrets: {
       supabaseSecretKey: read('SUPABASE_SECRET_KEY', secretKey),
       supabaseJwtSecret: read('SUPABASE_JWT_SECRET', jwtSecretOf(url).optional()) ?? null,
@@ -191,13 +191,13 @@ function settings(read: Read) {
   };
 }
 
-/** What the process is configured with. */
+/** Configuration of the process. */
 export type Config = Readonly<ReturnType<typeof settings>> & {
-  /** What is set and was probably meant for the gateway, which does not read it. */
+  /** Variables that are set but not read, and look like settings of the gateway. */
   unknownVariables: ReturnType<typeof unknownVariables>;
 };
 
-/** The configuration of this process, which ends, saying why, when it is not usable. */
+/** Returns the configuration of this process, or ends the process with a message. */
 export function configOrExit(): Config {
   try {
     return loadConfig(process.env);
@@ -228,7 +228,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return { ...config, unknownVariables: unknownVariables(present, variableNames()) };
 }
 
-/** The names of the variables that are read. */
+/** Returns the names of all variables that are read. */
 export function variableNames(): string[] {
   const names: string[] = [];
   settings((variable) => {

@@ -17,11 +17,11 @@ import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
 import { withReplica } from './supabase/replica.ts';
 
-/** What the app is wired with. */
+/** Dependencies of the app. */
 export type Context = Readonly<{
   config: Config;
   log: Logger;
-  /** Null while nobody reads them. */
+  /** Null unless METRICS_PORT is set. */
   metrics: Metrics | null;
   upstream: Upstream;
   auth: Auth;
@@ -34,16 +34,16 @@ export type Context = Readonly<{
   /** Hashes of API keys with which a request succeeded within the last hour. */
   activeKeys: LRUCache<string, true>;
   recordLastSeen: (caller: Caller | null) => void;
-  /** Draining: this process is about to end and should be sent nothing more. */
+  /** `draining` is true once the process is ending and must get no more requests. */
   lifecycle: { draining: boolean };
   /**
-   * Undoes createContext; call it when no request is in flight any more.
-   * @param graceMs after which calls to Supabase that go on behind an answer are cut, such as the sending of a mail
+   * Closes all connections. Call it when no request is in flight.
+   * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
    */
   close: (graceMs?: number) => Promise<void>;
 }>;
 
-/** Wires the app. Nothing of Supabase is called before the first request needs it. */
+/** Creates the dependencies of the app. Calls nothing of Supabase. */
 export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);

@@ -7,18 +7,18 @@ import type { ErrorCode } from './errors.ts';
 import { type Limit, type LimitName, limits as limitTable } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
-/** What the path of every endpoint begins with. */
+/** Prefix of all endpoint paths. */
 export const apiBase = '/api/v1';
 
 /**
- * Who may call: anyone (a credential is ignored), anyone with or without a valid credential, only with one, or only
- * with the access token of a user.
+ * Callers of an endpoint: anyone (credentials are ignored), anyone with a valid credential or none, callers with a valid credential, or users
+ * with an access token.
  */
 export type Guard = 'none' | 'optional' | 'bearer' | 'user';
 
 type CallerOf = { none: null; optional: Caller | null; bearer: Caller; user: UserCaller };
 
-/** What a handler gets. `params`, `query`, `headers` and `body` are validated. */
+/** Argument of a handler. `params`, `query`, `headers` and `body` are validated. */
 type Call<P, Q, H, B, G extends Guard> = {
   context: Context;
   caller: CallerOf[G];
@@ -30,7 +30,7 @@ type Call<P, Q, H, B, G extends Guard> = {
   ip: string;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
-  /** Names the request in each line. */
+  /** Logger that adds the request id. */
   log: Logger;
 };
 
@@ -43,36 +43,36 @@ type Declaration<
   G extends Guard,
 > = {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** As the contract writes it, with {name} for a parameter. */
+  /** Path of the contract, with {name} for a parameter. */
   path: `/${string}`;
-  /** A stable name: operationId of the document, label of logs and metrics. */
+  /** Stable name: operationId of the document, label in logs and metrics. */
   operation: string;
   summary: string;
-  /** What the contract says besides; Markdown. */
+  /** Markdown. */
   description: string;
   guard: G;
   params?: P;
   query?: Q;
-  /** Request headers besides those that all endpoints take, by the names that the document shows. */
+  /** Request headers of this endpoint, by the names in the document. */
   headers?: H;
   body?: B;
-  /** Fields of the record that it changes which a body must not have: X-Error-Field names them, too. */
+  /** Fields of the resource that a body must not contain; X-Error-Field names them, too. */
   readOnly?: readonly string[];
-  /** What the body may weigh; 16 KB unless said. */
+  /** Body size limit. Default: 16 KB. */
   maxBody?: '32kb';
   /** Limits of attempts, in the order in which they count: those of a client come before those of an account. */
   limits?: readonly LimitName[];
-  /** Of success; 200 unless said. */
+  /** Success status. Default: 200. */
   status?: 201;
   response: R;
-  /** Where the answer is a file to keep: the name that it is offered under. */
+  /** File name of a response that clients save. */
   download?: string;
   errors: readonly ErrorCode[];
-  /** no-store for what must not be kept; revalidate lets clients keep a copy that they check by its ETag. */
+  /** no-store forbids copies; revalidate lets clients keep a copy that they check by its ETag. */
   cache: 'no-store' | 'revalidate';
-  /** The answer depends on what is asked alone, not on the caller: one run may answer everybody who asks the same. */
+  /** The response does not depend on the caller, so identical concurrent requests share one execution. */
   shared?: true;
-  /** Returns the answer, or the JSON of its `data` as it comes, which is sent as it is. */
+  /** Returns the response, or the JSON of its `data` as a stream. */
   handle: (
     call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>,
   ) => Promise<z.input<R> | Readable>;
@@ -80,7 +80,7 @@ type Declaration<
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
 
-/** Declares an endpoint: routes, document and contract tests are all made from this one value. */
+/** Declares an endpoint, from which routes, document and contract tests are made. */
 export function endpoint<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
@@ -104,7 +104,7 @@ export function descriptionOf({ description, limits = [] }: Endpoint): string {
     : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }
 
-/** What X-Error-Field may name of an endpoint. */
+/** Returns the fields of an endpoint that X-Error-Field may name. */
 export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): string[] {
   const choices: readonly unknown[] = body instanceof z.ZodDiscriminatedUnion ? body.options : [body];
   const schemas = [...choices, query, headers];
@@ -112,7 +112,7 @@ export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): str
   return [...new Set(names), ...readOnly];
 }
 
-/** The answer of endpoints that have nothing to tell but that it is done. */
+/** Response of endpoints that return no resource. */
 export const Done = z
   .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Done' }) })
   .meta({ id: 'DoneResponse' });

@@ -1,4 +1,4 @@
-/** Code to status: the closed set of answers that the contract names. */
+/** Status of each error code of the contract. */
 export const statusOfCode = {
   invalid_request: 400,
   unauthorized: 401,
@@ -51,7 +51,7 @@ type ReasonsOfCode = typeof reasonsOfCode;
 
 export type ErrorReason = { [Code in keyof ReasonsOfCode]: keyof ReasonsOfCode[Code] }[keyof ReasonsOfCode];
 
-/** The reason that holds where no other is named. Not found and server_error have none: their codes say it all. */
+/** Default reason of each code. not_found and server_error have none, because their codes say it all. */
 export const usualReason: { [Code in ErrorCode]?: ErrorReason } = {
   invalid_request: 'validation',
   unauthorized: 'token_invalid',

@@ -6,15 +6,15 @@ type ApiErrorOptions = {
   /** Logged, never sent. */
   cause?: unknown;
   headers?: Record<string, string>;
-  /** One of the code's own; the usual one of the code unless said. */
+  /** One of the reasons of the code. Default: usualReason. */
   reason?: ErrorReason | undefined;
-  /** The wrong field: one that a body, query or list of headers of the document has. */
+  /** Wrong field of a body, query or list of headers in the document. */
   field?: string | undefined;
-  /** Only where RFC 9110 asks for a status that the code's own does not express. */
+  /** Status that RFC 9110 requires in place of the code's own. */
   status?: number;
 };
 
-/** An error that was decided on: its code and message are sent to the client as they are. */
+/** Error whose code and message are sent to the client. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -37,8 +37,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The 401 of a bearer token.
- * @param tokenCame adds error="invalid_token" (RFC 6750 section 3.1), which a request without a token must not get.
+ * Returns the 401 of a bearer token.
+ * @param tokenCame adds error="invalid_token" (RFC 6750 section 3.1), which a request without a token must not get
  */
 export function unauthorized(
   message: string,
@@ -48,19 +48,19 @@ export function unauthorized(
   return new ApiError('unauthorized', message, { ...options, headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** The 404 of a thing that does not exist or is hidden from the caller: the two must not be told apart. */
+/** Returns the 404 of a resource that does not exist or is hidden from the caller; both look the same. */
 export function notFound(noun: string) {
   return new ApiError('not_found', `There is no such ${noun}.`);
 }
 
-/** A failure behind the gateway: the answer says nothing about it, the log gets the cause. */
+/** Returns the 500 of a failure behind the gateway. Only the log gets the cause. */
 export function serverError(cause: unknown) {
   return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', {
     cause,
   });
 }
 
-/** The body of every error response. */
+/** Returns the body of an error response. */
 export function envelope({ code, message }: { code: ErrorCode; message: string }) {
   return { error: { code, message } };
 }

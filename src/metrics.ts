@@ -1,18 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/**
- * Which part of Supabase is called: `replica` is the data API of one, `keys` are those that access tokens are verified with, `export` is
- * the data API for whole accounts, until the client has all of one.
- */
+/** Called part of Supabase. `replica` is the data API of a replica, `keys` the key set for tokens, `export` the data API for an export. */
 export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys' | 'export';
 
-/** In seconds. Reads take tens of milliseconds; deadlines are 5 s for data and 11 s for Auth. */
+/** Histogram buckets in seconds, up to the deadline of Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
 
 /**
- * What the process tells Prometheus. Labels have few values, none of which a client chooses: every combination is a
- * series for as long as the process lives.
+ * Creates the metrics for Prometheus. Labels have few values and none that clients choose, because every combination is a series for
+ * the life of the process.
  */
 export function createMetrics() {
   const registry = new Registry();
@@ -53,12 +50,12 @@ export function createMetrics() {
   return {
     registry,
 
-    /** @param status null when the client went away before its answer was written */
+    /** @param status null when the client disconnected before the response was written */
     requestEnded(operation: string, status: number | null, durationMs: number) {
       requests.observe({ operation, status: status ?? 'aborted' }, durationMs / 1000);
     },
 
-    /** @param status null when there was no whole answer in time */
+    /** @param status null when no whole response arrived in time */
     upstreamAnswered(service: Service, status: number | null, durationMs: number) {
       upstreamCalls.observe({ service, outcome: outcomeOf(status) }, durationMs / 1000);
     },
@@ -75,7 +72,7 @@ export function createMetrics() {
       mailsNotSent.inc();
     },
 
-    /** Reports at every scrape whether limits are shared. Without Redis there is nothing to report. */
+    /** Reports at every scrape whether limits are shared. Call it only with Redis. */
     watchSharing(isShared: () => boolean) {
       new Gauge({
         name: 'sounds_rate_limits_shared',
@@ -92,8 +89,7 @@ export function createMetrics() {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Rejected: Supabase decided against the call, as it does for a wrong password. Limited: it takes no more from us.
- * Failed: it could not decide.
+ * Returns the outcome of a call: rejected by Supabase (such as a wrong password), limited by it, or failed.
  */
 function outcomeOf(status: number | null) {
   if (status === null) return 'unanswered';
@@ -102,7 +98,7 @@ function outcomeOf(status: number | null) {
   return status < 500 ? 'rejected' : 'failed';
 }
 
-/** Serves GET /metrics and nothing else; it does not listen yet. For a port that only Prometheus can reach. */
+/** Creates the server of GET /metrics, for a port that only Prometheus can reach. It does not listen yet. */
 export function createMetricsServer({ registry }: Metrics): Server {
   return createServer(async (req, res) => {
     if (req.method !== 'GET' || req.url !== '/metrics') {

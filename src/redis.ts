@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 const commandTimeoutMs = 500;
 const skippedMs = 1_000;
 
-/** What the operator reads for errors of Redis that need a change. */
+/** Messages for operators, by errors of Redis that need a change. */
 const causes: [RegExp, string][] = [
   [/^(MOVED|ASK|CLUSTERDOWN)/, 'is a node of a cluster: use a single Redis'],
   [/^NOPERM/, 'denies the user of REDIS_URL a command or key: grant +@all ~sounds:*'],

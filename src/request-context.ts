@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Where a request stands in a trace (https://www.w3.org/TR/trace-context/). */
+/** Trace of a request (https://www.w3.org/TR/trace-context/). */
 export type Trace = Readonly<{
   id: string;
-  /** What is sent on to Supabase: this request as the parent of the calls that it causes. */
+  /** Sent to Supabase, with this request as the parent. */
   traceparent: string;
   tracestate: string | undefined;
 }>;
 
-/** The request that the code at hand works for: what its calls to Supabase need to know of it. */
+/** Facts about the current request that its calls to Supabase need. */
 type RequestContext = Readonly<{
-  /** Sent along, so that a request can be found in the logs of Supabase. */
+  /** Sent to Supabase, so that its logs name the request. */
   id: string;
   trace: Trace;
-  /** When its handler started, on the clock of performance.now(): deadlines count from here. */
+  /** Start of the handler by performance.now(), from which deadlines count. */
   startedAt: number;
 }>;
 

@@ -1,20 +1,20 @@
-/** Of `npm run dev`, Compose and the Supabase CLI, which read the same .env; and of Kubernetes, for a service named redis. */
+/** Variables of `npm run dev`, Compose and the Supabase CLI, which read the same .env, and of Kubernetes for a service named redis. */
 const ofOthers =
   /^SUPABASE_(PORT|DB_PORT|ACCESS_TOKEN|DB_PASSWORD|PROJECT_ID)$|^REDIS_PASSWORD$|_SERVICE_(HOST|PORT)|_PORT(_\d|$)/;
 
-/** A name, and what it becomes when one letter is left out. */
+/** Returns a name, and the name without each of its letters. */
 const shortened = (name: string) =>
   new Set([name, ...Array.from(name, (_, index) => name.slice(0, index) + name.slice(index + 1))]);
 
-/** How names begin: with two words, or with one where there are only two. */
+/** Returns the beginning of a name: two words, or one of two. */
 function beginningOf(name: string): string {
   const words = name.split('_');
   return words.length === 1 ? name : `${words.slice(0, Math.min(2, words.length - 1)).join('_')}_`;
 }
 
 /**
- * Variables that are set, are none of the known ones, and look like one: they begin like it, or miss by a letter.
- * @returns each with the known one that is meant, null where several may be
+ * Returns variables that are set and unknown, and look like a known one: the same beginning, or one letter differs. `meant` is the
+ * known one, or null where several are possible.
  */
 export function unknownVariables(set: readonly string[], known: readonly string[]) {
   const beginnings = known.filter((name) => name.includes('_')).map(beginningOf);
@@ -22,7 +22,7 @@ export function unknownVariables(set: readonly string[], known: readonly string[
     .filter((name) => !known.includes(name) && !ofOthers.test(name))
     .map((name) => {
       const letters = shortened(name);
-      // One letter too many, too few or wrong, or two exchanged.
+      // One letter is extra, missing or wrong, or two are swapped.
       return { name, meant: known.find((each) => !shortened(each).isDisjointFrom(letters)) ?? null };
     })
     .filter(

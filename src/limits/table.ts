@@ -9,7 +9,7 @@ export type Exempt = 'trustedClients' | 'activeKeys';
 
 /** A limit: options of express-rate-limit, and what the library does not know. */
 export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
-  /** Whether a finished attempt counts; otherwise it is given back. By default every request counts. */
+  /** Tells whether a finished attempt counts; otherwise it is given back. By default every request counts. */
   counts?: (res: Response) => boolean;
   /** Callers that are exempt. */
   exempt?: Exempt;

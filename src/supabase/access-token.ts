@@ -9,27 +9,21 @@ import { invalidToken, type UserCaller } from '../model/caller.ts';
 import { uuid } from '../model/fields.ts';
 import type { Fetch } from './fetch.ts';
 
-/**
- * How soon, in milliseconds, the key set is fetched again for a token of a key that it lacks: a new signing key is known
- * after that long, and tokens with made-up key ids cannot make us ask more often.
- */
+/** Minimum age of the key set before an unknown key id has it fetched again, so that made-up ids cause few fetches. */
 const keySetAgeMs = 5_000;
 
-/** For how long, in milliseconds, the last key set is used while Auth does not give a new one. */
+/** The last key set is used for this long while Auth returns none. */
 const staleKeysMs = 60 * 60_000;
 
-/**
- * How long, in milliseconds, a fetched key set is used, and how long a verified token is remembered: a key that the project
- * has withdrawn lets nobody in for longer than both together.
- */
+/** Lifetime of a fetched key set and of a cached token. A revoked key is accepted for at most twice as long. */
 const trustMs = 5 * 60_000;
 
-/** Many times what Auth issues: users fill their own metadata, and each cached token takes memory. */
+/** Limits the length of tokens, because users can fill their metadata. Auth issues far shorter ones. */
 const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** A password, a mailed code, an ID token. A second factor, whose time stands beside it, may be a thief's own. */
+/** Methods that count as a sign-in. A second factor does not, because a thief may have enrolled it. */
 const signInMethods = ['password', 'otp', 'oauth'];
 
 const Claims = z.object({
@@ -47,15 +41,14 @@ const Claims = z.object({
 const isCanonical = (token: string) =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
-/** What the cache holds of a verified token: never the token itself. */
+/** Cache entry of a verified token. It never contains the token. */
 type Verified = Omit<UserCaller, 'token'> & Readonly<{ until: number }>;
 
 /**
  * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
  * where one is configured.
  * @returns a function that resolves a token to its caller.
- *   It throws ApiError unauthorized for whatever is wrong with the token, server_error when the project's keys
- *   cannot be fetched.
+ *   It throws ApiError unauthorized for an invalid token, and server_error when the project's keys cannot be fetched.
  */
 export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   let lastKeys: { body: unknown; at: number } | undefined;
@@ -72,7 +65,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
     cooldownDuration: keySetAgeMs,
     cacheMaxAge: trustMs,
-    // An unreachable key set says nothing about the token, and must not sign anybody out.
+    // A failed fetch must not sign users out, because it says nothing about the token.
     [customFetch]: async (url: string) => {
       try {
         const body = await fetchKeys(url);
@@ -121,7 +114,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     } catch (error) {
       verified.delete(key);
       if (error instanceof ApiError) throw error;
-      // The key may be a new one that could not be fetched.
+      // The key may be new, while the key set could not be fetched.
       if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);
       throw invalidToken(error);
     }

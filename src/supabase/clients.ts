@@ -6,9 +6,8 @@ import type { Fetch } from './fetch.ts';
 export type Client = SupabaseClient<Database>;
 
 /**
- * The two clients that all requests share: `user` with the publishable key, under which the token of a caller is set for
- * each call, and `service` with the secret key. With `accessToken` a client has no sign-in methods, so that no session
- * can leak from one request into another.
+ * Creates the two clients that all requests share: `user` with the publishable key, where each call sets the caller's token, and
+ * `service` with the secret key. With `accessToken` a client has no sign-in methods, so that sessions cannot leak between requests.
  */
 export function createClients({ supabase, secrets }: Config, fetch: Fetch) {
   const clientWith = (key: string): Client =>

@@ -4,8 +4,8 @@ import type { Metrics, Service } from '../metrics.ts';
 import { requestContext } from '../request-context.ts';
 
 /**
- * How long a call may take, in milliseconds, counted from the start of the request's handler. Auth itself gives up after
- * 10 s; cutting it off sooner could lose a sign-up that went through.
+ * Deadline of a call, from the start of the request's handler. Auth gives up after 10 s; an earlier deadline could abort a
+ * sign-up that has been committed.
  */
 const deadlineMs: Record<Service, number> = {
   auth: 11_000,
@@ -16,25 +16,25 @@ const deadlineMs: Record<Service, number> = {
   export: 60_000, // until the client has it all
 };
 
-/** What is left of the deadline of the current request, in milliseconds. Outside a request that is all of it. */
+/** Returns the time until the deadline of the current request, in milliseconds; outside of a request the whole deadline. */
 export function timeLeftMs(service: Service): number {
   const { startedAt = performance.now() } = requestContext.getStore() ?? {};
   return Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
 }
 
-/** The most calls to one service in flight. Further ones fail at once: queued, they would miss their deadline. */
+/** Maximum number of calls to one service in flight. Further calls fail at once, because they would miss their deadline. */
 const maxCallsInFlight = 4_096;
 
-/** The most exports at once; further ones wait. Each makes Postgres write megabytes of JSON. */
+/** Maximum number of exports at once; further ones wait. Postgres writes megabytes of JSON for each. */
 const exportsAtOnce = 4;
 
-/** The connections to one service. Each has its own: a service that hangs must not hold those to the others. */
+/** Creates the connections to one service. Services share none, so that one that hangs cannot block the others. */
 function createPool(connections = 128) {
   const agent = new Agent({
     connections,
     keepAliveTimeout: 30_000,
     connect: { timeout: 5_000 },
-    allowH2: false, // one call a connection: none fails with another
+    allowH2: false, // one call per connection, so that a broken connection fails one call
   });
   return { agent, inFlight: new Set<AbortController>() };
 }
@@ -47,13 +47,13 @@ function serviceOf(path: string): Service {
 
 const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
 
-/** Errors of proxies may echo the URL with the user's search: they are never logged. PostgREST's own do not. */
+/** Matches errors of PostgREST. Those of proxies may repeat the URL with the user's search, and are never logged. */
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /**
- * A fetch for supabase-js, jose and the calls to Auth: keep-alive connections, the deadline, the id and the trace of
- * the current request, metrics. It runs on undici's `request`, because Node's own fetch takes three times as much processor time.
- * It rejects when there is no whole answer in time, and for a 200 without a body, which postgrest-js takes for null.
+ * Creates the fetch of supabase-js, jose and the calls to Auth, with keep-alive connections, metrics, and the deadline, id and
+ * trace of the current request. It uses undici's `request`, because Node's fetch takes three times as much processor time.
+ * It rejects when no whole response arrives in time, and for a 200 without a body, which postgrest-js takes for null.
  */
 export function createFetch(metrics: Metrics | null) {
   const pools: Record<Service, ReturnType<typeof createPool>> = {
@@ -70,7 +70,7 @@ export function createFetch(metrics: Metrics | null) {
     const { inFlight } = pools[service];
     if (inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
     const started = performance.now();
-    // AbortSignal.timeout would keep a timer and a signal for seconds after each answer.
+    // AbortSignal.timeout would keep a timer and a signal for seconds after each response.
     const deadline = new AbortController();
     const timer = setTimeout(
       () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
@@ -79,7 +79,7 @@ export function createFetch(metrics: Metrics | null) {
     inFlight.add(deadline);
     return {
       deadline: deadline.signal,
-      /** @param status null when there was no whole answer in time */
+      /** @param status null when no whole response arrived in time */
       end(status: number | null) {
         clearTimeout(timer);
         inFlight.delete(deadline);
@@ -120,7 +120,7 @@ export function createFetch(metrics: Metrics | null) {
   }
 
   return {
-    /** @param given the service that is called, where its path does not tell */
+    /** @param given the service that is called, if the path does not name it */
     fetch: async (
       input: string | URL | Request,
       init: RequestInit = {},
@@ -142,8 +142,8 @@ export function createFetch(metrics: Metrics | null) {
     },
 
     /**
-     * The same for what is too large to be held: an export.
-     * @returns the body of a 200, as it comes; any other answer as a whole
+     * Streams a response that is too large for memory: an export.
+     * @returns the body of a 200 as a stream, or any other response as a whole
      */
     stream: async (url: string, init: RequestInit): Promise<Readable | Response> => {
       const { deadline, end } = begin('export');
@@ -157,7 +157,7 @@ export function createFetch(metrics: Metrics | null) {
       }
     },
 
-    /** Lets the calls in flight finish. @param graceMs after which they are aborted */
+    /** Waits for the calls in flight. @param graceMs time after which they are aborted */
     close: async (graceMs = 0): Promise<void> => {
       const all = Object.values(pools);
       const timer = setTimeout(() => {
@@ -169,7 +169,7 @@ export function createFetch(metrics: Metrics | null) {
   };
 }
 
-/** The members that supabase-js and jose use. A real Response takes up to a fifth of the time of a request. */
+/** Returns the members of Response that supabase-js and jose use. A real one takes up to a fifth of a request's time. */
 function toResponse(status: number, headers: Record<string, string | string[] | undefined>, text: string) {
   const answer: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text' | 'json'> = {
     ok: status >= 200 && status < 300,

@@ -3,22 +3,22 @@ import type { Config } from '../config.ts';
 import { serverError } from '../errors.ts';
 import type { Clients } from './clients.ts';
 
-/** Files of the project. They are signed with the secret key, after the row that names them came back as the caller's. */
+/** Signs files with the secret key. Call it after the row that names the file was read as the caller. */
 export function createFiles({ supabase: { url, publicUrl } }: Config, { service }: Clients) {
-  /** storage-js makes an address also of an answer that has none. */
+  /** Returns null where storage-js made an address of a response without one. */
   const publicAddress = (signedUrl: string | null) =>
     signedUrl?.includes('/object/sign/') ? signedUrl.replace(url, publicUrl) : null;
 
   return {
     /**
-     * A signed address of a stored file, good for anyone who holds it.
-     * @param path needs no escaping: constraints on its column allow URL-safe characters only
+     * Returns a signed URL of a file. Whoever has the URL can read the file.
+     * @param path needs no escaping, because constraints on its column allow URL-safe characters only
      * @returns null when there is no such file
      * @throws ApiError server_error when Storage fails or does not answer in time
      */
     async signUrl(bucket: string, path: string, lifetimeSeconds: number): Promise<string | null> {
       const { data, error } = await service.storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
-      // Storage names a missing file in the body of a 400.
+      // Storage reports a missing file in the body of a 400.
       if (error instanceof StorageApiError && error.statusCode === '404') return null;
       const signed = publicAddress(data?.signedUrl ?? null);
       if (signed === null)
@@ -26,7 +26,7 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
       return signed;
     },
 
-    /** The same for files of one bucket, by one call; those without an address are missing in Storage. */
+    /** Returns signed URLs of files of one bucket, by path, in one call. A file that is missing in Storage has null. */
     async signUrls(bucket: string, paths: string[], lifetimeSeconds: number) {
       if (paths.length === 0) return new Map<string | null, null>();
       const { data, error } = await service.storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);

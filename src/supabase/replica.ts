@@ -1,18 +1,17 @@
 import type { Logger } from 'pino';
 import type { Fetch } from './fetch.ts';
 
-/** What a replica may take of the 5 s that a read has, in milliseconds; the rest is for the primary. */
+/** A read has 5 s; the rest is for the primary. */
 const timeoutMs = 2_000;
 
-/** How long a failed replica is skipped, in milliseconds. Then one read probes it. */
+/** A failed replica is skipped for this long. Then one read tries it. */
 const restMs = 10_000;
 
 /**
- * A fetch that asks a read replica what is asked of the data API by GET, and the primary all else. What the replica does not answer
- * with success is asked of the primary, too: it may be down, lack a new migration, or have cancelled a query that was in the
- * way of what it replays.
- * @param url of the project
- * @param readUrl of a replica, or of a load balancer for several
+ * Returns a fetch that sends GET requests of the data API to a read replica, and all others to the primary. The primary also gets
+ * what the replica could not answer: it may be down, lack a new migration, or have cancelled a query in favour of replication.
+ * @param url address of the project
+ * @param readUrl address of a replica, or of a load balancer for several
  */
 export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Logger): Fetch {
   let failedAt: number | null = null;

@@ -14,7 +14,7 @@ import { shareInFlight } from './in-flight.ts';
 import { Tokens } from './sessions.ts';
 import { weakPassword } from './sign-up.ts';
 
-/** What the code of a mail is for. */
+/** Purpose of a mailed code. */
 export type CodeType = 'signup' | 'recovery';
 
 type MailedCode = { type: CodeType; email: string; code: string };
@@ -29,11 +29,11 @@ const confirmedInPart = (cause: unknown) =>
     { cause },
   );
 
-/** For `.catch` behind the setting of a first password, when the code is used up. @throws ApiError that says how to go on */
+/** Maps the error of setting a first password, after the code was used. @throws ApiError that says how to go on */
 function mapFirstPasswordError(thrown: unknown): void {
   if (!(thrown instanceof AuthError)) throw confirmedInPart(thrown);
-  if (thrown.code === 'same_password') return; // the same request at another gateway was faster
-  if (isGone.includes(thrown.code)) throw invalidCode(); // so was another one, which ended this session
+  if (thrown.code === 'same_password') return; // an equal request at another gateway was faster
+  if (isGone.includes(thrown.code)) throw invalidCode(); // an equal request at another gateway ended this session
   const fault = passwordFaults[thrown.code];
   if (fault === undefined) throw confirmedInPart(thrown);
   throw invalidRequest({
@@ -43,22 +43,21 @@ function mapFirstPasswordError(thrown: unknown): void {
   });
 }
 
-/** Why Auth sent no mail: its code, which must not reach the client. Null for errors that are not about the mail. */
+/** Returns Auth's code for why it sent no mail, for the log alone, or null for errors that are not about the mail. */
 function reasonForNoMail(thrown: unknown): string | null {
   const error = authErrorIn(thrown);
   if (error === undefined || error.isForeign) return null;
-  // This one is about the client's address, whatever e-mail address it asks for.
+  // Auth limits the client by its IP address, whatever the e-mail address.
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
-/** Recovering, changing and deleting accounts at Supabase Auth. */
+/** Returns the calls that recover, change and delete accounts at Supabase Auth. */
 export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = shareInFlight();
 
   /**
-   * Has Auth mail a code. The client must not learn whether it did: every error about the mail reveals that there is an
-   * account.
-   * @returns null, or Auth's word for why it sent no mail, for the log
+   * Has Auth mail a code. The client must not learn the result, because an error about the mail reveals that there is an account.
+   * @returns null, or Auth's code for why it sent no mail, for the log
    */
   async function mailCode(type: CodeType, email: string, ip: string): Promise<string | null> {
     const [path, body] = type === 'recovery' ? ['recover', { email }] : ['resend', { type, email }];
@@ -72,7 +71,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     }
   }
 
-  /** @throws unauthorized: one text for whatever is wrong with the code, its address or its account */
+  /** @throws unauthorized, with one text for every fault of the code, its address or its account */
   async function exchangeCode({ type, email, code }: MailedCode, ip: string): Promise<Tokens> {
     const answer = await call('verify', { ip, body: { type, email, token: code } }).catch(
       mapAuthError(({ status }) => ([400, 403, 422].includes(status) ? invalidCode() : undefined)),
@@ -80,15 +79,15 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     return expectAnswer(Tokens, answer);
   }
 
-  /** Opens a session with the code of a mail. @throws unauthorized */
+  /** Opens a session with a mailed code. @throws unauthorized */
   const verifyCode = (mailed: MailedCode, ip: string): Promise<Tokens> =>
     share(['verify', { ...mailed, email: mailed.email.toLowerCase() }], () => exchangeCode(mailed, ip));
 
   /**
-   * Confirms an address with the code of its mail, and sets the password and the name that hold from then on: the database
-   * voids those of whoever signed up first, but for the name in the metadata, which is part of every token.
-   * @param complete what else the account gets, with its session
-   * @throws unauthorized for the code. Once that is used up, invalid_request and server_error, which say how to go on
+   * Confirms an address with a mailed code, and sets the password and name that are valid from then on. The database removes those
+   * of the first sign-up, except the name in the metadata, which is part of every token.
+   * @param complete runs with the new session, to complete the account
+   * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to go on
    */
   function confirmAddress(
     confirmation: Omit<MailedCode, 'type'> & { password: string; fullName: string | undefined },
@@ -135,16 +134,16 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   }
 
   /**
-   * Deletes an account for good; the database removes what belongs to it. Auth is asked about the session first: a token
-   * outlives it by up to an hour, and must not delete what its owner has locked out.
-   * @throws unauthorized when the session has ended, or the account is banned or gone
+   * Deletes an account; the database removes what belongs to it. Checks the session first, because a token outlives it by up to an
+   * hour.
+   * @throws unauthorized when the session has ended, or the account is banned or deleted
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
     share(['delete', { token }], async () => {
       await call('user', { method: 'GET', bearer: token }).catch(
         mapAuthError((error) => (isGone.includes(error.code) ? invalidToken(error) : undefined)),
       );
-      // Another session of the user may be as far, whose deletion is this one's as well.
+      // Another session of the user may delete the account at the same time.
       await share(['delete', { userId }], () =>
         call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
       ).catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
@@ -153,7 +152,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };
 }
 
-/** The session of a token, or its user. */
+/** Codes for a session or user that is gone. */
 const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
 
 const wrongCurrentPassword: Fault = {
@@ -180,7 +179,7 @@ const passwordFaults: Record<string, Fault> = {
       'The account has a second factor, which this service does not support. The operator must remove it.',
     reason: 'second_factor',
   },
-  // The code, and the name that Auth's own source gives it.
+  // The code that Auth sends, and the name in its source.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,
 };

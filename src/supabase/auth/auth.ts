@@ -6,9 +6,8 @@ import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
 import { createSignUp } from './sign-up.ts';
 
-// Auth is called over its REST API. The SDK's session methods were tried and are not made for a server: concurrent
-// refreshes on one client can return another user's session, a refresh against a 503 blocks for half a minute, any 2xx
-// passes for a sign-out, and the status or code of an error is lost wherever its body is not what the SDK expects.
+// Auth is called over its REST API, because the session methods of the SDK are not made for a server: concurrent refreshes on one
+// client can return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
 
 /**
  * Returns the calls to Supabase Auth.

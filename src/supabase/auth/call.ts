@@ -4,13 +4,13 @@ import type { ErrorReason } from '../../error-reasons.ts';
 import { ApiError, serverError } from '../../errors.ts';
 import type { Fetch } from '../fetch.ts';
 
-/** An error that Auth answered with: its code, or the `error` of OAuth-style errors. */
+/** Error response of Auth, with its code or the `error` of OAuth-style errors. */
 export class AuthError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Whether it is not in Auth's own form: a proxy in front of Auth answered. */
+  /** True when the error is not in Auth's form, because a proxy in front of Auth answered. */
   readonly isForeign: boolean;
-  /** Whether the database rejected a new user. Auth has one code for all its failures: only the text tells. */
+  /** True when the database rejected a new user. Only the text says so, because Auth has one code for all failures. */
   readonly isUserNotSaved: boolean;
 
   constructor(status: number, { code, message }: { code: string | undefined; message: string | undefined }) {
@@ -29,13 +29,13 @@ const ErrorBody = z.object({
 });
 
 type CallOptions = Readonly<{
-  /** The client's: Auth limits by it. */
+  /** Address of the client, by which Auth limits. */
   ip?: string;
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
   /** The caller's access token. */
   bearer?: string;
-  /** For what only the service may do: legacy keys count there as bearer alone. */
+  /** Sends the secret key as bearer, which admin calls need with legacy keys. */
   asService?: true;
   /** Ends the call before its deadline. */
   signal?: AbortSignal;
@@ -95,28 +95,28 @@ export type PasswordQueue = <T>(
   options?: { isTrusted?: boolean; gone?: AbortSignal | undefined },
 ) => Promise<T>;
 
-/** A body of a shape that Auth does not document is our failure, not the client's. */
+/** Validates a response of Auth. @throws ApiError server_error for a shape that Auth does not document */
 export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
   const result = schema.safeParse(answer);
   if (!result.success) throw serverError(result.error);
   return result.data;
 }
 
-/** What the client is told when Auth rejects what it sent. */
+/** Error for the client when Auth rejects its input. */
 export type Fault = Readonly<{ message: string; field?: string; reason?: ErrorReason }>;
 
 export const invalidRequest = ({ message, ...options }: Fault) =>
   new ApiError('invalid_request', message, options);
 
-/** Auth's error, also where it is already mapped to one for the client. */
+/** Returns the error of Auth, also where it was mapped to one for the client. */
 export function authErrorIn(thrown: unknown): AuthError | undefined {
   const error = thrown instanceof ApiError ? thrown.cause : thrown;
   return error instanceof AuthError ? error : undefined;
 }
 
 /**
- * For `.catch` after a call: maps Auth's error to the client's.
- * @param choose returns undefined for what is a failure of ours: server_error
+ * Maps an error of Auth to one for the client, as the handler of `.catch`.
+ * @param choose returns undefined for server_error
  */
 export const mapAuthError =
   (choose: (error: AuthError) => ApiError | undefined) =>

@@ -17,8 +17,8 @@ export const Tokens = z.object({
 export type Tokens = z.infer<typeof Tokens>;
 
 /**
- * Sessions at Supabase Auth. Each call resolves with what Auth gave or throws an ApiError chosen by Auth's error code;
- * Auth's own text is never passed on.
+ * Returns the calls for sessions at Supabase Auth. Each resolves to Auth's response, or throws an ApiError chosen by Auth's error
+ * code. The text of Auth is never passed on.
  */
 export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = shareInFlight();
@@ -60,7 +60,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     return expectAnswer(Tokens, tokens);
   }
 
-  /** @throws unauthorized for whatever Auth finds wrong with the ID token, its nonce or its account. */
+  /** @throws unauthorized when Auth rejects the ID token, its nonce or its account */
   async function exchangeIdToken(
     { provider, idToken, nonce }: { provider: IdTokenProvider; idToken: string; nonce: string | undefined },
     ip: string,
@@ -78,12 +78,11 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     return expectAnswer(Tokens, answer);
   }
 
-  /** @throws unauthorized when the token is unknown, used up, or its session has ended. */
+  /** @throws unauthorized when the token is unknown or was used, or its session has ended */
   async function refresh(refreshToken: string, ip: string) {
     const body = { refresh_token: refreshToken };
     const ask = () => call('token?grant_type=refresh_token', { ip, body });
-    // 400 and 403 are about the token, for whatever reason Auth names; 401 and 404 mean that our own key or address
-    // is wrong, and must not sign everybody out.
+    // 400 and 403 are about the token. 401 and 404 mean that the gateway's key or address is wrong, and must not sign users out.
     const answer = await share(['refresh', body], ask).catch(
       mapAuthError(({ status }) =>
         status === 400 || status === 403
@@ -96,7 +95,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     return expectAnswer(Tokens, answer);
   }
 
-  /** Ends the session of an access token and no other; a session that has already ended is success. */
+  /** Ends the session of an access token. A session that has already ended is success. */
   async function signOut(accessToken: string, ip: string): Promise<void> {
     const isOver = ['session_not_found', 'user_not_found', 'user_banned'];
     await call('logout?scope=local', { ip, bearer: accessToken })

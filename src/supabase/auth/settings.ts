@@ -13,16 +13,16 @@ const Settings = z.object({
 });
 export type Settings = z.infer<typeof Settings>;
 
-/** How old the settings that are known may be, in milliseconds, while Auth gives new ones. */
+/** Maximum age of the cached settings. */
 const ageMs = 60_000;
 
-/** How long Auth may take to give them, in milliseconds: apps wait for them when they start. */
+/** Short, because apps wait for the settings when they start. */
 const timeoutMs = 2_000;
 
 /**
- * What the project lets users do, as Auth publishes it.
- * @returns a function that resolves to the settings of the last minute; where Auth does not answer, to the last ones known.
- *   It throws ApiError server_error when there are none.
+ * Reads the public settings of Auth: how users can sign up and in.
+ * @returns a function that resolves to settings of the last minute, or to the last known ones while Auth does not answer.
+ *   It throws ApiError server_error when none are known.
  */
 export function createSettings(call: AuthCall) {
   const known = new LRUCache<'settings', Settings>({

@@ -13,7 +13,7 @@ import { Tokens, User } from './sessions.ts';
 import type { Settings } from './settings.ts';
 import { minimumDelay } from './timing.ts';
 
-/** Accounts made at Supabase Auth with an e-mail address and a password. */
+/** Returns the call that creates accounts at Supabase Auth with e-mail address and password. */
 export function createSignUp(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
@@ -21,7 +21,7 @@ export function createSignUp(
 ) {
   const share = shareInFlight();
 
-  /** Asks Auth for an account. @returns null when its address must be confirmed first */
+  /** Creates an account at Auth. @returns null when its address must be confirmed first */
   async function askForAccount(
     body: { email: string; password: string; data: object },
     ip: string,
@@ -35,7 +35,7 @@ export function createSignUp(
     });
     const due = started.promise.then(minimumDelay);
     const made = answer.catch((thrown: unknown) => {
-      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // the same sign-up at another gateway was faster
+      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // an equal sign-up at another gateway was faster
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
       return inPasswordQueue(ip, signIn).catch(() => {
         throw thrown;
@@ -52,8 +52,7 @@ export function createSignUp(
         return 'access_token' in tokens ? tokens : null;
       },
       async (thrown: unknown) => {
-        // Auth sends a mail, and can lose the race of two sign-ups, only where there is no confirmed account: these errors
-        // would tell which addresses have one.
+        // Hides errors of the mail and of two equal sign-ups, because they occur only for addresses without a confirmed account.
         const { status, code: reason } = authErrorIn(thrown) ?? {};
         const isFailure = status === 500 && reason === 'unexpected_failure';
         const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));
@@ -71,9 +70,8 @@ export function createSignUp(
   }
 
   /**
-   * @param noMail told, perhaps later, why no mail was sent: the client must not learn that
-   * @returns tokens, or null when the e-mail address must be confirmed first. That is the same for every address, and at the
-   *   same time, whether it has an account or not
+   * @param noMail called, perhaps later, with the reason why no mail was sent, which the client must not learn
+   * @returns tokens, or null when the e-mail address must be confirmed first, after the same time for every address
    */
   function signUp(
     { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
@@ -93,7 +91,7 @@ export function createSignUp(
   return { signUp };
 }
 
-/** For a password that Auth finds too weak, at sign-up and later. */
+/** Error for a password that Auth finds too weak, at sign-up and later. */
 export const weakPassword: Fault = {
   message: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
   field: 'password',

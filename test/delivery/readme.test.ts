@@ -7,7 +7,7 @@ const readme = readFileSync('README.md', 'utf8');
 const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
 const architecture = readFileSync('docs/architecture.md', 'utf8');
 const guide = readFileSync('docs/apps.md', 'utf8');
-const operators = readFileSync('docs/deploy.md', 'utf8');
+const operators = readFileSync('docs/deploy.md', 'utf8') + readFileSync('docs/operate.md', 'utf8');
 const administrators = readFileSync('docs/admin.md', 'utf8');
 
 /** The name of a heading in links to it, as GitHub makes it. */

@@ -15,7 +15,7 @@ import { catalogueOf } from './catalogue-of.ts';
 import { startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
-// As docs/deploy.md says: the database by pg_dump, the files by npm run export.
+// As docs/operate.md says: the database by pg_dump, the files by npm run export.
 
 const run = promisify(execFile);
 const [, installed = ''] =

@@ -1,11 +1,11 @@
 import { reads } from './api.ts';
 import type { Check, Result } from './check.ts';
-import { exposedSchemas, migrations } from './database.ts';
+import { exposedSchemas, migrations, upkeep } from './database.ts';
 import { environment } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, apiKeys, multiFactor, sharedSecret } from './identity.ts';
 import { NotChecked, Problem, reasonOf, Warning } from './problem.ts';
-import { address, clock, publishableKey, secretKey, signInSettings } from './project.ts';
+import { address, captcha, clock, publishableKey, secretKey, signInSettings } from './project.ts';
 import { redis } from './redis.ts';
 import { readReplica } from './replica.ts';
 import type { Run } from './run.ts';
@@ -18,8 +18,10 @@ export const checks: readonly Check[] = [
   publishableKey,
   secretKey,
   signInSettings,
+  captcha,
   clock,
   migrations,
+  upkeep,
   exposedSchemas,
   buckets,
   signedUrls,

@@ -34,6 +34,35 @@ export const migrations: Check = {
   },
 };
 
+const schedule = "select cron.schedule('sounds-service upkeep', '7 * * * *', 'select private.upkeep()');";
+const switchOn =
+  "select cron.alter_job(jobid, active := true) from cron.job where command = 'select private.upkeep()';";
+
+export const upkeep: Check = {
+  name: 'Upkeep',
+  needs: [migrations],
+  execute({ report }) {
+    const purpose = 'Popular sounds are not updated, and old rows are not removed';
+    if (report.upkeep === null)
+      throw new Problem(
+        `The hourly upkeep is not scheduled. ${purpose}.`,
+        `Switch on Cron under Integrations in the dashboard. Run in the SQL editor: ${schedule}`,
+      );
+    const { active, last_run } = report.upkeep;
+    if (!active)
+      throw new Problem(
+        `The hourly upkeep is switched off. ${purpose}.`,
+        `Run in the SQL editor: ${switchOn}`,
+      );
+    if (last_run?.status === 'failed')
+      throw new Problem(
+        `The hourly upkeep failed at ${last_run.start_time}: ${last_run.message}. ${purpose}.`,
+        'Run in the SQL editor: select private.upkeep(); Fix the error that it reports. The next run is in an hour at most.',
+      );
+    return last_run === null ? 'It is scheduled every hour.' : `It last ran at ${last_run.start_time}.`;
+  },
+};
+
 export const exposedSchemas: Check = {
   name: 'Exposed schemas',
   needs: [secretKey],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Check } from './check.ts';
-import { codeOf, NotChecked, Problem, reasonOf, throwAll } from './problem.ts';
+import { codeOf, NotChecked, Problem, reasonOf, throwAll, Warning } from './problem.ts';
 import { ask, type Run } from './run.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
@@ -63,6 +63,7 @@ export const secretKey: Check = {
 
 const Settings = z.object({
   external: z.object({ anonymous_users: z.boolean().optional(), phone: z.boolean().optional() }),
+  disable_signup: z.boolean().optional(),
   mailer_autoconfirm: z.boolean().optional(),
 });
 const signInPage = 'under Authentication, Sign In / Providers, in the dashboard';
@@ -74,7 +75,7 @@ export const signInSettings: Check = {
     const { body } = await ask('/auth/v1/settings', { key: config.supabase.publishableKey });
     const settings = Settings.safeParse(body);
     if (!settings.success) throw new NotChecked('Auth does not report its settings.');
-    const { external, mailer_autoconfirm } = settings.data;
+    const { external, disable_signup, mailer_autoconfirm } = settings.data;
     throwAll([
       external.anonymous_users &&
         new Problem(
@@ -86,10 +87,37 @@ export const signInSettings: Check = {
           'Sign-in by phone is switched on: this service knows accounts by their e-mail address alone.',
           `Switch off Phone ${signInPage}.`,
         ),
+      disable_signup &&
+        new Warning(
+          'Sign-ups are switched off: only existing users can sign in.',
+          `To let new users in, switch on "Allow new users to sign up" ${signInPage}.`,
+        ),
     ]);
     return mailer_autoconfirm
       ? 'E-mail addresses need no confirmation. Mail templates cannot be checked from here: the one for a forgotten password must contain {{ .Token }}.'
       : 'E-mail addresses are confirmed by mail. Mail templates cannot be checked from here: they must contain {{ .Token }}, the code.';
+  },
+};
+
+/** Signs in to no account with the publishable key: Auth checks the CAPTCHA before the password. */
+export const captcha: Check = {
+  name: 'CAPTCHA',
+  needs: [publishableKey],
+  async execute({ ask, config, account }) {
+    if (isLocal(config.supabase.url)) return 'A local project needs none.';
+    const { status, body } = await ask('/auth/v1/token?grant_type=password', {
+      method: 'POST',
+      key: config.supabase.publishableKey,
+      headers: { 'X-Supabase-Api-Version': '2024-01-01' },
+      body: { email: `captcha-${account.email}`, password: account.password },
+    });
+    const { code } = body as { code?: string };
+    if (code === 'captcha_failed') return 'Auth requires one from clients that do not call the gateway.';
+    if (code !== 'invalid_credentials') throw new NotChecked(`Auth answers ${status} to a sign-in.`);
+    throw new Warning(
+      'CAPTCHA protection is switched off: anyone with the publishable key can guess passwords and create accounts directly at Auth.',
+      'Switch it on under Authentication, Attack Protection, in the dashboard. Calls through the gateway need none.',
+    );
   },
 };
 

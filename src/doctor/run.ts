@@ -46,6 +46,17 @@ export async function ask(url: string | URL, { method = 'GET', key, headers, bod
   return { status: response.status, headers: response.headers, body: parsed } satisfies Answer;
 }
 
+/** Result of the SQL function `doctor_report`. */
+type Report = {
+  /** Null if the database has no migration history. */
+  migrations: string[] | null;
+  /** Hourly job of Supabase Cron. Null if it is not scheduled. */
+  upkeep: {
+    active: boolean;
+    last_run: { status: string; message: string | null; start_time: string } | null;
+  } | null;
+};
+
 /** What one run of the doctor asks with, what it has learned, and what it has to remove. */
 export function createRun(config: Config, gateway: URL | null) {
   const { url } = config.supabase;
@@ -74,7 +85,7 @@ export function createRun(config: Config, gateway: URL | null) {
     /** Of the temporary account; its password is known to nobody else. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    report: { migrations: null as string[] | null },
+    report: { migrations: null, upkeep: null } as Report,
     /** Supabase's clock minus ours, in milliseconds; null before it is known. */
     clockAheadMs: null as number | null,
 

@@ -16,10 +16,12 @@ const forSchemas =
   ({ path, headers }) =>
     path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
 
-const settings = (external: object) => {
-  const others = { disable_signup: false, mailer_autoconfirm: true };
-  return instead('/auth/v1/settings', { external: { email: true, ...external }, ...others });
-};
+const settings = (external: object, others = { disable_signup: false }) =>
+  instead('/auth/v1/settings', {
+    external: { email: true, ...external },
+    mailer_autoconfirm: true,
+    ...others,
+  });
 
 describe.runIf(embedded)('npm run doctor', () => {
   describe('names what is set wrongly in the dashboard, and where:', () => {
@@ -32,6 +34,11 @@ describe.runIf(embedded)('npm run doctor', () => {
       ],
       ['anonymity', settings({ anonymous_users: true }), /Allow anonymous sign-ins/],
       ['phones', settings({ phone: true }), /^Sign-in settings: .*Switch off Phone/],
+      [
+        'no sign-ups',
+        settings({}, { disable_signup: true }),
+        /^warning in Sign-in settings: .*Allow new users to sign up/,
+      ],
       [
         'second factors',
         instead('/v1/factors', { id: 'x' }),
@@ -68,6 +75,17 @@ describe.runIf(embedded)('npm run doctor', () => {
         "alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')",
         /^Accounts: .*Logs, Postgres/,
         'alter table public.customers drop constraint nobody',
+      ],
+      ['delete from cron.job', /^Upkeep: .* not scheduled.* Run in the SQL editor: select cron\.schedule/i],
+      [
+        'update cron.job set active = false',
+        /^Upkeep: .* switched off.* Run in the SQL editor: select cron\.alter_job/,
+      ],
+      [
+        `insert into cron.job_run_details (jobid, status, return_message, start_time)
+          select jobid, 'failed', 'ERROR: no space left', now() from cron.job`,
+        /^Upkeep: .* failed at \S+: ERROR: no space left\..*select private\.upkeep\(\)/,
+        'delete from cron.job_run_details',
       ],
       ["update storage.buckets set public = true where id = 'audio'", /^Buckets: .* audio is public/],
       ["update storage.buckets set public = false where id = 'covers'", /^Buckets: .* covers is private/],
@@ -125,6 +143,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       await ownStack.superuser.unsafe('drop function extensions.forget_address cascade');
       const finding = /^IP address forwarding: .*Authentication, Rate Limits, .*sb_secret_/;
       expect(there).toEqual([
+        expect.stringMatching(/^warning in CAPTCHA: .*Attack Protection/),
         expect.stringMatching(/^warning in Multi-factor sign-in: .*Authentication, Multi-Factor/),
         expect.stringMatching(finding),
       ]);

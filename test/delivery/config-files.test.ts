@@ -54,7 +54,10 @@ test('ops/kubernetes.yaml configures a gateway that starts and ends by itself, a
   );
 
   expect(only('Service').spec.selector).toEqual(metadata.labels);
-  expect(only('NetworkPolicy').spec.podSelector.matchLabels).toEqual(metadata.labels);
+  const policy = only('NetworkPolicy').spec;
+  expect(policy.podSelector.matchLabels).toEqual(metadata.labels);
+  const redisPort = Number(new URL(config.secrets.redisUrl ?? '').port);
+  expect(policy.egress.at(-1)).toEqual({ ports: [{ port: redisPort }, { port: 443 }] });
   const [port] = only('Service').spec.ports;
   expect(port.targetPort).toBe('http');
   const [{ backend }] = only('Ingress').spec.rules[0].http.paths;

@@ -61,7 +61,7 @@ describe('an API key', () => {
     await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
   });
 
-  test('that is revoked is rejected from the next request on, in every process and on every endpoint', async ({
+  test('a revoked API key is rejected from the next request on, by every process and endpoint', async ({
     api,
     sql,
   }) => {
@@ -80,7 +80,7 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('that is good never counts as rejected, however many requests are in flight and whatever their clients do', async ({
+  test('a valid API key never counts as rejected, however many requests are in flight', async ({
     api,
     sql,
   }) => {
@@ -105,10 +105,7 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('is rejected when it has expired, was never issued, or its owner is locked out', async ({
-    api,
-    sql,
-  }) => {
+  test('rejects a key that expired, was never issued, or whose owner is locked out', async ({ api, sql }) => {
     const owner = await signUp(api);
     const [expired, live] = [await issueKey(sql, owner), await issueKey(sql, owner)];
     await sql`update private.api_keys set expires_at = now() where key_prefix = ${expired.slice(0, 16)}`;

@@ -63,7 +63,7 @@ describe('admin.home_explained', () => {
   });
 });
 
-test('admin.api_keys shows the state of each key: live, expired, revoked, or its owner deactivated', async ({
+test('admin.api_keys shows the state of each key, such as live, expired or owner deactivated', async ({
   api,
   sql,
 }) => {
@@ -172,7 +172,7 @@ describe('the snippets for the SQL editor', async () => {
       });
   }
 
-  test('are all named in docs/admin.md, which names no others', async () => {
+  test('docs/admin.md names every snippet and no other', async () => {
     const docs = await readFile('docs/admin.md', 'utf8');
     const named = new Set([...docs.matchAll(/`(\w+\.sql)`/g)].map(([, name]) => name));
     expect([...named].toSorted()).toEqual((await readdir(folder)).toSorted());
@@ -212,10 +212,7 @@ describe('admin.arrange_section', () => {
 });
 
 describe('admin.scheduled', () => {
-  test('shows when a sound is published that a snippet has scheduled, and its job publishes it once', async ({
-    sql,
-    skip,
-  }) => {
+  test('shows when a scheduled sound is published, and its job publishes it once', async ({ sql, skip }) => {
     const [cron] = await sql`select from pg_namespace where nspname = 'cron'`;
     skip(cron === undefined, 'This project has no Supabase Cron.');
     const title = newSlug();

@@ -29,7 +29,7 @@ describe('GET /config', () => {
     await gateway.close();
   });
 
-  test("points to Storage's image transformations where the operator says that the project has them", async () => {
+  test("points to Storage's image transformations when IMAGE_TRANSFORMATIONS is true", async () => {
     const gateway = await startGateway({ IMAGE_TRANSFORMATIONS: 'true' });
     const { body } = await apiAt(gateway.url).get('/config').expect(200);
     const { template, sizes } = body.data.cover_sizes;
@@ -90,7 +90,7 @@ describe('the settings that GET /config tells', () => {
     return { state, listener };
   }
 
-  test('are asked for once a minute, and are those of the last minute', async () => {
+  test('the gateway requests the settings of Auth once a minute', async () => {
     const { state, listener } = auth();
     await withSupabase(listener, async (api) => {
       const signUp = async () => (await api.get('/config').expect(200)).body.data.sign_up;
@@ -111,20 +111,23 @@ describe('the settings that GET /config tells', () => {
     'hangs up': (req) => req.socket.destroy(),
     'does not answer': () => {},
   };
-  test.for(Object.entries(outages))('are the last known where Auth %s', async ([, behave]) => {
-    const { state, listener } = auth();
-    await withSupabase(listener, async (api) => {
-      const { body } = await api.get('/config').expect(200);
-      state.behave = behave;
-      ahead += 3_600_000;
-      for (let count = 0; count < 2; count++) await api.get('/config').expect(200, body);
-      state.settings.disable_signup = true;
-      state.behave = state.answering;
-      expect((await api.get('/config').expect(200)).body.data.sign_up).toBe(false);
-    });
-  });
+  test.for(Object.entries(outages))(
+    'GET /config returns the last known settings when Auth %s',
+    async ([, behave]) => {
+      const { state, listener } = auth();
+      await withSupabase(listener, async (api) => {
+        const { body } = await api.get('/config').expect(200);
+        state.behave = behave;
+        ahead += 3_600_000;
+        for (let count = 0; count < 2; count++) await api.get('/config').expect(200, body);
+        state.settings.disable_signup = true;
+        state.behave = state.answering;
+        expect((await api.get('/config').expect(200)).body.data.sign_up).toBe(false);
+      });
+    },
+  );
 
-  test('are a 500 where Auth has never given them', async () => {
+  test('GET /config returns 500 when Auth has never answered', async () => {
     await withSupabase(
       (_req, res) => res.writeHead(503).end(),
       async (api) => void (await api.get('/config').expect(500)),

@@ -8,7 +8,7 @@ import { scrape, valuesOf } from '../support/metrics.ts';
 import { type Session, type Sql, test } from '../support/test.ts';
 
 describe('GET /sounds?ids=', () => {
-  test('answers these sounds in the order asked for, each once, without those that are unknown or inactive', async ({
+  test('returns these sounds once each, in the requested order, without unknown or inactive ones', async ({
     api,
     sql,
     user,
@@ -73,7 +73,7 @@ describe('POST /sounds/files', () => {
     expect(await (await fetch(cover.url)).text()).toBe('a cover');
   });
 
-  test('keeps the order asked for, without sounds that are unknown or inactive, and with null for missing files', async ({
+  test('keeps the requested order, without unknown or inactive sounds, with null for missing files', async ({
     api,
     sql,
     user,
@@ -93,7 +93,7 @@ describe('POST /sounds/files', () => {
     ]);
   });
 
-  test('is one request of the budget and one call to Storage for each bucket, for an API key as well', async ({
+  test('counts as one request and makes one call to Storage for each bucket, also with an API key', async ({
     sql,
     user,
   }) => {

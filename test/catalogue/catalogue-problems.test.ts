@@ -77,7 +77,7 @@ describe('admin.catalogue_problems', () => {
     expect(await problemsOf(sql, id)).toEqual([]);
   });
 
-  test('reports stored files whose names cannot be entered, but not the placeholders of empty folders', async ({
+  test('reports files whose names cannot be entered, but not placeholders of empty folders', async ({
     sql,
   }) => {
     const folder = newSlug('folder');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { checkCopies } from './copies.ts';
 
-test('copies of the catalogue are equal in the end, 1,000 times, however writers and readers overlap', async () => {
+test('copies of the catalogue end up equal, 1,000 times, however writers and readers overlap', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {

@@ -42,7 +42,7 @@ async function catchUp(api: Api, user: Session, since?: string) {
 const of = (changes: Change[], id: string) => changes.filter((change) => change.id === id);
 
 describe('GET /catalogue/changes', () => {
-  test('without since gives the whole catalogue: the Sound with its place and versions, categories and sections', async ({
+  test('returns the whole catalogue without since, sounds with their place and versions', async ({
     api,
     sql,
     user,
@@ -156,7 +156,7 @@ describe('GET /catalogue/changes', () => {
     }
   });
 
-  test('is no change: a play, an update of nothing', async ({ api, sql, user }) => {
+  test('plays and no-op updates do not appear in the change feed', async ({ api, sql, user }) => {
     const id = await addSound(sql);
     const { next } = await catchUp(api, user);
     await api.post(`/sounds/${id}/play`).auth(user.access_token, bearer).expect(200);
@@ -164,7 +164,7 @@ describe('GET /catalogue/changes', () => {
     expect(of((await catchUp(api, user, next)).changes, id)).toEqual([]);
   });
 
-  test('is revalidated by its ETag', async ({ api, user }) => {
+  test('answers a matching If-None-Match with 304', async ({ api, user }) => {
     const { next } = await catchUp(api, user);
     const get = () => api.get('/catalogue/changes').query({ since: next }).auth(user.access_token, bearer);
     const { headers } = await get().expect(200);
@@ -173,7 +173,7 @@ describe('GET /catalogue/changes', () => {
     expect([200, 304]).toContain(again.status); // other tests write, too
   });
 
-  test('of another database says reset and begins the whole catalogue', async ({ api, sql, user }) => {
+  test('a since of another database gets reset and the whole catalogue', async ({ api, sql, user }) => {
     const id = await addSound(sql);
     const first = await read(api, user, '00000000.5');
     expect(first.reset).toBe(true);
@@ -194,7 +194,7 @@ describe('in a database of its own', () => {
     return { sql, databaseUrl };
   }
 
-  test('tombstones are forgotten after 90 days; then copies that are older are told to begin anew, and no others', async () => {
+  test('tombstones expire after 90 days, and only copies older than that get reset', async () => {
     const { sql } = await ownDatabase();
     const list = async (since?: string) => {
       const [row] =

@@ -80,7 +80,7 @@ describe('importing 5,000 sounds takes at most a small multiple of an import wit
 });
 
 describe('created_at of a sound', () => {
-  test('of a deleted sound is not reused', async ({ sql }) => {
+  test('the created_at of a deleted sound is not used again', async ({ sql }) => {
     const moment = newMoment();
     const created_at = moment.toISOString();
     const gone = await addSound(sql, { created_at });

@@ -84,7 +84,7 @@ describe('GET /home', () => {
     expect(idsOf(await sectionOf(api, user, newestSection))).toEqual([newest]);
   });
 
-  test('a rule section shows 20 sounds unless item_limit says otherwise; a manual one is never truncated', async ({
+  test('a rule section shows 20 sounds by default, and a manual section is never truncated', async ({
     api,
     sql,
     user,

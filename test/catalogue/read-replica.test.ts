@@ -66,7 +66,7 @@ const untilListed = ({ api }: Service, token: string, category: string, id: stri
     .toMatchObject([{ id }]);
 
 describe('with a read replica', () => {
-  test('the replica answers reads of the catalogue; the primary all that is somebody’s own, and every write', async ({
+  test('the replica answers catalogue reads, the primary answers personal data and every write', async ({
     stack,
   }) => {
     const service = await startService(stack);
@@ -224,7 +224,7 @@ describe('a read that a replica does not answer is answered by the primary', () 
     // It answers what it knows: a function that is missing there is not the end of it.
     ['is that a function is missing', { status: 404, body: '{"code":"PGRST202"}' }, { asks: 3 }],
     ['is that a token is rejected', { status: 401, body: '{"code":"PGRST301"}' }, { asks: 3 }],
-  ])('where the answer %s', async ([, fault, { asks }]) => {
+  ])("the primary answers a read when the replica's answer %s", async ([, fault, { asks }]) => {
     const asked: string[] = [];
     const replica = await startNetwork(inject('stack').apiUrl, ({ path }) => {
       asked.push(path);

@@ -35,7 +35,7 @@ const filterLike = [
 ];
 
 describe('the catalogue', () => {
-  test('is read by GET; what is the caller’s own is read by POST, and so is everything for an API key', async ({
+  test('the catalogue is read by GET, personal data and every read with an API key by POST', async ({
     sql,
   }) => {
     const sound = await addSound(sql);
@@ -68,9 +68,7 @@ describe('the catalogue', () => {
     );
   });
 
-  test('is searched for what was typed, also where PostgREST would take that for a filter', async ({
-    sql,
-  }) => {
+  test('a search finds what was typed, also text that PostgREST would read as a filter', async ({ sql }) => {
     const calls = await callsOf(async (api) => {
       const { access_token } = await signUp(api);
       for (const search of filterLike) {
@@ -100,7 +98,7 @@ describe('the catalogue', () => {
     ['control characters', '\u0001'],
     ['percent signs', '%'],
   ])(
-    'is searched for 100 characters of %s with all filters, at addresses that every proxy takes',
+    'a search for 100 characters of %s with all filters has an address that every proxy accepts',
     async ([, character = ''], { sql }) => {
       const typed = character.repeat(100 / character.length);
       const category = await addCategory(sql);
@@ -157,7 +155,7 @@ describe('what was searched for is in no log', () => {
   });
 });
 
-test('a catalogue read that met 503 is not repeated: its deadline would be over before it is answered', async () => {
+test('a catalogue read that got 503 is not repeated, because its deadline would pass first', async () => {
   const seen: (string | undefined)[] = [];
   await withSupabase(
     ({ method }, res) => {

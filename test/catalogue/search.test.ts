@@ -123,7 +123,7 @@ describe('GET /sounds?q=', () => {
     expect(body.data.map((sound: { title: string }) => sound.title)).toEqual([title]);
   });
 
-  test('puts titles that begin so first, then other titles, then tags and categories, then descriptions', async ({
+  test('ranks titles that begin so first, then other titles, tags and categories, descriptions', async ({
     api,
     sql,
     user,
@@ -179,7 +179,7 @@ describe('GET /sounds?q=', () => {
     expect(await find(api, user, title, { min_duration: 1 })).toEqual([]);
   });
 
-  test('takes any text: signs find nothing, a blank one is ignored, and what SQL or a search would read is text', async ({
+  test('takes any text literally: signs find nothing, blanks are ignored, and SQL is text', async ({
     api,
     sql,
     user,

@@ -8,7 +8,11 @@ import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('GET /sounds/{id}', () => {
-  test('is the Sound of the list with audio and cover signed for 300 seconds', async ({ api, sql, user }) => {
+  test('returns the Sound of the list with audio and cover signed for 300 seconds', async ({
+    api,
+    sql,
+    user,
+  }) => {
     const category = await addCategory(sql);
     const name = randomUUID();
     const audio_path = await storeFile('audio', `${name}/take-1.wav`, 'audio/wav', 'the audio');
@@ -124,7 +128,7 @@ describe('an audio address', () => {
     await expect.poll(async () => (await fetch(url)).status).toBe(400);
   });
 
-  test('cannot be forged: without its token, for another file or with a changed token it serves nothing', async ({
+  test('an audio address without its token, or with a changed one, serves nothing', async ({
     api,
     sql,
     user,

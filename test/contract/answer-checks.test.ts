@@ -28,7 +28,7 @@ async function apiOf(answer: RequestListener) {
 
 const complete = { ...headers, 'content-type': 'application/json; charset=utf-8' };
 
-test('an answer without a request id, the rate-limit headers or the JSON content type fails its test', async () => {
+test('a response without request id, rate-limit headers or JSON content type fails its test', async () => {
   for (const name of Object.keys(complete)) {
     const api = await apiOf((_req, res) => {
       const { [name as keyof typeof complete]: _, ...others } = complete;
@@ -63,7 +63,7 @@ const categories = (answer: { status?: number; headers?: object; body?: unknown 
     body: 'body' in answer ? answer.body : { data: [category] },
   });
 
-test('an answer departs from the document in its status, a field however deep, a header or a missing body', () => {
+test('the checks find a status, field, header or missing body that departs from the document', () => {
   const { name: _, ...nameless } = category;
   const told = [
     [{}, []],

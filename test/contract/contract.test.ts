@@ -120,7 +120,7 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
       .slice(0, process.env['TEST_BASE_URL'] ? 1 : undefined)
       .map((request) => [field, JSON.stringify(request), request] as const),
   );
-  test.for(invalid)('is 400 and names %s for %s', async ([field, , request]) => {
+  test.for(invalid)('returns 400 and names %s for %s', async ([field, , request]) => {
     const { body } = await send(row, { ...(guarded && { token: owner.access_token }), ...request })
       .expect(400)
       .expect('X-Error-Reason', 'validation')
@@ -129,7 +129,7 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
   });
 
   if (row.path.includes('{')) {
-    test('is 404 for a malformed id and, except for a removal, for an unknown one', async () => {
+    test('returns 404 for a malformed id and, except for a removal, for an unknown one', async () => {
       const token = owner.access_token;
       await send(row, { token }, 'not-a-uuid').expect(404);
       await send(row, { token }, randomUUID()).expect(row.method === 'delete' ? 200 : 404);
@@ -138,7 +138,7 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
 });
 
 describe('data of another user', () => {
-  test('is not in favorites, profile or customer record, and cannot be removed', async () => {
+  test('favorites, profile and customer record have no data of another user, nor can it be removed', async () => {
     const other = await target.signIn('other');
     const { api, soundId: sound_id } = target;
     const [mine, theirs] = [owner.access_token, other.access_token];

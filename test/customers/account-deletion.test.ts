@@ -57,7 +57,7 @@ describe('DELETE /me', () => {
     }
   });
 
-  test('at once by two devices, on one gateway or two, is 200 for one at least, and 401 for who comes late', async ({
+  test('two devices that delete an account at once get 200, or 401 when they come late', async ({
     api,
     sql,
   }) => {
@@ -144,7 +144,7 @@ describe.for([
   });
 });
 
-test('two devices that delete their account at once are each asked about their session, and the account is deleted once', async () => {
+test('two devices that delete their account at once delete it once, with both sessions checked', async () => {
   const calls: string[] = [];
   let deletion: ServerResponse | undefined;
   await withSupabase(

@@ -84,12 +84,12 @@ async function databaseAccepts(sql: Sql, addresses: string[]): Promise<string[]>
 }
 
 describe('the address of a picture', () => {
-  test('is accepted and rejected by the same rule in the gateway and in the database', async ({ sql }) => {
+  test('the gateway and the database accept and reject the same addresses of pictures', async ({ sql }) => {
     expect([...acceptedUrls, ...rejectedUrls].filter(isPlainHttpsUrl)).toEqual(acceptedUrls);
     expect(await databaseAccepts(sql, [...acceptedUrls, ...rejectedUrls])).toEqual(acceptedUrls);
   });
 
-  test('is judged alike by both, whatever it is made of', async ({ sql }) => {
+  test('the gateway and the database agree on generated addresses of pictures', async ({ sql }) => {
     const piece = fc.oneof(
       fc.constantFrom(
         'https://',

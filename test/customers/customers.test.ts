@@ -77,7 +77,7 @@ describe('the customer of a new account', () => {
     });
   }
 
-  test('is made for an account without an e-mail address', async ({ sql }) => {
+  test('an account without an e-mail address gets a customer', async ({ sql }) => {
     expect(await customerOf(sql, await addAccount(sql, {}, {}, null))).toMatchObject({
       email: null,
       is_active: true,
@@ -96,7 +96,7 @@ describe('the customer of a new account', () => {
     }
   });
 
-  test('follows changes of the e-mail address and provider of the account, but keeps the name the customer chose', async ({
+  test("follows the account's e-mail address and provider, but keeps the name the customer chose", async ({
     sql,
   }) => {
     const id = await addAccount(sql, { full_name: 'First' });
@@ -160,7 +160,10 @@ describe('a user who bypasses the gateway', () => {
     }
   });
 
-  test('is noted as seen, which does not count as a change of the record', async ({ api, sql }) => {
+  test('last_seen_at of a user who bypasses the gateway is set without changing updated_at', async ({
+    api,
+    sql,
+  }) => {
     const { user, access_token } = await signUp(api);
     const before = await customerOf(sql, user.id);
     await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
@@ -171,7 +174,10 @@ describe('a user who bypasses the gateway', () => {
     expect(await customerOf(sql, user.id)).toEqual(after);
   });
 
-  test('is noted as seen again when 15 minutes have passed', async ({ api, sql }) => {
+  test('last_seen_at of a user who bypasses the gateway is set again after 15 minutes', async ({
+    api,
+    sql,
+  }) => {
     const { user, access_token } = await signUp(api);
     for (const [ago, isNoted] of [
       ['14 minutes', false],

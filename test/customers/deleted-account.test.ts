@@ -42,7 +42,7 @@ async function tablesNaming(sql: Sql, texts: string[]): Promise<string[]> {
 }
 
 describe('an account that Auth has deleted', () => {
-  test('is named in no table, and what it played stays counted', async ({ sql }) => {
+  test('no table names a deleted account, and its plays stay counted', async ({ sql }) => {
     const [email, name] = [newEmail(), `Ada ${randomUUID()}`];
     const phone = `+49${randomInt(10 ** 10, 10 ** 11)}`;
     const credentials = { email, password };

@@ -22,7 +22,7 @@ describe('exports that are larger than what a gateway should hold', () => {
     await pipeline(Readable.from([...all, ']']), res).catch(() => {});
   };
 
-  test('pass through at the pace of their clients: twelve at once take little memory, and hold nobody up', async ({
+  test("twelve large exports at once follow their clients' pace and take little memory", async ({
     onTestFinished,
   }) => {
     const upstream = createServer(sendLarge).listen(0, '127.0.0.1');
@@ -70,7 +70,7 @@ describe('exports that are larger than what a gateway should hold', () => {
     expect(running.slowestMs).toBeLessThan(200 + 1000 * lag());
   });
 
-  test('are cut off within 20 s where their client takes less than 64 KB/s', async () => {
+  test('an export ends within 20 s when its client reads less than 64 KB/s', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     function* withoutEnd() {
       yield '[';

@@ -9,7 +9,7 @@ import { withSupabase } from '../support/fake-supabase.ts';
 import { watchLag } from '../support/lag.ts';
 import { signUp, test } from '../support/test.ts';
 
-test('GET /me/export is one file with everything that is kept of the caller, and nothing of others', async ({
+test('GET /me/export returns one file with all data of the caller and none of others', async ({
   api,
   sql,
 }) => {
@@ -79,7 +79,7 @@ describe('exports', () => {
     ['nothing', ''],
     ['plain text', 'OK'],
     ['a string', '"none"'],
-  ])('are a 500 where the data API answers 200 with %s', async ([, body]) => {
+  ])('an export returns 500 when the data API answers 200 with %s', async ([, body]) => {
     await withSupabase(
       (_req, res) => res.writeHead(200, { 'Content-Type': 'application/json' }).end(body),
       async (api) => {
@@ -89,7 +89,7 @@ describe('exports', () => {
     );
   });
 
-  test('of one user run one at a time, and do not hold up those of others', async () => {
+  test('exports of one user run one at a time and do not delay those of others', async () => {
     const running: ServerResponse[] = [];
     const hold: RequestListener = (_req, res) => {
       running.push(res.writeHead(200, { 'Content-Type': 'application/json' }));

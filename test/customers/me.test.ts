@@ -15,7 +15,7 @@ const patch = (api: Api, token: string, body: object) =>
   api.patch('/me/customer').auth(token, bearer).send(body);
 
 describe('GET /me', () => {
-  test('is the profile, with the kind of credential', async ({ api }) => {
+  test('returns the profile and the kind of credential', async ({ api }) => {
     const { user, access_token } = await signUpAda(api);
     expect((await api.get('/me').auth(access_token, bearer)).body).toEqual({
       data: { id: user.id, email: user.email, full_name: 'Ada', avatar_url: null },
@@ -39,7 +39,7 @@ describe('GET /me', () => {
 });
 
 describe('GET /me/customer', () => {
-  test('is the whole record, with the kind of credential', async ({ api }) => {
+  test('returns the whole record and the kind of credential', async ({ api }) => {
     const { user, access_token } = await signUpAda(api);
     const { body } = await api.get('/me/customer').auth(access_token, bearer).expect(200);
     expect(body).toEqual({
@@ -210,7 +210,7 @@ describe('PATCH /me/customer', () => {
     expect(body.data).toMatchObject(Object.assign({}, ...changes));
   });
 
-  test('is the caller’s record alone', async ({ api, user }) => {
+  test('changes the caller’s record alone', async ({ api, user }) => {
     const other = await signUpAda(api);
     await patch(api, user.access_token, { full_name: 'Mine' });
     const { body } = await api.get('/me/customer').auth(other.access_token, bearer);

@@ -66,7 +66,7 @@ describe('the image', () => {
     expect(writable).toBe('');
   });
 
-  test('is compiled: no start has to read TypeScript', async () => {
+  test('contains compiled code, so that a start need not read TypeScript', async () => {
     // Node's own words are lost where a pipe is full.
     await using report = await open(join(folder, 'report'), 'w');
     const child = runIn(image, image.command, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }, report.fd);
@@ -76,7 +76,7 @@ describe('the image', () => {
       expect(told).toMatch(new RegExp(`StrippedTypeScript \\S+/src/${file} because cache was the same`));
   });
 
-  test('is run as npm start runs it', () => {
+  test('runs the same command as npm start', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
     expect(scripts.start.split(' ').filter((word) => !/^(exec|--env-file.*)$/.test(word))).toEqual(
       image.command,

@@ -54,7 +54,7 @@ async function withStubs(
 describe('the proxy of compose.yaml', () => {
   test.beforeEach(({ skip }) => skip(!canRunCaddy, 'Install caddy to try the proxy.'));
 
-  test('distributes requests, and forwards the real address and scheme of the client whatever the client claims', async () => {
+  test("distributes requests and forwards the client's real address and scheme, whatever it claims", async () => {
     await withStubs(
       (_req, res) => res.end('x'),
       async (url, seen) => {

@@ -15,7 +15,7 @@ async function connect(count: number): Promise<Sql[]> {
   return connections;
 }
 
-test('2,000 plays of one sound over 50 connections are all counted, and each returns its own number', async ({
+test('2,000 plays of one sound over 50 connections all count, and each returns its own number', async ({
   sql,
   user,
 }) => {
@@ -123,9 +123,7 @@ describe('paging through GET /sounds', () => {
   });
 });
 
-test('imports with equal created_at over 10 connections all succeed, and every created_at is made unique', async ({
-  sql,
-}) => {
+test('imports with equal created_at over 10 connections all succeed with unique values', async ({ sql }) => {
   const category = await addCategory(sql);
   const connections = await connect(10);
   const moments = sql`timestamptz '2002-02-03T04:05:06Z' + (n % 3) * interval '1 millisecond'`;

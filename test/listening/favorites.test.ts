@@ -6,7 +6,10 @@ import { rest } from '../support/rest.ts';
 import { signUp, test } from '../support/test.ts';
 
 describe('favorites', () => {
-  test('are added, listed newest first with a compact preview, and removed', async ({ api, sql }) => {
+  test('a favorite can be added, listed newest first with a compact preview, and removed', async ({
+    api,
+    sql,
+  }) => {
     const { access_token: token } = await signUp(api);
     const category = await addCategory(sql);
     const [first = '', second = ''] = await addSounds(sql, [
@@ -48,7 +51,7 @@ describe('favorites', () => {
     expect((await api.get('/favorites').auth(token, bearer)).body).toEqual(before.body);
   });
 
-  test('of an unknown or inactive sound are 404 and nothing is written', async ({ api, sql }) => {
+  test('adding an unknown or inactive sound returns 404 and writes nothing', async ({ api, sql }) => {
     const { access_token: token, user } = await signUp(api);
     for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })]) {
       await api.post('/favorites').auth(token, bearer).send({ sound_id }).expect(404);
@@ -56,7 +59,7 @@ describe('favorites', () => {
     expect(await sql`select from public.favorites where user_id = ${user.id}`).toHaveLength(0);
   });
 
-  test('of a sound that is deactivated are kept without preview, and it returns with the sound', async ({
+  test('a favorite of a deactivated sound stays without its preview, which returns with the sound', async ({
     api,
     sql,
   }) => {
@@ -70,7 +73,7 @@ describe('favorites', () => {
     expect(await preview()).toMatchObject([{ sound_id, sounds: { id: sound_id } }]);
   });
 
-  test('are those of the caller alone', async ({ api, sql }) => {
+  test("GET /favorites returns the caller's favorites alone", async ({ api, sql }) => {
     const [mine, other] = [await signUp(api), await signUp(api)];
     const sound_id = await addSound(sql);
     await api.post('/favorites').auth(mine.access_token, bearer).send({ sound_id });
@@ -79,7 +82,7 @@ describe('favorites', () => {
     expect((await api.get('/favorites').auth(mine.access_token, bearer)).body.data).toHaveLength(1);
   });
 
-  test('are never truncated: 1,500 of them come in one answer', async ({ api, sql }) => {
+  test('GET /favorites returns 1,500 favorites in one response', async ({ api, sql }) => {
     const { access_token: token, user } = await signUp(api);
     const category = await addCategory(sql);
     await sql`
@@ -94,7 +97,10 @@ describe('favorites', () => {
     expect(new Set(body.data.map((item) => item.sound_id)).size).toBe(1500);
   });
 
-  test('are at most 5,000, however many are added at once and by whatever way', async ({ api, sql }) => {
+  test('a user has at most 5,000 favorites, however many are added at once and in whichever way', async ({
+    api,
+    sql,
+  }) => {
     const { access_token: token, user } = await signUp(api);
     const category = await addCategory(sql);
     await sql`

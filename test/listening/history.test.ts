@@ -80,7 +80,7 @@ describe('GET /history', () => {
     });
   });
 
-  test('is empty for somebody who played nothing', async ({ api }) => {
+  test('returns an empty list to a user who played nothing', async ({ api }) => {
     expect(await history(api, await signUp(api))).toEqual({ data: [], next_cursor: null });
   });
 
@@ -136,7 +136,7 @@ describe('GET /history', () => {
     expect((await history(api, session)).data).toMatchObject([{ sounds: { id: hidden } }]);
   });
 
-  test('is revalidated by its ETag', async ({ api, sql, user }) => {
+  test('answers a matching If-None-Match with 304', async ({ api, sql, user }) => {
     await play(api, user, await addSound(sql));
     const read = (etag = '') =>
       api.get('/history').auth(user.access_token, bearer).set('If-None-Match', etag);
@@ -146,7 +146,7 @@ describe('GET /history', () => {
     await read(headers['etag']).expect(200);
   });
 
-  test('of the owner of an API key has what was played with the key', async ({ api, sql }) => {
+  test('lists plays with an API key for its owner', async ({ api, sql }) => {
     const session = await signUp(api);
     const [row] = await sql`select api_key from admin.create_api_key('Partner', ${session.user.email})`;
     const partner = { ...session, access_token: row?.['api_key'] };
@@ -202,7 +202,7 @@ describe('DELETE /history', () => {
 });
 
 describe('the history of another user', () => {
-  test('is neither seen nor cleared, through the service or past it', async ({ api, sql }) => {
+  test('cannot be read or cleared, through the service or past it', async ({ api, sql }) => {
     const [mine, theirs] = [await signUp(api), await signUp(api)];
     const id = await addSound(sql);
     await play(api, mine, id);

@@ -103,10 +103,7 @@ test('batches and single plays at once leave no more receipts than a day has', a
   expect(row).toEqual({ receipts: 1_000, kept: 100, plays: 80 + counted });
 });
 
-test('batches of the same sounds in any order, by many users, never wait for each other in a circle', async ({
-  api,
-  sql,
-}) => {
+test('batches of the same sounds in any order, by many users, never deadlock', async ({ api, sql }) => {
   const connections = await connect(8);
   const users = await Promise.all(connections.map(() => signUp(api)));
   const sounds = await addSounds(sql, Array(30).fill({}));

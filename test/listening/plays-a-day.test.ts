@@ -83,7 +83,7 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     expect(await receiptsOf(sql, user)).toEqual({ receipts: 1, kept: 1 });
   });
 
-  test('what could not be counted anyway keeps its status', async ({ api, sql }) => {
+  test('a play that could not be counted anyway keeps its status', async ({ api, sql }) => {
     const user = await signUp(api);
     const [sound, hidden] = [await addSound(sql), await addSound(sql, { is_active: false })];
     await setReceipts(sql, user, aDay);
@@ -127,10 +127,7 @@ test('a repeated play uses up no receipt', async ({ api, sql }) => {
   expect(await receiptsOf(sql, user)).toEqual({ receipts: 3, kept: 3 });
 });
 
-test('who sends plays of earlier days alone is no listener of today, until they listen', async ({
-  api,
-  sql,
-}) => {
+test('a user who only sends plays of earlier days is no listener of today', async ({ api, sql }) => {
   const user = await signUp(api);
   const sound = await addSound(sql);
   const days = () =>

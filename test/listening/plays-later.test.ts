@@ -209,7 +209,7 @@ describe('POST /plays', () => {
     expect(await statuses(api, user, [play])).toEqual(['duplicate']);
   });
 
-  test('of any kind get one of the documented statuses each', async ({ api, sql, user }) => {
+  test('plays of any kind get one documented status each', async ({ api, sql, user }) => {
     const sound = await addSound(sql);
     const kinds = [sound, randomUUID()].flatMap((sound_id) =>
       [0, 29 * day, 31 * day, 3650 * day].map((ms) => playOf(sound_id, { played_at: ago(ms) })),

@@ -86,7 +86,7 @@ describe('an Idempotency-Key', () => {
   test.for([
     ['quoted, as the draft writes it', 'a"b\\c!', '"a\\"b\\\\c!"'],
     ['a UUID in capital letters', randomUUID().toUpperCase(), randomUUID()],
-  ])('is the same %s', async ([, bare = '', other = ''], { api, sql, user }) => {
+  ])('a key is the same %s', async ([, bare = '', other = ''], { api, sql, user }) => {
     const id = await addSound(sql);
     const spellings = other.includes('"') ? [bare, other] : [bare, bare.toLowerCase(), `"${bare}"`];
     for (const key of spellings) {
@@ -107,7 +107,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('of another sound is 400 and counts nothing', async ({ api, sql, user }) => {
+  test('a key that was used for another sound gets 400 and counts nothing', async ({ api, sql, user }) => {
     const [first, second, key] = [await addSound(sql), await addSound(sql), randomUUID()];
     await play(api, user.access_token, first, key).expect(200);
     const { body } = await play(api, user.access_token, second, key)
@@ -118,7 +118,7 @@ describe('an Idempotency-Key', () => {
     expect((await play(api, user.access_token, second)).body.data.play_count).toBe(1);
   });
 
-  test('is not used up by a 404', async ({ api, sql, user }) => {
+  test('a 404 does not use up a key', async ({ api, sql, user }) => {
     const [id, key] = [await addSound(sql, { is_active: false }), randomUUID()];
     await play(api, user.access_token, randomUUID(), key).expect(404);
     await play(api, user.access_token, id, key).expect(404);
@@ -128,14 +128,14 @@ describe('an Idempotency-Key', () => {
     await play(api, user.access_token, id, key).expect(404);
   });
 
-  test('is that of one user: others may use the same', async ({ api, sql, user }) => {
+  test('two users may use the same key', async ({ api, sql, user }) => {
     const [id, key, other] = [await addSound(sql), randomUUID(), await signUp(api)];
     expect((await play(api, user.access_token, id, key)).body.data.play_count).toBe(1);
     expect((await play(api, other.access_token, id, key)).body.data.play_count).toBe(2);
     expect((await play(api, other.access_token, id, key)).body.data.play_count).toBe(2);
   });
 
-  test('is that of the owner of an API key, too', async ({ api, sql, user }) => {
+  test('an API key shares the keys of its owner', async ({ api, sql, user }) => {
     const [id, key] = [await addSound(sql), randomUUID()];
     const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.user.email})`;
     for (const token of [user.access_token, row?.['api_key'], row?.['api_key']]) {

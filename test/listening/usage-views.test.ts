@@ -141,7 +141,7 @@ describe('admin.fill_section', () => {
         where slug = ${slug} order by position`
     ).map((row) => row['sound_id']);
 
-  test('fills a manual section with the active sounds of the most listeners, then days, and GET /home shows them', async ({
+  test('fills a manual section with active sounds by listeners and days, which GET /home shows', async ({
     api,
     sql,
     user,
@@ -190,7 +190,7 @@ describe('admin.fill_section', () => {
     expect(section.sounds.map(({ id }: { id: string }) => id)).toEqual([second, first, third]);
   });
 
-  test('three hundred plays of one account are one listener, also when it clears its history in between', async ({
+  test('three hundred plays of one account count as one listener, also after it clears its history', async ({
     api,
     sql,
   }) => {

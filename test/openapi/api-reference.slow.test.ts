@@ -34,7 +34,7 @@ describe('GET /docs', () => {
 
   const phone: View = { width: 390, colorScheme: 'light' };
 
-  test('on a phone, shows the tabs of all answers apart from what stands beside them, and keeps no frame around where a key led', async ({
+  test('shows the tabs of all responses on a phone without overlap or a lasting focus frame', async ({
     gateway,
     skip,
   }) => {

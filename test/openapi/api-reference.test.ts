@@ -10,7 +10,7 @@ import { test } from '../support/test.ts';
 const addresses = ['/openapi.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
 
 describe('GET /openapi.json', () => {
-  test('is the document generated from the endpoints, for anyone', async ({ api }) => {
+  test('returns the document that is generated from the endpoints, without a token', async ({ api }) => {
     const { body } = await api.get('/openapi.json').expect(200);
     expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
   });
@@ -45,7 +45,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     }
   });
 
-  test('are rate-limited, and rejected over plain HTTP, like every address', async () => {
+  test('count against the rate limit and are rejected over plain HTTP, like every address', async () => {
     const limited = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(addresses.length) });
     for (const address of addresses) await request(limited.url).get(address).expect(200);
     for (const address of addresses) await apiAt(limited.url).get(address).expect(429);
@@ -71,7 +71,7 @@ describe('GET /docs', () => {
     expect(policy.get('frame-ancestors')).toBe("'none'");
   });
 
-  test('shows the fields of an answer in the order of the document, without a complaint of the browser', async ({
+  test('shows the fields of a response in the order of the document, without browser errors', async ({
     gateway,
     skip,
   }) => {

@@ -57,7 +57,7 @@ function nameless(schema: unknown, at: string): string[] {
 const namelessWithin = (schema: object, at: string): string[] =>
   Object.entries(schema).flatMap(([key, part]) => nameless(part, `${at}.${key}`));
 
-test('every body, and every object and enum in it, has a name, which a generated client calls it by', () => {
+test('every body, and every object and enumeration in it, has a name for generated clients', () => {
   const { paths, components } = JSON.parse(documentText());
   const schemas = Object.entries<object>(components.schemas);
   expect([
@@ -181,7 +181,7 @@ test.for(fields)('the document is as strict as %s is: %s.%s', ([operation, reque
     expect(verdicts(operation, request, field, value), `${value}`).toEqual({ allowed: false, taken: false });
 });
 
-test('the document allows a cursor of GET /sounds in any spelling, and no text that cannot be one', () => {
+test('the document allows any spelling of a cursor, and no text that cannot be one', () => {
   const { parameters } = JSON.parse(documentText()).paths['/sounds'].get;
   const { schema } = parameters.find(({ name }: { name: string }) => name === 'cursor');
   const inAnOrder = Buffer.from('["title","Ω ocean / 100 %"]').toString('hex');

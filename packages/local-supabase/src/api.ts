@@ -29,34 +29,34 @@ import { PROJECT } from './project.ts';
 /** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
   readonly url: string;
-  /** Where files are fetched from: the same, or at the `host` that others in the network reach. */
+  /** Base address of files: `url`, or the same port at `host`. */
   readonly publicUrl: string;
-  /** Ends it, open connections included. Safe to call twice. */
+  /** Stops serving and closes open connections. Can be called twice. */
   stop(): Promise<void>;
 }
 
 export interface ApiOptions {
-  /** A database that `prepareDatabase` has seen. */
+  /** A database that `prepareDatabase` has prepared. */
   databaseUrl: string;
-  /** Where the bytes of storage objects are kept. */
+  /** Folder of the files of Storage. */
   storageDir: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** Another address of this machine at which, on the same port, public and signed files are served, and nothing else. */
+  /** Another address of this machine, which serves public and signed files on the same port, and nothing else. */
   host?: string | undefined;
-  /** Whether new users must confirm their address before they can sign in; in `supabase start` they need not. */
+  /** New users must confirm their address before they can sign in. Default: false, as in `supabase start`. */
   emailConfirmations?: boolean;
-  /** Told of each mail, in one line with the address and the code. */
+  /** Receives one line for each mail, with the address and the code. */
   log?: (line: string) => void;
-  /** Whether users can sign up and in with e-mail address and password; true unless said otherwise. */
+  /** Users can sign up and in with e-mail address and password. Default: true. */
   emailSignIn?: boolean;
-  /** Whether CAPTCHA protection is on. Default: false. */
+  /** CAPTCHA protection is on. Default: false. */
   captcha?: boolean;
-  /** What access tokens are signed with: ES256 unless said otherwise, as new projects do. */
+  /** Algorithm of access tokens. Default: ES256, as in new projects. */
   signing?: SigningAlgorithm;
 }
 
-// Lite's files are served from where the package has them: dist/static/…
+// Folder of the package whose dist/static/ is served.
 const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
 
 /**
@@ -73,11 +73,11 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   starting.defer(() => data.connection.close());
 
   const running = new Set<Promise<Response>>();
-  // A pool never ends, or breaks, when it is closed under a transaction.
+  // Wait for running requests, because a pool that is closed under a transaction never ends.
   starting.defer(async () => void (await Promise.allSettled(running)));
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
-    // A mail is there before what it belongs to is committed; whoever looks it up acts on both.
+    // Wait for running requests, because a mail is sent before its transaction is committed.
     .get('/api/v1/search', async (c, next) => {
       await Promise.allSettled(running);
       return mailbox.search(c, next);
@@ -98,7 +98,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   return { url, publicUrl: files.url, stop: () => started.disposeAsync() };
 }
 
-/** Auth signs in to the database as its own role, which has no rights outside its schema. */
+/** Auth connects to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false } = options;
   const { emailSignIn = true, signing = 'ES256' } = options;
@@ -147,13 +147,13 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   });
 }
 
-/** One of the mails that `supabase start` sends, too. */
+/** The template of a mail, which `supabase start` uses, too. */
 const template = (name: string) => ({
   content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, PROJECT)),
 });
 
 async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
-  // Its storage is an experiment to Lite, to be asked for, and warned of.
+  // Storage is an experimental feature of Lite, which has to be switched on and prints a warning.
   setExperimental('storage', true);
   const connection = new RestConnection(databaseUrl);
   await connection.watchSchema();

@@ -10,14 +10,14 @@ import postgres from 'postgres';
 import { SUPERUSER } from './postgres.ts';
 import { PROJECT } from './project.ts';
 
-/** The same database, as another role. */
+/** Returns the address of the same database as another role. */
 export function as(role: string, databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.username = role;
   return url.href;
 }
 
-/** Gives a new cluster what a hosted project has before its first migration; changes nothing on later calls. */
+/** Gives a new cluster what a hosted project has before its first migration. Later calls change nothing. */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   try {
@@ -31,7 +31,7 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
           `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}; reset role`,
         );
       }
-      // Data folders of older checkouts have everything but this.
+      // Data folders of older checkouts lack this alone.
       if (row?.['without_cron']) await transaction.unsafe(sqlFile('cron'));
     });
   } finally {
@@ -41,8 +41,7 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
 
 const sqlFile = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
-// Lite has no second factors. The owner of the data may use every row of Auth, and hang triggers and foreign keys on it, but not
-// change its tables.
+// Lite has no second factors. `postgres` may use the rows of Auth and create triggers and foreign keys, but not alter the tables.
 const AUTH_MORE = `
 create table auth.mfa_factors (
   id uuid primary key,
@@ -63,7 +62,7 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
 /**
  * Applies the migrations that the database has not seen, with the Supabase CLI, as `postgres`.
  * @param project the folder that holds `supabase/`
- * @throws with the CLI's words when one fails; that file is then rolled back, earlier ones stay
+ * @throws the message of the CLI if a file fails, which is then rolled back
  */
 export async function migrate(databaseUrl: string, project = PROJECT): Promise<void> {
   const workdir = `--workdir=${fileURLToPath(project)}`;
@@ -71,8 +70,8 @@ export async function migrate(databaseUrl: string, project = PROJECT): Promise<v
 }
 
 /**
- * Runs the Supabase CLI in this repository, without its notices and without a trace in the home folder.
- * @returns what it printed to stdout
+ * Runs the Supabase CLI in this repository, without notices and without files in the home folder.
+ * @returns its stdout
  */
 export async function supabase(args: string[]): Promise<string> {
   const cli = fileURLToPath(new URL('dist/supabase.js', import.meta.resolve('supabase/package.json')));
@@ -83,7 +82,7 @@ export async function supabase(args: string[]): Promise<string> {
     TMPDIR: home.path,
     SUPABASE_NO_UPDATE_NOTIFIER: '1',
     DO_NOT_TRACK: '1',
-    // Our server speaks no TLS.
+    // The server has no TLS.
     PGSSLMODE: 'disable',
   };
   const options = { cwd: PROJECT, env, maxBuffer: 2 ** 26 };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Adds to the environment what the `.env` of the current folder says, where there is one; what is set already stays. */
+/** Adds the variables of `.env` in the current folder, if any, to the environment. Variables that are set keep their values. */
 export function readEnvFile(): void {
   if (existsSync('.env')) process.loadEnvFile();
 }

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-// SQLite's code for "somebody else holds the lock".
+// SQLite's code for a lock of another process.
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the data folder for this process. The operating system lets go of it when the process ends, however it ends.
- * @returns what lets go of it earlier
- * @throws an Error of one sentence when another process has it, or the folder cannot be written
+ * Locks the data folder for this process. The operating system releases the lock when the process ends.
+ * @returns a function that releases it earlier
+ * @throws an Error of one sentence if another process has locked it, or the folder is not writable
  */
 export function lockFolder(folder: string): () => void {
   const holder = join(folder, 'pid');
@@ -16,7 +16,7 @@ export function lockFolder(folder: string): () => void {
   try {
     file = new DatabaseSync(join(folder, 'lock'));
     file.exec('pragma locking_mode = exclusive; begin exclusive');
-    // Nobody else can read what is in a locked file.
+    // Other processes cannot read a locked file, so the process id is in another one.
     writeFileSync(holder, String(process.pid));
   } catch (error) {
     const busy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A TCP port that was free on 127.0.0.1 a moment ago. */
+/** Returns a TCP port that was free on 127.0.0.1 a moment ago. */
 export async function freePort(): Promise<number> {
   await using server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -10,9 +10,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Makes sure that ports can be listened on; those that a run killed a moment ago still holds get a second.
+ * Waits up to 1 s until all ports are free, because a run that was just killed may still hold some.
  * @param ports by the variable that sets each
- * @throws an Error with a sentence for each that cannot
+ * @throws an Error with a sentence for each port that is in use
  */
 export async function requireFreePorts(ports: Record<string, number>): Promise<void> {
   for (let waited = 0; ; waited += 100) {

@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import { type CryptoKey, type JWK, SignJWT } from 'jose';
 
-/**
- * The identity providers whose ID tokens Auth takes here, under the names and issuers that they have everywhere; their
- * client id, which is the audience of the tokens, is that of an app that exists only on this machine.
- */
+/** Identity providers with their real issuers. The client id, the audience of the tokens, exists only on local stacks. */
 export const PROVIDERS = {
   google: { issuer: 'https://accounts.google.com', clientId: 'local-supabase' },
   apple: { issuer: 'https://appleid.apple.com', clientId: 'local-supabase' },
@@ -12,10 +9,10 @@ export const PROVIDERS = {
 
 export type Provider = keyof typeof PROVIDERS;
 
-/** What the tokens are signed with. Google and Apple sign with RS256; a key for this one is shorter. */
+/** Signature algorithm. Google and Apple use RS256, whose keys are longer. */
 export const ALGORITHM = 'ES256';
 
-/** What proves that a token was made here. */
+/** Key that verifies the tokens. */
 export const PUBLIC_KEY = {
   kty: 'EC',
   crv: 'P-256',
@@ -23,29 +20,29 @@ export const PUBLIC_KEY = {
   y: 'pAuK7SxIIT42Nqsna0b8zQHtxbHtCz3J9DmMY0ERtmg',
 } as const satisfies JWK;
 
-// Public like the local API keys, and worth nothing: only the stack on one's own machine believes what it signs.
+// Public, like the local API keys. Only local stacks accept its tokens.
 const PRIVATE_KEY: JWK = { ...PUBLIC_KEY, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
 
-/** Who the token is about, and what is unusual about it. */
+/** Subject of the token, and deviations from a usual one. */
 export interface IdTokenOptions {
-  /** Google unless said otherwise. */
+  /** Default: google. */
   provider?: Provider | undefined;
   email?: string | undefined;
-  /** Whether the provider knows that the address is theirs; true unless said otherwise. */
+  /** The provider has verified the address. Default: true. */
   emailVerified?: boolean | undefined;
   name?: string | undefined;
   picture?: string | undefined;
-  /** The provider's name for the person; made from the address unless given, so that it is the same every time. */
+  /** The provider's id of the person. Default: a hash of the address. */
   sub?: string | undefined;
-  /** As the app passes it to Auth; the token holds its hash. */
+  /** Nonce that the app passes to Auth. The token holds its hash. */
   nonce?: string | undefined;
-  /** Put over all the others; undefined takes a claim away. */
+  /** Claims that replace others. Undefined removes a claim. */
   claims?: Record<string, unknown>;
-  /** An ES256 key that is not the provider's. */
+  /** ES256 key other than the provider's. */
   key?: CryptoKey;
 }
 
-/** An ID token as the native sign-in of a provider gives it to an app; valid on local stacks unless asked otherwise. */
+/** Creates an ID token as the native sign-in of a provider does. By default it is valid on local stacks. */
 export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const { provider = 'google', email, nonce } = options;
   const { issuer, clientId } = PROVIDERS[provider];

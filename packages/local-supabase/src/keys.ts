@@ -1,17 +1,14 @@
-/**
- * The fixed keys of `supabase start`, so that one `.env` serves both. They are public: whoever can reach the local
- * stack may do anything there.
- */
+/** The fixed and public keys of `supabase start`, so that one `.env` serves both. They open everything of a local stack. */
 export const LOCAL_KEYS = {
   publishableKey: 'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
-  /** Signs legacy API keys; the data API takes users' tokens that are signed with it, too. */
+  /** Signs legacy API keys. The data API also accepts users' tokens that are signed with it. */
   jwtSecret: 'super-secret-jwt-token-with-at-least-32-characters-long',
 } as const;
 
 export type LocalKeys = Readonly<Record<keyof typeof LOCAL_KEYS, string>>;
 
-/** What Auth publishes of the key pair that it signs access tokens with. */
+/** Public half of the key pair that signs access tokens. */
 export const PUBLIC_SIGNING_KEY = {
   kty: 'EC',
   kid: 'b81269f1-21d8-4f2e-b719-c2240a840d90',
@@ -24,7 +21,7 @@ export const PUBLIC_SIGNING_KEY = {
   y: 'P6IXMvA2WYXSHSOMTBH2jsw_9rrzGy89FjPf6oOsIxQ',
 };
 
-/** The private half, as public as the keys above. */
+/** Private half, which is as public as the keys above. */
 export const PRIVATE_SIGNING_KEY = {
   ...PUBLIC_SIGNING_KEY,
   key_ops: ['sign'],

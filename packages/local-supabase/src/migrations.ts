@@ -2,13 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { PROJECT } from './project.ts';
 
-/** The folder of the files. */
+/** Folder of the migrations. */
 export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
 
-/**
- * How the files in supabase/migrations differ from what a database has applied: by the statements that the CLI has recorded;
- * where it has recorded none, in nothing.
- */
+/** Compares the files in supabase/migrations with the statements that the CLI has recorded in a database. */
 export async function migrationDrift(databaseUrl: string) {
   const history = await appliedMigrations(databaseUrl);
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
@@ -25,13 +22,13 @@ export async function migrationDrift(databaseUrl: string) {
   const last = history.at(-1)?.version ?? '';
   const late = pending.find((file) => versionOf(file) < last);
   return {
-    /** Files whose version was applied with other statements: they were edited since, or replaced another file. */
+    /** Files whose version was applied with other statements. */
     changed,
-    /** What was applied and has no file any more, as `<version>_<name>.sql`. */
+    /** Applied migrations without a file, as `<version>_<name>.sql`. */
     missing: history.filter(({ version }) => !versions.has(version)).map(nameOf),
     /** Files that have not been applied. */
     pending: pending.map(path),
-    /** The first of them whose version is not later than all that were applied, and the version that it should be later than. */
+    /** First pending file that is older than the last applied migration, and the version of that. */
     late: late && { file: path(late), last },
   };
 }
@@ -58,5 +55,5 @@ async function appliedMigrations(databaseUrl: string): Promise<AppliedMigration[
   }
 }
 
-/** The CLI splits a file at its semicolons, and keeps neither these nor the space around them. */
+/** Removes semicolons and white space, because the CLI records statements without them. */
 const withoutSeparators = (text: string) => text.replace(/[\s;]+/g, '');

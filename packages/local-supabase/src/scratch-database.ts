@@ -5,9 +5,9 @@ import { migrate, prepareDatabase } from './database.ts';
 import { startPostgres } from './postgres.ts';
 import type { Release } from './postgres-files.ts';
 
-/** A database to be used up: on a server of its own, without Auth, Storage and the data API in front. */
+/** A temporary database on a separate server, without Auth, Storage and the data API. */
 export interface ScratchDatabase {
-  /** As the role `postgres`. */
+  /** Address for the role `postgres`. */
   readonly databaseUrl: string;
   /** Ends the server and removes everything. */
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface ScratchDatabase {
 
 /**
  * Starts a database that holds what a hosted project has before its first migration.
- * @param durable whether it waits for the disk, which what is thrown away need not
+ * @param durable waits for the disk
  */
 export async function startBareDatabase(
   release: Release = 17,
@@ -33,8 +33,8 @@ export async function startBareDatabase(
 
 /**
  * Starts a database that holds the migrations and nothing else.
- * @param options as of `startBareDatabase`
- * @throws what a failing migration says; nothing is left behind
+ * @param options those of `startBareDatabase`
+ * @throws the message of a failing migration, after the server has ended
  */
 export async function startScratchDatabase(
   release?: Release,

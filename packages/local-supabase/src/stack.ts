@@ -13,42 +13,42 @@ import { removeFolder } from './postgres-files.ts';
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack extends Pick<Postgres, 'databaseUrl' | 'exited'>, Pick<Api, 'publicUrl'>, LocalKeys {
   readonly apiUrl: string;
-  /** Ends everything, keeps everything committed. Safe to call twice. */
+  /** Ends everything and keeps everything committed. Can be called twice. */
   stop(): Promise<void>;
 }
 
 export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 'signing' | 'host'> {
-  /** Database and storage objects; made when missing, and ours alone while the stack runs. */
+  /** Folder of the database and of files, created if missing. One stack at a time can use it. */
   dataDir: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   apiPort: number;
   databasePort: number;
-  /** Must be free as well, by the variable that sets each; nothing here listens on them. */
+  /** Other ports that must be free, by the variable that sets each. */
   otherPorts?: Record<string, number>;
-  /** Forgets what the folder holds. */
+  /** Deletes the contents of the folder first. */
   fresh?: boolean;
-  /** False trades safety against power loss for speed, for stacks that are thrown away. */
+  /** False is faster, but can lose data in a crash of the machine. Default: true. */
   durable?: boolean;
-  /** Told what is being done, and later what is mailed, one line each. */
+  /** Receives one line for each step and each mail. */
   log?: (line: string) => void;
 }
 
 /**
- * Starts the stack with all migrations applied. Whatever a killed run left behind is cleared away first.
- * @throws an Error of one sentence when a port or the folder is in use; what had started is ended again
+ * Starts the stack with all migrations applied, after it has ended the server of a killed run.
+ * @throws an Error of one sentence if a port or the folder is in use
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { apiPort, databasePort, durable = true, log = () => {} } = options;
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
-  // The account that runs Postgres for root has to pass through.
+  // The account that runs Postgres for root has to enter the folder.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
   await using starting = new AsyncDisposableStack();
   starting.defer(lockFolder(dataDir));
   const database = join(dataDir, 'postgres');
   const storageDir = join(dataDir, 'storage');
   await stopLeftover(database);
-  // Only now: of two runs on one folder, the second must hear of that; and a leftover may have held a port.
+  // After the lock, so that a second run on the folder reports the folder, and after a killed run has released its port.
   await requireFreePorts({ ...options.otherPorts, SUPABASE_PORT: apiPort, SUPABASE_DB_PORT: databasePort });
   if (options.fresh) {
     removeFolder(database);
@@ -90,7 +90,7 @@ async function applyMigrations(databaseUrl: string, log: (line: string) => void)
     throw new Error(
       `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${START_OVER}`,
     );
-  // The CLI would advise to change the history, which leaves what they did in the database.
+  // The CLI would advise to change the history, which keeps the changes of these migrations in the database.
   if (missing.length > 0)
     throw new Error(
       `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { clusterFolder, SUPERUSER } from './postgres.ts';
 import { serverAccount } from './postgres-files.ts';
 
-// As the account that runs Postgres: it may read the one folder, and has to own the other.
+// Runs as the account of Postgres, which can read the one folder and has to own the other.
 const SCRIPT = `
 cp -Rp "$1" "$2" && : > "$2/standby.signal" &&
 echo "primary_conninfo = 'host=127.0.0.1 port=$3 user=$4'" >> "$2/postgresql.auto.conf"`;
 
 /**
- * Copies a database as a hot standby: `startPostgres` on its folder starts a server that follows the primary, and can be read.
- * @param primaryDir of a database that is stopped
- * @param standbyDir holds the standby and nothing else
- * @param primaryPort where the primary will listen
+ * Copies a database as a hot standby. `startPostgres` on its folder starts a read-only server that follows the primary.
+ * @param primaryDir data folder of a stopped database
+ * @param standbyDir data folder of the standby
+ * @param primaryPort port of the primary when it runs again
  */
 export function makeStandby(primaryDir: string, standbyDir: string, primaryPort: number): void {
   const folders = [clusterFolder(primaryDir), clusterFolder(standbyDir)];

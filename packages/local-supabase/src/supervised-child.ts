@@ -1,18 +1,18 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A child process that cannot outlive this one. */
+/** A child process that ends with this one. */
 export interface SupervisedChild {
   /** The wrapping shell; its stdout and stderr are those of the command. */
   readonly process: ChildProcess;
-  /** Settles when the command is gone, for whatever reason. */
+  /** Settles when the command has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Sends the command its stop signal and waits until it is gone. Safe to call twice. */
+  /** Sends the command its stop signal and waits for its end. Can be called twice. */
   stop(): Promise<void>;
 }
 
-// The shell holds the read end of a pipe that only we can write to. When we stop, or are killed, the pipe closes, `read`
-// returns and the command gets its signal. `read` is a builtin, so nothing is left waiting when the command ends first.
+// The shell reads from a pipe that only this process can write to. When this process stops or is killed, the pipe
+// closes, `read` returns and the command gets its signal.
 const SCRIPT = `
 signal=$1; shift
 exec 3<&0
@@ -24,9 +24,9 @@ kill $watcher 2>/dev/null
 exit $status`;
 
 /**
- * Spawns `command` so that it ends with this process, even when this process is killed with SIGKILL.
- * It runs in a session of its own: a Ctrl-C in the terminal reaches only us, and we decide the order of stopping.
- * @param stopSignal without the SIG prefix, as `kill` takes it
+ * Spawns `command` so that it ends with this process, even after SIGKILL. It runs in a separate session, so that Ctrl-C
+ * reaches only this process, which stops its children in order.
+ * @param stopSignal without the SIG prefix
  */
 export function spawnSupervised(
   command: string,
@@ -40,7 +40,7 @@ export function spawnSupervised(
     stdio: ['pipe', stdout, 'pipe'],
     detached: true,
   });
-  // Nothing is ever written; that the reader is gone by the time the pipe closes is no error.
+  // The reader may have ended before the pipe closes.
   child.stdin?.on('error', () => {});
   const exited = once(child, 'exit')
     .catch(() => {})

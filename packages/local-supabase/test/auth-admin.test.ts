@@ -6,7 +6,7 @@ import { newEmail, password, test } from './supabase.ts';
 const users = '/auth/v1/admin/users';
 
 describe('the admin API of Auth', () => {
-  test('makes a user who can sign in, and deletes one', async ({ supabase }) => {
+  test('creates a user who can sign in, and deletes a user', async ({ supabase }) => {
     const email = newEmail();
     const apikey = supabase.secretKey;
     const made = await supabase.call(users, { apikey, body: { email, password, email_confirm: true } });
@@ -18,7 +18,7 @@ describe('the admin API of Auth', () => {
     expect((await supabase.call(address, { apikey, method: 'DELETE' })).status).toBe(404);
   });
 
-  test('rejects an address that has an account', async ({ supabase }) => {
+  test('creates no second user with one address', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const { status, body } = await supabase.call(users, {
       apikey: supabase.secretKey,
@@ -48,7 +48,7 @@ describe('the admin API of Auth', () => {
     expect([nobody.status, nobody.body.code]).toEqual([404, 'user_not_found']);
   });
 
-  test('is closed to the publishable key and to users', async ({ supabase }) => {
+  test('rejects the publishable key and tokens of users', async ({ supabase }) => {
     const body = { email: newEmail(), password, email_confirm: true };
     const { id, accessToken: token } = await supabase.signUp();
     for (const caller of [{}, { token }, { token, apikey: supabase.secretKey }]) {

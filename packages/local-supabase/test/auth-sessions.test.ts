@@ -3,8 +3,8 @@ import { forge } from '../../../test/support/forge.ts';
 import { ban, claimsOf, refresh, signIn, signOut } from './sessions.ts';
 import { type Supabase, test } from './supabase.ts';
 
-describe('a refresh token', () => {
-  test('is exchanged for a new one in the same session', async ({ supabase }) => {
+describe('refreshing a session', () => {
+  test('exchanges the refresh token for a new one in the same session', async ({ supabase }) => {
     const user = await supabase.signUp();
     const { status, body } = await refresh(supabase, user.refreshToken);
     expect([status, body.user.id]).toEqual([200, user.id]);
@@ -12,9 +12,7 @@ describe('a refresh token', () => {
     expect(claimsOf(body.access_token).session_id).toBe(claimsOf(user.accessToken).session_id);
   });
 
-  test('that is the one before the present one answers with the present one, as often as it comes', async ({
-    supabase,
-  }) => {
+  test('returns the current token for the previous one, any number of times', async ({ supabase }) => {
     const { refreshToken: first } = await supabase.signUp();
     const second = (await refresh(supabase, first)).body.refresh_token;
     for (const _ of [1, 2]) expect((await refresh(supabase, first)).body.refresh_token).toBe(second);
@@ -31,7 +29,7 @@ describe('a refresh token', () => {
     return { id, accessToken, first, second, third };
   }
 
-  test('that is older, but was used in the last ten seconds, gives another one', async ({ supabase }) => {
+  test('exchanges an older token for another one within 10 s of its use', async ({ supabase }) => {
     const { refreshToken: first } = await supabase.signUp();
     const second = (await refresh(supabase, first)).body.refresh_token;
     const third = (await refresh(supabase, second)).body.refresh_token;
@@ -40,9 +38,7 @@ describe('a refresh token', () => {
     expect([first, second, third]).not.toContain(body.refresh_token);
   });
 
-  test('that is older and comes after ten seconds is rejected, and ends the session ten seconds later', async ({
-    supabase,
-  }) => {
+  test('rejects an older token after 10 s, and the current one 10 s later', async ({ supabase }) => {
     const { id, first, second, third } = await threeTokens(supabase);
     const { status, body } = await refresh(supabase, first);
     expect([status, body.code]).toEqual([400, 'refresh_token_already_used']);
@@ -53,9 +49,7 @@ describe('a refresh token', () => {
     }
   });
 
-  test('that is older and comes after ten seconds leaves the session alive if the present one is used within ten more', async ({
-    supabase,
-  }) => {
+  test('keeps a session whose current token is used within 10 s of a rejected one', async ({ supabase }) => {
     const { first, third } = await threeTokens(supabase);
     expect((await refresh(supabase, first)).body.code).toBe('refresh_token_already_used');
     const next = await refresh(supabase, third);
@@ -63,39 +57,39 @@ describe('a refresh token', () => {
     expect((await refresh(supabase, next.body.refresh_token)).status).toBe(200);
   });
 
-  test('that comes many times at once is exchanged once', async ({ supabase }) => {
+  test('exchanges a token once for many simultaneous requests', async ({ supabase }) => {
     const { refreshToken } = await supabase.signUp();
     const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(supabase, refreshToken)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.refresh_token}`))).toHaveLength(1);
     expect(answers[0]?.status).toBe(200);
   });
 
-  test('of a session that was signed out is not found', async ({ supabase }) => {
+  test('rejects the token of a session that was signed out', async ({ supabase }) => {
     const { accessToken, refreshToken } = await supabase.signUp();
     expect((await signOut(supabase, accessToken)).status).toBe(204);
     const { status, body } = await refresh(supabase, refreshToken);
     expect([status, body.code]).toEqual([400, 'refresh_token_not_found']);
   });
 
-  test('of a session that an admin deleted is not found', async ({ supabase }) => {
+  test('rejects the token of a session that an administrator deleted', async ({ supabase }) => {
     const { id, refreshToken } = await supabase.signUp();
     await supabase.sql`delete from auth.sessions where user_id = ${id}`;
     expect((await refresh(supabase, refreshToken)).body.code).toBe('refresh_token_not_found');
   });
 
-  test('that is none is rejected', async ({ supabase }) => {
+  test('rejects a malformed token', async ({ supabase }) => {
     for (const token of ['nonsense', '']) {
       const { status, body } = await refresh(supabase, token);
       expect([status, body.code]).toEqual([400, 'validation_failed']);
     }
   });
 
-  test('that is well-formed, and nobody’s, is not found', async ({ supabase }) => {
+  test('rejects an unknown token', async ({ supabase }) => {
     const { status, body } = await refresh(supabase, 'abcdefghijkl');
     expect([status, body.code]).toEqual([400, 'refresh_token_not_found']);
   });
 
-  test('of a banned user is rejected', async ({ supabase }) => {
+  test('rejects the token of a banned user', async ({ supabase }) => {
     const { id, refreshToken } = await supabase.signUp();
     await ban(supabase, id);
     const { status, body } = await refresh(supabase, refreshToken);
@@ -104,7 +98,7 @@ describe('a refresh token', () => {
 });
 
 describe('sign-out', () => {
-  test('of this session leaves the user’s others alone', async ({ supabase }) => {
+  test('ends this session and keeps the other sessions of the user', async ({ supabase }) => {
     const { email, accessToken } = await supabase.signUp();
     const other = await signIn(supabase, email);
     expect((await signOut(supabase, accessToken)).status).toBe(204);
@@ -114,8 +108,8 @@ describe('sign-out', () => {
   });
 });
 
-describe('a bearer token', () => {
-  test('that is forged, expired, unsigned or of nobody is rejected', async ({ supabase, skip }) => {
+describe('routes for signed-in users', () => {
+  test('reject a token that is forged, expired, unsigned or without a user', async ({ supabase, skip }) => {
     const { accessToken } = await supabase.signUp();
     const sign = (claims: object) => forge(skip, { ...claims });
     const claims = claimsOf(accessToken);
@@ -137,7 +131,7 @@ describe('a bearer token', () => {
     }
   });
 
-  test('of a banned user is rejected', async ({ supabase }) => {
+  test('reject the token of a banned user', async ({ supabase }) => {
     const { id, accessToken: token } = await supabase.signUp();
     await ban(supabase, id);
     const { status, body } = await supabase.call('/auth/v1/user', { token });

@@ -6,7 +6,7 @@ import { newEmail, password, testWith } from './supabase.ts';
 const withoutEmail = testWith({ emailSignIn: false });
 
 describe.runIf(inject('stack').embedded)('where e-mail is switched off as a provider', () => {
-  withoutEmail('nobody signs up or in with it, whatever the password', async ({ supabase }) => {
+  withoutEmail('rejects sign-up and sign-in by e-mail whatever the password', async ({ supabase }) => {
     const email = newEmail();
     const signUp = await supabase.call('/auth/v1/signup', { body: { email, password } });
     expect([signUp.status, signUp.body.code]).toEqual([400, 'email_provider_disabled']);

@@ -4,7 +4,7 @@ import { atOnce, ban, claimsOf, signIn } from './sessions.ts';
 import { newEmail, password, test } from './supabase.ts';
 
 describe('sign-up', () => {
-  test('gives a session of an hour with a user', async ({ supabase }) => {
+  test('returns a session of an hour with its user', async ({ supabase }) => {
     const email = newEmail();
     const { status, body } = await supabase.call('/auth/v1/signup', {
       body: { email: email.toUpperCase(), password, data: { full_name: 'Jo' } },
@@ -26,7 +26,7 @@ describe('sign-up', () => {
     expect(body.user.created_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
-  test('gives an access token with the claims of Auth', async ({ supabase }) => {
+  test('returns an access token with the claims of Auth', async ({ supabase }) => {
     const { id, email, accessToken } = await supabase.signUp(newEmail(), { full_name: 'Jo' });
     const claims = claimsOf(accessToken);
     expect(claims).toMatchObject({
@@ -64,7 +64,7 @@ describe('sign-up', () => {
     if (code === 'weak_password') expect(body.weak_password.reasons).toEqual(['length']);
   });
 
-  test('by three at once makes one account; Auth fails for the others', async ({ supabase }) => {
+  test('creates one account for three simultaneous requests and fails for two', async ({ supabase }) => {
     const email = newEmail();
     const signUp = () => supabase.call('/auth/v1/signup', { body: { email, password } });
     const answers = await atOnce(supabase, email, [signUp, signUp, signUp]);
@@ -74,7 +74,7 @@ describe('sign-up', () => {
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('shows triggers the request’s data alone, then the complete user; what they reject leaves nothing', async ({
+  test('shows triggers the data of the request, then the complete user, and rolls back', async ({
     supabase,
   }) => {
     const { sql } = supabase;
@@ -115,14 +115,14 @@ describe('sign-up', () => {
 });
 
 describe('sign-in', () => {
-  test('gives a new session, whatever the case of the address', async ({ supabase }) => {
+  test('opens a new session whatever the case of the address', async ({ supabase }) => {
     const user = await supabase.signUp();
     const { status, body } = await signIn(supabase, user.email.toUpperCase());
     expect([status, body.user.id]).toEqual([200, user.id]);
     expect(claimsOf(body.access_token).session_id).not.toBe(claimsOf(user.accessToken).session_id);
   });
 
-  test('tells an unknown address and a wrong password apart for nobody', async ({ supabase }) => {
+  test('answers an unknown address as a wrong password', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const answers = [await signIn(supabase, newEmail()), await signIn(supabase, email, 'wrong password')];
     for (const { status, body } of answers) {
@@ -133,7 +133,7 @@ describe('sign-in', () => {
     }
   });
 
-  test('of a banned user is rejected before the password is looked at', async ({ supabase }) => {
+  test('rejects a banned user before it checks the password', async ({ supabase }) => {
     const { id, email } = await supabase.signUp();
     await ban(supabase, id);
     const answers = [await signIn(supabase, email), await signIn(supabase, email, 'wrong password')];
@@ -145,7 +145,7 @@ describe('sign-in', () => {
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('without an address, or with an unknown grant, is rejected', async ({ supabase }) => {
+  test('rejects a request without an address and an unknown grant', async ({ supabase }) => {
     const noAddress = await supabase.call('/auth/v1/token?grant_type=password', { body: { password } });
     expect([noAddress.status, noAddress.body.code]).toEqual([400, 'validation_failed']);
     const unknown = await supabase.call('/auth/v1/token?grant_type=magic', { body: {} });
@@ -153,11 +153,11 @@ describe('sign-in', () => {
   });
 });
 
-describe('an error', () => {
+describe('errors of Auth', () => {
   const wrong = { body: { email: 'a@b.co', password: 'wrong' } };
   const path = '/auth/v1/token?grant_type=password';
 
-  test('has a code that is a word since API version 2024-01-01', async ({ supabase }) => {
+  test('have a code that is a word since API version 2024-01-01', async ({ supabase }) => {
     const { status, body, headers } = await supabase.call(path, wrong);
     expect([status, body]).toEqual([
       400,
@@ -167,22 +167,20 @@ describe('an error', () => {
     expect(headers.get('x-sb-error-code')).toBe('invalid_credentials');
   });
 
-  test('for a body that is no JSON object says so', async ({ supabase }) => {
+  test('say that a body is no JSON object', async ({ supabase }) => {
     for (const body of ['{', '', '[]', '"text"']) {
       const answer = await supabase.call(path, { body });
       expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'bad_json']);
     }
   });
 
-  test('for a missing API key comes from the edge', async ({ supabase }) => {
+  test('come from the edge for a missing API key', async ({ supabase }) => {
     const { status, body } = await supabase.call(path, { ...wrong, apikey: null });
     expect([status, body.message]).toEqual([401, 'No API key found in request']);
   });
 });
 
-test('an access token is verified with the key set that Auth publishes, which holds no shared secret', async ({
-  supabase,
-}) => {
+test('the published key set verifies access tokens and holds no shared secret', async ({ supabase }) => {
   const { accessToken } = await supabase.signUp();
   const { status, body } = await supabase.call('/auth/v1/.well-known/jwks.json', { apikey: null });
   expect(status).toBe(200);
@@ -190,7 +188,7 @@ test('an access token is verified with the key set that Auth publishes, which ho
   else expect((await jwtVerify(accessToken, createLocalJWKSet(body))).payload.aud).toBe('authenticated');
 });
 
-test('Auth says that it is well', async ({ supabase }) => {
+test('the health check of Auth succeeds', async ({ supabase }) => {
   const { status, body } = await supabase.call('/auth/v1/health');
   expect([status, body.name]).toEqual([200, 'GoTrue']);
 });

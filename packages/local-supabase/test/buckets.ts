@@ -7,14 +7,14 @@ export const AUDIO = `compat-audio-${suffix}`;
 export const COVERS = `compat-covers-${suffix}`;
 export const TEXT = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Makes both buckets for the tests of a file. */
+/** Creates both buckets for the tests of a file. */
 export const useBuckets = () =>
   test.beforeAll(async ({ supabase: { sql } }) => {
     await sql`insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
     (${AUDIO}, ${AUDIO}, false, 100, array['audio/mpeg', 'text/*', 'image/png']), (${COVERS}, ${COVERS}, true, null, null)`;
     return async () => {
       await sql.begin(async (transaction) => {
-        // Storage forbids deleting its rows by hand unless asked like this; elsewhere the setting means nothing.
+        // The real Storage rejects a deletion of rows without this setting.
         await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
         await transaction`delete from storage.objects where bucket_id in (${AUDIO}, ${COVERS})`;
         await transaction`delete from storage.buckets where id in (${AUDIO}, ${COVERS})`;
@@ -31,7 +31,7 @@ export function upload(supabase: Supabase, path: string, type = 'audio/mpeg', te
   });
 }
 
-/** Uploads an object of its own to the private bucket; returns its name. */
+/** Uploads a new object to the private bucket. Returns its name. */
 export async function audio(supabase: Supabase): Promise<string> {
   const name = `folder/${randomUUID()} (1).mp3`;
   const { status, body } = await upload(supabase, `${AUDIO}/${encodeURI(name)}`);

@@ -15,8 +15,8 @@ const noteMailSent = ({ sql }: Supabase, email: string, minutesAgo: number) =>
   sql`
     update auth.users set confirmation_sent_at = now() - make_interval(mins => ${minutesAgo}) where email = ${email}`;
 
-describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the code of the mail', () => {
-  test('confirms the account and opens a session, once', async ({ supabase }) => {
+describe.runIf(inject('stack').embedded)('confirmation of addresses', () => {
+  test('a confirmation code confirms the account and opens a session, once', async ({ supabase }) => {
     const { email, id, code } = await signUpUnconfirmed(supabase);
     expect((await signIn(supabase, email)).body.code).toBe('email_not_confirmed');
     const { status, body } = await verify(supabase, 'signup', email, code);
@@ -29,7 +29,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('is no good an hour later, nor for anything else', async ({ supabase }) => {
+  test('a confirmation code is invalid an hour later and for other purposes', async ({ supabase }) => {
     const { email, code } = await signUpUnconfirmed(supabase);
     expect((await verify(supabase, 'recovery', email, code)).body.code).toBe('otp_expired');
     await supabase.sql`
@@ -45,7 +45,9 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
         supabase.call('/auth/v1/signup', { body: { email, password: 'another one' } }),
     ],
   ] as const) {
-    test(`is replaced by ${what}, but for what comes within the gap`, async ({ supabase }) => {
+    test(`a confirmation code is replaced by ${what}, except within the gap between mails`, async ({
+      supabase,
+    }) => {
       const { email, code: first } = await signUpUnconfirmed(supabase);
       await noteMailSent(supabase, email, -1); // however slow this machine is, the gap is not over
       const tooSoon = await again(supabase, email);
@@ -60,9 +62,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     });
   }
 
-  test('is not mailed to a user whom an administrator makes; an address that has an account is rejected there', async ({
-    supabase,
-  }) => {
+  test('an administrator creates a user without a mail, once for each address', async ({ supabase }) => {
     const body = { email: newEmail(), password, email_confirm: true, user_metadata: { full_name: 'Ada' } };
     const make = () => supabase.call('/auth/v1/admin/users', { apikey: supabase.secretKey, body });
     expect((await make()).status).toBe(200);
@@ -72,7 +72,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     expect((await make()).status).toBe(422);
   });
 
-  test('of a recovery confirms as well, and then that of the sign-up is no good', async ({ supabase }) => {
+  test('a recovery code confirms the account and ends the confirmation code', async ({ supabase }) => {
     const { email, code } = await signUpUnconfirmed(supabase);
     const { status } = await verify(supabase, 'recovery', email, await recoveryCode(supabase, email));
     expect(status).toBe(200);
@@ -80,7 +80,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, the
     expect((await verify(supabase, 'signup', email, code)).body.code).toBe('otp_expired');
   });
 
-  test('a second sign-up after confirming gives a user who does not exist', async ({ supabase }) => {
+  test('a second sign-up after confirming returns a placeholder user', async ({ supabase }) => {
     const email = newEmail();
     const first = await supabase.call('/auth/v1/signup', { body: { email, password } });
     await supabase.sql`update auth.users set email_confirmed_at = now() where email = ${email}`;

@@ -28,13 +28,13 @@ const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Excha
 
 makeObjects('api_', objects);
 
-/** JSON whose numbers are compared digit by digit, as 1.50 and what a double cannot hold must be. */
+/** Parses JSON and keeps the digits of numbers, because doubles round some and do not distinguish 1.50 from 1.5. */
 const exactly = (text: string): unknown =>
   JSON.parse(text, (_, value, { source }: { source?: string } = {}) =>
     typeof value === 'number' ? { number: source } : value,
   );
 
-/** The claims with times in place of "now+60". */
+/** Replaces times such as "now+60" in claims. */
 function timed(claims: JWTPayload): JWTPayload {
   const time = (_: string, value: unknown) => {
     const seconds = typeof value === 'string' ? /^now([+-]\d+)$/.exec(value)?.[1] : undefined;
@@ -88,7 +88,7 @@ async function replay(supabase: Supabase, exchange: Exchange, skip: Skip) {
 }
 
 describe.for(Object.entries(requests))('%s', ([, exchanges]) => {
-  // Of what is known to differ, the test would find out that it no longer does.
+  // A known difference is expected to fail, so that the test reports when it is gone.
   for (const exchange of exchanges) {
     const differs = exchange.differs !== undefined && inject('stack').embedded;
     const { ask, as, token = '', headers = {} } = exchange;
@@ -97,7 +97,7 @@ describe.for(Object.entries(requests))('%s', ([, exchanges]) => {
   }
 });
 
-test('what differs is in the table of the README', () => {
+test('the README lists every known difference to PostgREST', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const headings = Object.values(requests).flatMap((all) => all.flatMap(({ differs = [] }) => differs));
   for (const heading of headings) expect(readme).toContain(`\n| ${heading}`);
@@ -107,10 +107,13 @@ const codes = Object.entries(raised).flatMap(([status, all]) =>
   all.map((code) => [code, Number(status)] as const),
 );
 
-test.for(codes)('SQLSTATE %s, which a function raises, is a %i', async ([code, status], { supabase }) => {
-  const answer = await supabase.rpc('api_raise', { code });
-  expect(answer).toMatchObject({
-    status,
-    body: { code, message: 'told', details: 'more', hint: 'a hint' },
-  });
-});
+test.for(codes)(
+  'a function that raises SQLSTATE %s is answered with status %i',
+  async ([code, status], { supabase }) => {
+    const answer = await supabase.rpc('api_raise', { code });
+    expect(answer).toMatchObject({
+      status,
+      body: { code, message: 'told', details: 'more', hint: 'a hint' },
+    });
+  },
+);

@@ -12,27 +12,29 @@ $$;
 `,
 );
 
-describe('an API key', () => {
-  test('is required', async ({ supabase }) => {
+describe('the data API', () => {
+  test('requires an API key', async ({ supabase }) => {
     const { status, body } = await supabase.call('/rest/v1/callers_none', { apikey: null });
     expect(status).toBe(401);
     expect(body.message).toBe('No API key found in request');
   });
 
-  test('must be one of the project', async ({ supabase }) => {
+  test('rejects API keys of other projects', async ({ supabase }) => {
     const { status, body } = await supabase.call('/rest/v1/callers_none', { apikey: 'sb_secret_unknown' });
     expect(status).toBe(401);
     expect(body.message).toBe('Invalid API key');
   });
 
-  test('that is publishable makes the caller anon, a secret one service_role', async ({ supabase }) => {
+  test('runs as anon for the publishable key and as service_role for the secret one', async ({
+    supabase,
+  }) => {
     const anon = await supabase.rpc('callers_me');
     const service = await supabase.rpc('callers_me', {}, { apikey: supabase.secretKey });
     expect([anon.body.role, service.body.role]).toEqual(['anon', 'service_role']);
     expect([anon.body.claimed, service.body.claimed]).toEqual(['anon', 'service_role']);
   });
 
-  test('gives way to the token of a user', async ({ supabase }) => {
+  test('prefers the token of a user to the API key', async ({ supabase }) => {
     const { id, email, accessToken: token } = await supabase.signUp();
     for (const apikey of [supabase.publishableKey, supabase.secretKey]) {
       const { body } = await supabase.rpc('callers_me', {}, { apikey, token });

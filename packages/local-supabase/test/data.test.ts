@@ -11,8 +11,8 @@ $$;
 `,
 );
 
-describe('a request', () => {
-  test('runs signed in as authenticator, with the time limit of its role', async ({ supabase }) => {
+describe('a data request', () => {
+  test('runs as authenticator with the time limit of its role', async ({ supabase }) => {
     const { accessToken: token } = await supabase.signUp();
     expect((await supabase.rpc('data_me')).body).toEqual({ session: 'authenticator', timeout: '3s' });
     expect((await supabase.rpc('data_me', {}, { token })).body).toEqual({
@@ -21,18 +21,14 @@ describe('a request', () => {
     });
   });
 
-  test('whose address is longer than 50 KB is hung up on, and one of 40 KB answered', async ({
-    supabase,
-  }) => {
+  test('succeeds with an address of 40 KB and loses its connection beyond 50 KB', async ({ supabase }) => {
     const ask = (length: number) => supabase.call(`/rest/v1/rpc/data_me?name=${'a'.repeat(length)}`);
     expect((await ask(40_000)).body.code).toBe('PGRST202');
     await expect(ask(60_000)).rejects.toThrow('fetch failed');
   });
 });
 
-test('a function can be called soon after it is made, and no longer once it is dropped', async ({
-  supabase,
-}) => {
+test('a new function can be called at once, and a dropped one cannot', async ({ supabase }) => {
   await supabase.sql.unsafe(`
     create function public.data_new() returns int language sql as 'select 7';
     grant execute on function public.data_new() to anon`);

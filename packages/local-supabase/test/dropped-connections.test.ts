@@ -7,10 +7,8 @@ import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 
-// On a database of its own: others would lose their connections, too.
-test('requests meet each connection that the database has closed once, with 503, and outlive that of their own', async ({
-  onTestFinished,
-}) => {
+// Uses a separate database, because other tests would lose their connections.
+test('each closed connection of the pool costs one request, which gets 503', async ({ onTestFinished }) => {
   const { databaseUrl, stop } = await startDatabase();
   onTestFinished(stop);
   const storageDir = await mkdtemp(join(tmpdir(), 'local-supabase-dropped-'));
@@ -33,7 +31,7 @@ test('requests meet each connection that the database has closed once, with 503,
     sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`;
   const lost = [503, '0', '57P01'];
   for (const _ of ['once', 'and again']) {
-    // At the same time, so that each has a connection of its own.
+    // Simultaneously, so that each has a connection.
     for (const [status] of await Promise.all([ask(), ask(), ask()])) expect(status).toBe(200);
     const closed = await close();
     expect(closed.length).toBeGreaterThan(1);

@@ -5,7 +5,7 @@ import { exchange, signInWith } from './identities.ts';
 import { signIn } from './sessions.ts';
 import { newEmail, password, type Supabase, testWithConfirmations as test } from './supabase.ts';
 
-describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an ID token', () => {
+describe.runIf(inject('stack').embedded)('sign-in with an ID token where addresses must be confirmed', () => {
   async function signUpUnconfirmed(supabase: Supabase, email: string): Promise<string> {
     const data = { full_name: 'Eve', colour: 'red' };
     const { status, body } = await supabase.call('/auth/v1/signup', { body: { email, password, data } });
@@ -13,9 +13,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an 
     return body.id;
   }
 
-  test('of a verified address takes over an account whose address was never confirmed', async ({
-    supabase,
-  }) => {
+  test('a verified address takes over an account that was never confirmed', async ({ supabase }) => {
     for (const provider of ['google', 'apple'] as const) {
       const email = newEmail();
       const id = await signUpUnconfirmed(supabase, email);
@@ -37,7 +35,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an 
     }
   });
 
-  test('of a verified address leaves the password of a confirmed account', async ({ supabase }) => {
+  test('a verified address keeps the password of a confirmed account', async ({ supabase }) => {
     const email = newEmail();
     const id = await signUpUnconfirmed(supabase, email);
     await supabase.sql`update auth.users set email_confirmed_at = now() where id = ${id}`;
@@ -46,7 +44,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an 
     expect((await signIn(supabase, email)).status).toBe(200);
   });
 
-  test('of an unverified address gives no session before it is confirmed', async ({ supabase }) => {
+  test('an unverified address gets no session before it is confirmed', async ({ supabase }) => {
     const email = newEmail();
     const token = await makeIdToken({ email, emailVerified: false });
     const { status, body } = await exchange(supabase, token);
@@ -59,7 +57,7 @@ describe.runIf(inject('stack').embedded)('where addresses must be confirmed, an 
     expect([again.status, again.body.user.id]).toEqual([200, row?.['id']]);
   });
 
-  test('of an unverified address does not reach the account that has it', async ({ supabase }) => {
+  test('an unverified address does not open the account that has it', async ({ supabase }) => {
     const email = newEmail();
     const owner = (await signInWith(supabase, { email })).user.id;
     const sub = randomUUID();

@@ -3,10 +3,10 @@ import { timeoutMs } from '../../../test/support/timeout.ts';
 import { test } from './supabase.ts';
 
 /**
- * Gives a file the tables and functions that its tests call, and takes them away afterwards. Everybody may run the
- * functions; what may be done with a table, `objects` has to say.
- * @param prefix what all their names begin with, and no other file's
- * @param objects SQL that makes them in `public`
+ * Creates tables and functions for the tests of a file, and drops them afterwards. Grants execution of the functions, but
+ * no rights on the tables.
+ * @param prefix of all names, which no other file uses
+ * @param objects SQL that creates them in `public`
  */
 export function makeObjects(prefix: string, objects: string): void {
   const removed = `
@@ -17,7 +17,7 @@ export function makeObjects(prefix: string, objects: string): void {
           where pronamespace = 'public'::regnamespace and starts_with(proname, '${prefix}')
       loop execute 'drop ' || name; end loop;
     end $$;`;
-  // Our migrations take from everybody the right to run what is made later, which Postgres gives by itself.
+  // The migrations revoke the default right to execute new functions.
   const granted = `
     do $$ declare name regprocedure; begin
       for name in select oid from pg_proc
@@ -26,9 +26,9 @@ export function makeObjects(prefix: string, objects: string): void {
     end $$;`;
   const last = `create function public.${prefix}last() returns void language sql as '';`;
   test.beforeAll(async ({ supabase: { sql, rpc } }) => {
-    // A run that was killed may have left its own.
+    // Drop the objects of a killed run.
     await sql.unsafe(removed + objects + last + granted);
-    // The data API reads the schema anew a moment after it changed; all of this came at once.
+    // Wait until the data API has read the schema again.
     await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), timeoutMs);
     return async () => {
       await sql.unsafe(removed);

@@ -21,8 +21,8 @@ function query(server: Postgres, text: string) {
   return sql.unsafe(text).finally(() => sql.end());
 }
 
-describe.runIf(inject('stack').embedded)('the embedded server', () => {
-  test('keeps what was committed when it is killed, and says that it ended', async ({ folder }) => {
+describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () => {
+  test('keeps committed rows when it is killed, and reports its end', async ({ folder }) => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await query(first, 'create table kept as select 7 as n');
     process.kill(serverPid(folder), 'SIGKILL');
@@ -32,14 +32,14 @@ describe.runIf(inject('stack').embedded)('the embedded server', () => {
     await second.stop();
   });
 
-  test('leaves no process when it is stopped, also twice', async ({ folder }) => {
+  test('leaves no process when it is stopped twice', async ({ folder }) => {
     const server = await startPostgres({ dataDir: folder, port: 0 });
     expect(processesNaming(folder)).not.toEqual([]);
     await Promise.all([server.stop(), server.stop()]);
     await untilGone(folder);
   });
 
-  test('rejects a folder that is in use, and leaves the first alone', async ({ folder }) => {
+  test('rejects a folder in use, whose server goes on', async ({ folder }) => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await expect(startPostgres({ dataDir: folder, port: 0 })).rejects.toThrow(
       /^The data folder \S+ is in use by another process\.$/,

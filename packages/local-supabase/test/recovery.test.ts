@@ -12,7 +12,7 @@ const passGap = ({ sql }: Supabase, email: string) =>
 describe('the code of a recovery mail', () => {
   test.beforeEach(({ supabase, skip }) => skip(!supabase.mailUrl, noMail));
 
-  test('opens sessions for those who try it at the same moment, and none later', async ({ supabase }) => {
+  test('the code opens sessions for simultaneous requests, and none later', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const code = await recoveryCode(supabase, email);
     const tries = await Promise.all(
@@ -24,7 +24,7 @@ describe('the code of a recovery mail', () => {
     expect((await verify(supabase, 'recovery', email, code)).status).toBe(403);
   });
 
-  test('is replaced by the next one', async ({ supabase }) => {
+  test('the code of a second mail replaces the first one', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const first = await recoveryCode(supabase, email);
     await passGap(supabase, email);
@@ -33,7 +33,7 @@ describe('the code of a recovery mail', () => {
     expect((await verify(supabase, 'recovery', email, second)).status).toBe(200);
   });
 
-  test('dies when the password is changed meanwhile', async ({ supabase }) => {
+  test('a change of the password makes the code invalid', async ({ supabase }) => {
     const { email, accessToken } = await supabase.signUp();
     const code = await recoveryCode(supabase, email);
     expect((await changePassword(supabase, accessToken, { password: 'another one' })).status).toBe(200);
@@ -44,7 +44,7 @@ describe('the code of a recovery mail', () => {
 describe('the moment of signing in', () => {
   const momentOf = (session: { access_token: string }) => claimsOf(session.access_token).amr[0].timestamp;
 
-  test('is named in the access token', async ({ supabase, skip }) => {
+  test('the access token holds the time of the sign-in', async ({ supabase, skip }) => {
     skip(!supabase.mailUrl, noMail);
     const { email } = await supabase.signUp();
     const before = Math.floor(Date.now() / 1000);
@@ -53,7 +53,7 @@ describe('the moment of signing in', () => {
       expect(Math.abs(momentOf(body) - before)).toBeLessThan(60);
   });
 
-  test.runIf(inject('stack').embedded)('stays when the session is refreshed', async ({ supabase }) => {
+  test.runIf(inject('stack').embedded)('a refresh keeps the time of the sign-in', async ({ supabase }) => {
     const { email } = await supabase.signUp();
     const { body } = await verify(supabase, 'recovery', email, await recoveryCode(supabase, email));
     const { session_id } = claimsOf(body.access_token);
@@ -66,7 +66,7 @@ describe('the moment of signing in', () => {
 });
 
 describe('a new password', () => {
-  test('needs a session that lives', async ({ supabase }) => {
+  test('a new password needs an active session', async ({ supabase }) => {
     const { id, email, accessToken } = await supabase.signUp();
     const request = { method: 'PUT', body: { password: 'another one' } };
     const change = (token: string) => supabase.call('/auth/v1/user', { ...request, token });
@@ -84,7 +84,7 @@ describe('a new password', () => {
     expect([deleted.status, deleted.body.code]).toEqual([403, 'user_not_found']);
   });
 
-  test('is not needed to change other data', async ({ supabase }) => {
+  test('other data can be changed without a new password', async ({ supabase }) => {
     const { accessToken } = await supabase.signUp();
     const { status, body } = await changePassword(supabase, accessToken, { data: { colour: 'red' } });
     expect([status, body.user_metadata.colour]).toEqual([200, 'red']);

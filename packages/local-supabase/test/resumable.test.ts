@@ -62,9 +62,7 @@ const head = async (supabase: Supabase, location: string | null) => {
 };
 
 describe('a resumable upload', () => {
-  test('is an object when its last part has come, not before, and says how far it is', async ({
-    supabase,
-  }) => {
+  test('becomes an object with its last part, and reports its progress', async ({ supabase }) => {
     const path = `${COVERS}/${randomUUID()}.txt`;
     const { status, location } = await begin(supabase, { path, type: 'text/plain' });
     expect(status).toBe(201);
@@ -84,13 +82,11 @@ describe('a resumable upload', () => {
   test.for([
     ['of another type', { type: 'image/jpeg' }, 415],
     ['of 101 bytes', { length: 101 }, 413],
-  ] as const)('%s is rejected before a byte is sent', async ([, sent, expected], { supabase }) => {
+  ] as const)('an upload %s is rejected before a byte is sent', async ([, sent, expected], { supabase }) => {
     expect((await begin(supabase, { path: `${AUDIO}/${randomUUID()}`, ...sent })).status).toBe(expected);
   });
 
-  test('by somebody without a token of this project is rejected as every call to Storage is', async ({
-    supabase,
-  }) => {
+  test('is rejected with an invalid token as every call to Storage is', async ({ supabase }) => {
     const { status, body } = await begin(supabase, {
       path: `${AUDIO}/${randomUUID()}`,
       token: 'made.up.token',
@@ -98,12 +94,12 @@ describe('a resumable upload', () => {
     expect([status, body.statusCode]).toEqual([400, '403']);
   });
 
-  test('by a user needs a policy before a byte is sent', async ({ supabase }) => {
+  test('of a user without a policy is rejected before a byte is sent', async ({ supabase }) => {
     const { accessToken: token } = await supabase.signUp();
     expect((await begin(supabase, { path: `${AUDIO}/${randomUUID()}`, token })).status).toBe(403);
   });
 
-  test('to a taken name is rejected unless it says that it replaces', async ({ supabase }) => {
+  test('replaces an existing object with x-upsert alone', async ({ supabase }) => {
     const path = `${COVERS}/${randomUUID()}.txt`;
     await upload(supabase, path, 'text/plain', 'one');
     expect((await begin(supabase, { path, type: 'text/plain' })).status).toBe(409);

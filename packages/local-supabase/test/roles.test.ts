@@ -1,7 +1,7 @@
 import { describe, expect, inject } from 'vitest';
 import { type Supabase, test } from './supabase.ts';
 
-// What migrations and admins may do as `postgres` on a hosted project, and what they may not.
+// Rights of migrations and administrators as `postgres` on a hosted project.
 
 class Undo extends Error {}
 
@@ -21,53 +21,61 @@ async function attempt({ sql }: Supabase, ...statements: string[]): Promise<stri
 
 const FUNCTION = `create function public.compat_trigger() returns trigger language plpgsql as 'begin return new; end'`;
 
-describe('postgres may', () => {
+describe('the role postgres', () => {
   test.for([
     [
-      'hang triggers on the users',
+      'create triggers on users',
       FUNCTION,
       'create trigger a after insert on auth.users for each row execute function public.compat_trigger()',
     ],
-    ['refer to users', 'create table public.a (id uuid primary key references auth.users on delete cascade)'],
+    [
+      'reference users',
+      'create table public.a (id uuid primary key references auth.users on delete cascade)',
+    ],
     [
       'read and change users',
       `update auth.users set banned_until = '2999-01-01'`,
       'select * from auth.users',
     ],
     ['end sessions', 'delete from auth.sessions'],
-    ['make buckets', `insert into storage.buckets (id, name, public) values ('compat-x', 'compat-x', true)`],
-    ['make schemas', 'create schema compat_private', 'grant usage on schema compat_private to authenticated'],
-    ['make extensions', 'create extension if not exists pg_trgm with schema extensions'],
-    ['settle default privileges', 'alter default privileges revoke execute on functions from public'],
-    ['settle time limits', `alter role authenticated set statement_timeout = '8s'`],
-    ['become the roles of the API', 'set local role authenticated', 'set local role postgres'],
+    [
+      'create buckets',
+      `insert into storage.buckets (id, name, public) values ('compat-x', 'compat-x', true)`,
+    ],
+    [
+      'create schemas',
+      'create schema compat_private',
+      'grant usage on schema compat_private to authenticated',
+    ],
+    ['create extensions', 'create extension if not exists pg_trgm with schema extensions'],
+    ['change default privileges', 'alter default privileges revoke execute on functions from public'],
+    ['change time limits', `alter role authenticated set statement_timeout = '8s'`],
+    ['switch to a role of the API and back', 'set local role authenticated', 'set local role postgres'],
     ['become anon', 'set local role anon'],
     ['become the service', 'set local role service_role'],
     ['become authenticator', 'set local role authenticator'],
-    ['make and grant roles', 'create role compat_role', 'grant compat_role to authenticator'],
+    ['create and grant roles', 'create role compat_role', 'grant compat_role to authenticator'],
     ['reload the API', `notify pgrst, 'reload schema'`],
-  ] as const)('%s', async ([, ...statements], { supabase }) => {
+  ] as const)('postgres may %s', async ([, ...statements], { supabase }) => {
     expect(await attempt(supabase, ...statements)).toBeUndefined();
   });
-});
 
-describe('postgres may not', () => {
   test.for([
     ['change the tables of Auth', 'alter table auth.users add column compat int', '42501'],
-    ['make tables in the schema of Auth', 'create table auth.compat (id int)', '42501'],
+    ['create tables in the schema of Auth', 'create table auth.compat (id int)', '42501'],
     ['become the superuser', 'set local role supabase_admin', '42501'],
     ['become Auth', 'set local role supabase_auth_admin', '42501'],
-  ] as const)('%s', async ([, statement, code], { supabase }) => {
+  ] as const)('postgres may not %s', async ([, statement, code], { supabase }) => {
     expect(await attempt(supabase, statement)).toBe(code);
   });
 
-  test('make tables in the schema of Storage', async ({ supabase, skip }) => {
+  test('postgres may not create tables in the schema of Storage', async ({ supabase, skip }) => {
     skip(!inject('stack').embedded, 'Storage itself lets postgres; the hosted platform takes it away.');
     expect(await attempt(supabase, 'create table storage.compat (id int)')).toBe('42501');
   });
 });
 
-test('postgres is no superuser and is not held by row-level security', async ({ supabase }) => {
+test('postgres is no superuser and bypasses row-level security', async ({ supabase }) => {
   const [role] =
     await supabase.sql`select rolsuper, rolbypassrls, rolcreaterole from pg_roles where rolname = current_user`;
   expect(role).toEqual({ rolsuper: false, rolbypassrls: true, rolcreaterole: true });
@@ -79,7 +87,7 @@ test('a definer function cannot change the role', async ({ supabase }) => {
   expect(await attempt(supabase, make, 'select public.compat_definer()')).toBe('42501');
 });
 
-test('a new table in public is granted to nobody of the API', async ({ supabase }) => {
+test('a new table in public has no grants for roles of the API', async ({ supabase }) => {
   const granted = await supabase.sql.begin(async (sql) => {
     await sql`create table public.compat_table (id int)`;
     const rows = await sql`
@@ -91,15 +99,13 @@ test('a new table in public is granted to nobody of the API', async ({ supabase 
   expect(granted).toEqual([false, false, false]);
 });
 
-test('text sorts by language, not by bytes, whatever the locale here', async ({ supabase }) => {
+test('text sorts by language, independent of the locale of the machine', async ({ supabase }) => {
   const rows =
     await supabase.sql`select w from unnest(array['Zebra', 'apple', 'Éclair', 'banana']) as w order by w`;
   expect(rows.map((row) => row['w'])).toEqual(['apple', 'banana', 'Éclair', 'Zebra']);
 });
 
-test('there is what the schemas rely on: PostgreSQL 17 with pgcrypto and pg_trgm in extensions', async ({
-  supabase,
-}) => {
+test('the database is PostgreSQL 17 with pgcrypto and pg_trgm in extensions', async ({ supabase }) => {
   const [row] = await supabase.sql`
     select current_setting('server_version_num')::int / 10000 as major, extensions.similarity('a', 'a') as alike,
       encode(extensions.digest('a', 'sha256'), 'hex') as hash`;

@@ -18,8 +18,8 @@ async function signedUrl(supabase: Supabase, name: string): Promise<string> {
   return `${supabase.url}/storage/v1${encodeURI(body.signedURL)}`;
 }
 
-describe('signing one object', () => {
-  test('gives an address relative to the API that downloads it', async ({ supabase }) => {
+describe('signing', () => {
+  test('returns an address relative to the API, which downloads the object', async ({ supabase }) => {
     const name = await audio(supabase);
     const { body } = await sign(supabase, name);
     expect(Object.keys(body)).toEqual(['signedURL']);
@@ -28,7 +28,7 @@ describe('signing one object', () => {
     expect([response.status, await response.text()]).toEqual([200, TEXT]);
   });
 
-  test('that does not exist is not found, in a body that carries the status', async ({ supabase }) => {
+  test('answers a missing object with 400 and the status 404 in the body', async ({ supabase }) => {
     const missing = await sign(supabase, 'no.mp3');
     const elsewhere = await supabase.call('/storage/v1/object/sign/compat-none/a.mp3', {
       apikey: supabase.secretKey,
@@ -40,7 +40,7 @@ describe('signing one object', () => {
     }
   });
 
-  test('is denied to users while no policy lets them see it', async ({ supabase }) => {
+  test('is denied to users without a policy', async ({ supabase }) => {
     const name = await audio(supabase);
     const { accessToken: token } = await supabase.signUp();
     for (const as of [{ apikey: supabase.publishableKey }, { apikey: supabase.publishableKey, token }]) {
@@ -49,14 +49,14 @@ describe('signing one object', () => {
     }
   });
 
-  test('needs a whole number of seconds', async ({ supabase }) => {
+  test('requires a positive whole number of seconds', async ({ supabase }) => {
     const name = await audio(supabase);
     for (const body of [{ expiresIn: 0 }, { expiresIn: -1 }, { expiresIn: 1.5 }, { expiresIn: 'a' }, {}]) {
       expect((await sign(supabase, name, body)).status).toBe(400);
     }
   });
 
-  test('with an expired or forged token is rejected', async ({ supabase, skip }) => {
+  test('rejects expired and forged tokens', async ({ supabase, skip }) => {
     const name = await audio(supabase);
     const exp = Math.floor(Date.now() / 1000) - 5;
     const expired = await forge(skip, { role: 'authenticated', exp });
@@ -70,9 +70,7 @@ describe('signing one object', () => {
   });
 });
 
-test('signing many names what is missing or hidden in its list, in the order asked for', async ({
-  supabase,
-}) => {
+test('signing many objects lists missing and hidden ones with an error, in order', async ({ supabase }) => {
   const name = await audio(supabase);
   const signMany = (as: object, body: object) =>
     supabase.call(`/storage/v1/object/sign/${AUDIO}`, { ...as, body: { expiresIn: 60, ...body } });
@@ -92,7 +90,7 @@ test('signing many names what is missing or hidden in its list, in the order ask
 });
 
 describe('a signed address', () => {
-  test('serves type, size and expiry, and lets nobody cache beyond that', async ({ supabase }) => {
+  test('serves type, size and expiry without Cache-Control', async ({ supabase }) => {
     const url = await signedUrl(supabase, await audio(supabase));
     for (const method of ['GET', 'HEAD']) {
       const response = await fetch(url, { method });
@@ -122,7 +120,7 @@ describe('a signed address', () => {
   });
 
   test.for(['bytes=100-', 'bytes=-0', 'bytes=0-1,4-5', 'bytes=4-1', 'bytes=a-b', 'lines=0-1'])(
-    'answers 416 for %s: beyond the end, several at once, or none',
+    'answers 416 for the range %s',
     async (range, { supabase }) => {
       const url = await signedUrl(supabase, await audio(supabase));
       const response = await fetch(url, { headers: { range } });
@@ -131,7 +129,7 @@ describe('a signed address', () => {
     },
   );
 
-  test('that is changed, of another object, or without a token is rejected', async ({ supabase }) => {
+  test('is rejected if it was changed, is of another object or has no token', async ({ supabase }) => {
     const [one, other] = [await audio(supabase), await audio(supabase)];
     const url = new URL(await signedUrl(supabase, one));
     const token = url.searchParams.get('token') ?? '';
@@ -148,14 +146,14 @@ describe('a signed address', () => {
     }
   });
 
-  test('is over when its time is', async ({ supabase }) => {
+  test('expires', async ({ supabase }) => {
     const { body } = await sign(supabase, await audio(supabase), { expiresIn: 1 });
     const url = `${supabase.url}/storage/v1${encodeURI(body.signedURL)}`;
     await expect.poll(async () => (await fetch(url)).status).toBe(400);
     expect(await (await fetch(url)).json()).toMatchObject({ statusCode: '400', error: 'InvalidJWT' });
   });
 
-  test('finds nothing once the object is deleted', async ({ supabase }) => {
+  test('answers 404 after the object was deleted', async ({ supabase }) => {
     const name = await audio(supabase);
     const url = await signedUrl(supabase, name);
     const gone = await supabase.call(`/storage/v1/object/${AUDIO}`, {

@@ -9,11 +9,11 @@ import { test as base, expect, inject } from 'vitest';
 import { fixture } from '../../../test/support/fixture.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 
-// These tests say what the service relies on in Supabase. They speak only HTTP and SQL: what holds on the embedded stack
-// must hold on the one that TEST_SUPABASE_URL names.
+// These tests describe what the service relies on in Supabase. They use HTTP and SQL alone, so that they also run against
+// the project of TEST_SUPABASE_URL.
 
 type Request = {
-  /** null sends none; the publishable key unless said otherwise. */
+  /** Null sends none. Default: the publishable key. */
   apikey?: string | null;
   token?: string;
   method?: string;
@@ -28,21 +28,21 @@ export type User = { id: string; email: string; accessToken: string; refreshToke
 
 export type Supabase = {
   url: string;
-  /** Where mails are looked up. */
+  /** Address of the search in mails. */
   mailUrl: string;
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   jwtSecret: string;
-  /** As `postgres`, the role of migrations. */
+  /** Connection as `postgres`, the role of migrations. */
   sql: postgres.Sql;
   call: (path: string, request?: Request) => Promise<Answer>;
   rpc: (name: string, args?: object, request?: Request) => Promise<Answer>;
   signUp: (email?: string, data?: object) => Promise<User>;
 };
 
-// Hashing passwords as slowly as in earnest would take longer than all the rest.
+// Real hashing of passwords would take longer than all the rest.
 process.env['LITE_AUTH_BCRYPT_COST'] = '4';
 
 export const password = 'correct horse';
@@ -86,7 +86,7 @@ export function clientOf(
 
 type AuthSettings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 
-/** Runs `use` on the stack that the environment names, or on a new one without our migrations. */
+/** Runs `use` on the project of the environment, or on a new stack without migrations. */
 async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) => Promise<void>) {
   const given = inject('stack');
   if (!given.embedded) {
@@ -106,14 +106,14 @@ async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) =>
   await rm(folder, { recursive: true });
 }
 
-/** vitest's test with a Supabase of the file's own, whose Auth has settings that one given by the environment need not have. */
+/** Test with a Supabase for the file. A project of the environment may have other settings of Auth. */
 export const testWith = (settings: AuthSettings) =>
   base.extend<{ $file: { supabase: Supabase } }>({
     supabase: [fixture((use) => withSupabase(settings, use)), { scope: 'file' }],
   });
 
-/** The same with the settings of `supabase start`. */
+/** Test with the settings of `supabase start`. */
 export const test = testWith({});
 
-/** The same where new users must confirm their address first. */
+/** Test where new users must confirm their address. */
 export const testWithConfirmations = testWith({ emailConfirmations: true });

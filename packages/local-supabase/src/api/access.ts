@@ -2,7 +2,7 @@ import type { HonoContext, ResolvedKey } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { LOCAL_KEYS } from '../keys.ts';
 
-// Links in mails and key sets are opened without a key; storage checks tokens by itself.
+// Links in mails and key sets need no key, and Storage checks tokens itself.
 const OPEN = /^\/auth\/v1\/(callback|authorize|verify|oauth\/|sso\/|\.well-known\/)|^\/(?!rest\/v1|auth\/v1)/;
 
 const KEYS = new Map<string, ResolvedKey>([
@@ -10,13 +10,13 @@ const KEYS = new Map<string, ResolvedKey>([
   [LOCAL_KEYS.secretKey, { type: 'secret', claims: { role: 'service_role' } }],
 ]);
 
-/** Knows the two local keys. */
+/** Returns what one of the two local keys stands for, or null. */
 export const resolveKey = (key: string): Promise<ResolvedKey | null> =>
   Promise.resolve(KEYS.get(key) ?? null);
 
 /**
- * Rejects calls without a known API key, as the edge does. Lite checks again, but only after our own layers, which
- * answer some requests themselves, and its studio would let every call without a key pass as service_role.
+ * Rejects calls without a known API key, as the edge does. Lite checks keys only after our middleware, and its studio
+ * lets every call without a key pass as service_role.
  */
 export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (c.req.method === 'OPTIONS' || OPEN.test(c.req.path) || isStudio(c.req.raw)) return next();
@@ -31,14 +31,14 @@ export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => 
   return next();
 };
 
-/** Whether a request was sent with the secret key and without the token of a user. */
+/** Tells whether a request has the secret key and no user's token. */
 export async function isService(c: Context): Promise<boolean> {
   const key = c.req.header('apikey') ?? '';
   const bearer = c.req.header('authorization')?.replace(/^Bearer\s+/i, '') ?? key;
   return bearer === key && (await resolveKey(key))?.type === 'secret';
 }
 
-/** Whether a page of our own sent it: browsers name where a request comes from, and no page can forge that. */
+/** Tells whether a page of the studio sent a request. Browsers set this header, and pages cannot forge it. */
 export function isStudio(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }

@@ -11,7 +11,7 @@ const Change = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Forgotten passwords, codes from mails and new passwords, answered as Supabase Auth does. */
+/** Recovery, mailed codes and new passwords, as in Supabase Auth. */
 export const accountRoutes: Routes = {
   'POST /recover': async (service, c) => recover(service, await body(c, Recover)),
   'POST /resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
@@ -23,7 +23,7 @@ export const accountRoutes: Routes = {
   },
 };
 
-/** Runs it for the user whose token came along, or gives Lite's answer to a bad one. */
+/** Runs `run` for the user of the token, or returns Lite's response to an invalid one. */
 export async function signedIn(
   c: Context,
   run: (caller: { userId: string; sessionId: string | undefined }) => Promise<object>,

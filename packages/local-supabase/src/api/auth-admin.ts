@@ -28,7 +28,7 @@ const userNotFound = () => authError(404, 'user_not_found', 'User not found');
 const emailExists = () =>
   authError(422, 'email_exists', 'A user with this email address has already been registered');
 
-/** An administrator's word is enough: nobody confirms the new address. */
+/** Changes an address without confirmation. */
 async function changeEmail(service: AuthService, sql: postgres.Sql, id: string, email: string) {
   const owner = await service.repo.findUserByEmail(email);
   if (owner && owner.id !== id) throw emailExists();
@@ -50,10 +50,10 @@ const routes: Record<string, Route> = {
     const { email, password, email_confirm = false, user_metadata = {} } = await body(c, NewUser);
     if (await service.repo.findUserByEmail(email.toLowerCase())) throw emailExists();
     const settings = service['config'];
-    // Auth sends no mail to users whom an administrator makes.
+    // Auth sends no mail to users that an administrator creates.
     service['config'] = { ...settings, email: { ...settings.email, enable_confirmations: false } };
     await signUp(service, email, password, user_metadata);
-    // An administrator does not sign the user in, and decides alone whether the address counts as confirmed.
+    // Creating a user opens no session, and `email_confirm` decides about the address.
     const [made] = await sql`
       update auth.users set email_confirmed_at = case when ${email_confirm} then email_confirmed_at end
         where email = ${email.toLowerCase()} returning id`;
@@ -82,7 +82,7 @@ const routes: Record<string, Route> = {
   },
 };
 
-/** Of Auth's admin API, what Lite has none of: making, reading, changing and deleting a user, with the secret key. */
+/** The part of Auth's admin API that creates, reads, changes and deletes a user with the secret key. */
 export function adminRoutes(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     const [, id] = /^\/auth\/v1\/admin\/users(?:\/([^/]+))?$/.exec(c.req.path) ?? [];
@@ -100,8 +100,8 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
 }
 
 /**
- * Keeps a user's row and id, and nothing that tells who it was: addresses become hashes, also where there was none.
- * @returns whether there is such a user
+ * Keeps the row and the id of a user, and replaces addresses by hashes, also missing ones.
+ * @returns true if the user exists
  */
 function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
   return sql.begin(async (transaction) => {
@@ -111,7 +111,7 @@ function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
       update auth.users set email = md5(id || email), email_change = md5(id::text), phone_change = left(md5(id::text), 15),
         phone = left(md5(id::text), 15), encrypted_password = null, confirmation_token = '', recovery_token = '', deleted_at = now()
         where id = ${id}`;
-    // Auth does this in several statements, too; triggers see each of them.
+    // Several statements, as in Auth, because triggers see each of them.
     await transaction`update auth.users set raw_user_meta_data = '{}' where id = ${id}`;
     await transaction`update auth.users set raw_app_meta_data = '{}' where id = ${id}`;
     await transaction`
@@ -121,7 +121,7 @@ function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
   });
 }
 
-/** Notes whose address a session was opened from, as projects do that have IP address forwarding switched on. */
+/** Stores the forwarded IP address of a new session, as projects with IP address forwarding do. */
 export function sessionAddress(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     await next();

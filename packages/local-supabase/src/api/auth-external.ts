@@ -4,7 +4,7 @@ import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
-/** What Lite makes of an identity: whose it is, and the address that a new account would get. */
+/** Lite's decision about an identity: its user, or the address of a new account. */
 type Linking =
   | { decision: 'AccountExists'; user: User; identity: { id: string } }
   | { decision: 'LinkAccount'; user: User }
@@ -12,11 +12,10 @@ type Linking =
   | { decision: 'CreateAccount'; candidateEmail: { email: string } };
 
 /**
- * Signs in somebody whom an identity provider vouches for: as the user who has that identity, else as the one user with
- * that verified address, else as a new one. The rules are those of supabase/auth, `createAccountFromExternalIdentity` in
- * internal/api/external.go.
+ * Signs in the user of an identity, else the one user with its verified address, else a new user. Follows
+ * `createAccountFromExternalIdentity` of supabase/auth, internal/api/external.go.
  * @returns a session
- * @throws AuthError for users who are banned, and for addresses that must be confirmed first; an OAuth error `server_error`
+ * @throws AuthError for banned users and for addresses that must be confirmed first, an OAuth error `server_error`
  * when the database fails
  */
 export async function signInFromOutside(service: AuthService, identity: ExternalIdentity) {
@@ -31,23 +30,23 @@ export async function signInFromOutside(service: AuthService, identity: External
   return outcome;
 }
 
-/** An error that it returns, rather than throws, leaves what was done. */
+/** Returns an error, instead of throwing it, where the transaction has to be committed. */
 async function signIn(service: AuthService, repository: Repository, identity: ExternalIdentity) {
   const { provider } = identity;
   const { user, identityId } = await accountOf(service, repository, identity);
   if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   if (!user.email_confirmed_at) {
-    // Somebody else may have signed up with the address before: nothing of theirs may open the account.
+    // Remove identities of an earlier sign-up, because it may have been somebody else's.
     await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
     if (!identity.verified && service['config'].email.enable_confirmations) {
-      // Auth mails a link then; here nobody could read it.
+      // Auth mails a link here.
       await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
       return authError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
     }
     await repository.updateUser(user.id, {
       confirmed_at: new Date().toISOString(),
       raw_user_meta_data: { ...identity.data, email_verified: true },
-      // Links that were mailed before lead nowhere from now on.
+      // Codes that were mailed before become invalid.
       confirmation_token: null,
       recovery_token: null,
     });

@@ -21,25 +21,25 @@ const Claims = z.object({
 
 type Claims = z.infer<typeof Claims>;
 
-/** Somebody as an identity provider knows them. */
+/** A person as an identity provider knows them. */
 export interface ExternalIdentity {
   provider: Provider;
-  /** The provider's name for them. */
+  /** Subject: the provider's id of the person. */
   sub: string;
-  /** Lower case; empty when the provider tells none. */
+  /** Lower case. Empty if the provider gives none. */
   email: string;
-  /** Whether the provider says that the address is theirs. */
+  /** The provider has verified the address. */
   verified: boolean;
-  /** What Auth keeps about them: in the identity, and in the metadata of the user. */
+  /** Claims that Auth stores in the identity and in the user's metadata. */
   data: Record<string, unknown>;
 }
 
-/** Whatever is wrong with a token. Auth has words for some of it, which nobody here reads. */
+/** Error for any fault of a token. Auth has several messages, which the service does not read. */
 const badToken = () => oauthError('invalid request', 'Bad ID token');
 
 /**
- * Tells whom an ID token is about, if it is one to believe. The checks are those of supabase/auth, internal/api/token_oidc.go.
- * @throws an OAuth error for what is wrong with the token, AuthError for an unknown provider
+ * Verifies an ID token as supabase/auth does in internal/api/token_oidc.go.
+ * @throws an OAuth error for an invalid token, AuthError for an unknown provider
  */
 export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Promise<ExternalIdentity> {
   const { provider } = request;
@@ -67,11 +67,11 @@ async function claimsOf(provider: Provider, token: string): Promise<Claims> {
 
 function identityOf(provider: Provider, claims: Claims): ExternalIdentity {
   const { iss, sub, email } = claims;
-  // Apple gives out only addresses that it has verified, and in the token no names.
+  // Apple's tokens have only verified addresses, and no names.
   const verified = provider === 'apple' || claims.email_verified === true;
   const { name, picture } = provider === 'google' ? claims : {};
   const told = { iss, sub, provider_id: sub, name, full_name: name, picture, avatar_url: picture, email };
-  // Without what the token leaves out: what Auth knew of that before stays.
+  // Omit claims that the token lacks, so that Auth keeps their former values.
   const known = Object.fromEntries(Object.entries(told).filter(([, value]) => value));
   const data = { ...known, email_verified: verified, phone_verified: false };
   return { provider, sub, email: email.toLowerCase(), verified, data };

@@ -1,16 +1,16 @@
 import type { HonoContext } from '@supabase/lite';
 
-/** Lite's implementation of Auth, made anew for every request. */
+/** Lite's implementation of Auth. Each request has its own. */
 export type AuthService = HonoContext['Variables']['authService'];
 export type Repository = AuthService['repo'];
 export type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
 
-/** Whether Auth keeps the user out at present. */
+/** Tells whether a user is banned at present. */
 export function isBanned(user: User | null): boolean {
   return user?.banned_until != null && Date.parse(user.banned_until) > Date.now();
 }
 
-/** Runs Lite's steps in one transaction: all of them count, or none. */
+/** Runs Lite's steps in one transaction. */
 export async function atomically<T>(
   service: AuthService,
   run: (repository: Repository) => Promise<T>,

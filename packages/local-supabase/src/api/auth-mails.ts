@@ -3,30 +3,29 @@ import { z } from 'zod';
 import { authError, isAuthError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
 
-/** How long mailed codes are; as supabase/config.toml has it. */
+/** Length of mailed codes, as in supabase/config.toml. */
 export const CODE_DIGITS = 8;
 
 const text = z.string().default('');
 export const Recover = z.object({ email: text });
 export const Verify = z.object({ type: text, email: text, token: text });
 
-/** Mails a code for setting a new password; whether there is such an account does not show. */
+/** Mails a code for setting a new password. The response does not tell if the account exists. */
 export async function recover(service: AuthService, { email }: z.infer<typeof Recover>): Promise<object> {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   requireGap(service, user?.recovery_sent_at);
-  // Lite says what is wrong with an address, and is silent about an unknown one.
+  // Lite rejects invalid addresses and ignores unknown ones.
   await atomically(service, () => service.recover(email));
   return {};
 }
 
-/** Mails the code that confirms a new account anew, where it is not confirmed yet. */
+/** Mails a new confirmation code, if the account is unconfirmed. */
 export async function resendSignUp(
   service: AuthService,
   { email }: z.infer<typeof Recover>,
 ): Promise<object> {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   if (user && !user.email_confirmed_at) await sendConfirmation(service, user);
-  // As above, for what is not to be told here.
   else await service.resend('signup', email);
   return {};
 }
@@ -37,12 +36,11 @@ export async function resendSignUp(
  */
 export async function verify(service: AuthService, { type, email, token }: z.infer<typeof Verify>) {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
-  // Whatever the code.
   if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   confirmFirst(service);
   try {
     const session = await service.verifyOtp({ type, email, token });
-    // The code of a mail confirms the address, also that of a recovery: none is needed for it any more.
+    // Also a recovery code confirms the address, so the confirmation code becomes invalid.
     await service.repo.updateUser(session.user.id, { confirmation_token: null });
     return session;
   } catch (error) {
@@ -51,7 +49,7 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
   }
 }
 
-/** Auth confirms the user, and then marks the identities that are left as verified; triggers see that order. Lite has the other. */
+/** Confirms the user before its identities, because Auth does and triggers see the order. */
 function confirmFirst(service: AuthService): void {
   const complete = service['completeVerifyOtp'].bind(service);
   service['completeVerifyOtp'] = async (user: User, ...rest: unknown[]) => {
@@ -62,14 +60,14 @@ function confirmFirst(service: AuthService): void {
 }
 
 /**
- * Mails a new code to an account that is not confirmed, instead of the one it had.
- * @throws AuthError when the last one is too young, or the project may send no more mails
+ * Mails a new code, which replaces the former one, to an unconfirmed account.
+ * @throws AuthError if the last mail is too recent, or the project may send no more mails
  */
 export async function sendConfirmation(service: AuthService, user: User): Promise<void> {
   requireGap(service, user.confirmation_sent_at);
   const email = user.email ?? '';
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
-  // As Lite hashes those that it makes itself.
+  // Hashed as Lite hashes its codes.
   const token = hash('sha256', email + code);
   await service.repo.transaction(async (repository) => {
     const confirmation_sent_at = new Date().toISOString();
@@ -78,7 +76,7 @@ export async function sendConfirmation(service: AuthService, user: User): Promis
   });
 }
 
-/** @throws AuthError when the last mail of its kind was sent too short a time ago */
+/** @throws AuthError if the last mail of this kind is too recent */
 function requireGap(service: AuthService, sentAt: string | null | undefined): void {
   if (!sentAt) return;
   const gapMs = Number.parseInt(service['config'].email?.max_frequency ?? '', 10) * 1000;

@@ -9,7 +9,7 @@ import { isDatabaseError } from './rest-errors.ts';
 const banned = () => authError(400, 'user_banned', 'User is banned');
 const invalidCredentials = () => authError(400, 'invalid_credentials', 'Invalid login credentials');
 
-/** bcrypt looks at no more. */
+/** bcrypt ignores all bytes after 72. */
 export function requireShortPassword(password: string): void {
   if (Buffer.byteLength(password) <= 72) return;
   throw authError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
@@ -17,8 +17,8 @@ export function requireShortPassword(password: string): void {
 
 /**
  * Signs up with e-mail and password.
- * @returns a session, or the bare user where the address must be confirmed first. For an address that has an account
- * already, that user is made up, so that nobody learns who has one
+ * @returns a session, or the bare user if the address must be confirmed first. For an address that has an account, that
+ * user is a placeholder, so that the response does not reveal the account
  */
 export async function signUp(
   service: AuthService,
@@ -35,20 +35,17 @@ export async function signUp(
     return session ?? user;
   } catch (error) {
     const code = isAuthError(error) || isDatabaseError(error) ? error.code : undefined;
-    // Lite's word for an address that has an account, where addresses are confirmed; or no mail may be sent.
+    // With confirmations on, Lite's code for an existing account, and for too many mails.
     if (code === 'over_email_send_rate_limit') {
       const user = await service.repo.findUserByEmail(email.toLowerCase());
       if (user) return repeatedSignUp(service, user, data);
     }
-    // This also goes for who signs up with an address at the same moment as somebody else, and loses.
+    // Auth gives the same error to the loser of two simultaneous sign-ups with one address.
     throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
   }
 }
 
-/**
- * Auth inserts the user unconfirmed, with the request's data as metadata, and completes the row afterwards; triggers see
- * both steps. Lite does it in one.
- */
+/** Inserts the user unconfirmed, then completes the row, because Auth does and triggers see both steps. */
 function insertLikeAuth(repository: Repository, data: Record<string, unknown>): void {
   const createUser = repository.createUser.bind(repository);
   repository.createUser = async (user) => {
@@ -77,7 +74,7 @@ async function repeatedSignUp(service: AuthService, user: User, data: Record<str
   };
 }
 
-/** Signs in with e-mail and password; a ban is told before, an unconfirmed address after the password is checked. */
+/** Signs in with e-mail and password. Checks the ban before the password, and the confirmation after it. */
 export async function signIn(service: AuthService, email: string, password: string) {
   const outside = service.repo;
   const user = email ? await outside.findUserByEmail(email) : null;
@@ -94,17 +91,16 @@ export async function signIn(service: AuthService, email: string, password: stri
 }
 
 /**
- * Exchanges a refresh token, by the rules that supabase/auth has for tokens of twelve characters. The immediately previous
- * one answers with the session's present token, and any other is good for ten seconds after it was used; one that comes later
- * was stolen or lost long ago. It takes the others of its session with it: the present one, too, is then good for ten seconds
- * only, but if it is used in time, the session lives on.
+ * Exchanges a refresh token by the rules of supabase/auth for tokens of 12 characters. The previous token returns the
+ * current one, and older ones are valid for 10 s after their use. A later use revokes the session's tokens, of which the
+ * current one stays valid for 10 s.
  */
 export async function refresh(service: AuthService, token: string) {
   const outside = service.repo;
   const known = await outside.findRefreshToken(token);
   if (known && isBanned(await outside.findUserById(known.user_id))) throw banned();
   const outcome = await atomically(service, async (repository) => {
-    // One at a time for each session: parallel refreshes with one token must all get the same next one.
+    // Lock the session, so that parallel refreshes with one token get the same next token.
     if (known?.session_id)
       await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(
         repository['db'],
@@ -115,10 +111,10 @@ export async function refresh(service: AuthService, token: string) {
   return outcome;
 }
 
-// As supabase/config.toml has it, and new hosted projects.
+// The value of supabase/config.toml and of new hosted projects.
 const REUSE_INTERVAL_MS = 10_000;
 
-/** An error that it returns, rather than throws, leaves what was done. */
+/** Returns an error, instead of throwing it, where the transaction has to be committed. */
 async function exchange(service: AuthService, repository: Repository, token: string) {
   const used = await repository.findRefreshToken(token);
   if (!used && /^[a-z0-9]{12}$/.test(token))

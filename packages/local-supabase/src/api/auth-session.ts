@@ -9,14 +9,14 @@ import { forLite, type SigningAlgorithm, signToken, verifyToken } from './user-t
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
 
-/** Publishes what access tokens can be verified with; a shared secret is in no key set. */
+/** Publishes the key set. It is empty for tokens that are signed with the shared secret. */
 export function publishedKeys(algorithm: SigningAlgorithm): Routes {
   const keys = algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [];
   const headers = { 'Cache-Control': 'public, max-age=600' };
   return { 'GET /.well-known/jwks.json': () => Promise.resolve(Response.json({ keys }, { headers })) };
 }
 
-/** Gives the access tokens that Lite hands out the claims and the signature of those of Supabase Auth. */
+/** Replaces Lite's access tokens by tokens with the claims and the signature of Supabase Auth. */
 export function fullTokens(
   issuer: () => string,
   algorithm: SigningAlgorithm,
@@ -28,7 +28,7 @@ export function fullTokens(
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
     const claims = decodeJwt<{ session_id: string; exp: number }>(session.access_token);
-    // Lite looks at the clock a second time, and may find the next second.
+    // Lite reads the clock twice, so its value may be a second later.
     session.expires_at = claims.exp;
     const { repo } = c.get('authService');
     const [stored, account] = await Promise.all([
@@ -44,7 +44,7 @@ export function fullTokens(
       app_metadata: user.app_metadata,
       user_metadata: user.user_metadata,
       aal: 'aal1',
-      // Of the sign-in, however often the session was refreshed since.
+      // Time of the sign-in, which refreshes do not change.
       amr: [{ method: 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
     };
@@ -57,7 +57,7 @@ const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? ''
 
 const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 
-/** Looks at the token of the endpoints that are about a signed-in user, before Lite does: banned users are turned away. */
+/** Verifies the token on routes for signed-in users, and rejects banned users, which Lite does not. */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (!USER_ROUTES.test(c.req.path)) return next();
   const token = bearer(c);
@@ -73,7 +73,7 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (isBanned(user)) return errorResponse(authError(403, 'user_banned', 'User is banned'));
   c.req.raw = await forLite(c.req.raw, claims);
   await next();
-  // Lite takes a user who is deleted meanwhile for one who gave a wrong password.
+  // Lite answers invalid_credentials for a user who was deleted meanwhile.
   if (user !== null && c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {
     c.res = undefined;
     c.res = errorResponse(authError(403, 'user_not_found', 'User from sub claim in JWT does not exist'));

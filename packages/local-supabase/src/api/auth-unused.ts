@@ -7,8 +7,8 @@ import { unexpectedFailure } from './auth-errors.ts';
 const Asked = z.object({ email: z.string().optional(), phone: z.string().optional() });
 
 /**
- * What anybody may ask of Auth with the publishable key, and the service uses none of: second factors, phone numbers, another
- * e-mail address. Auth writes it down and mails or sends a code; here it is only written, so that triggers see it.
+ * Second factors, phone numbers and changes of the e-mail address, which the service does not use but the publishable key
+ * opens. Auth also mails or sends a code; here only the rows are written, so that triggers see them.
  */
 export const unusedRoutes = (sql: postgres.Sql): Routes => ({
   'POST /factors': (_, c) =>

@@ -16,10 +16,10 @@ const SignUp = z.object({
 const PasswordGrant = z.object({ email: z.string().default(''), password: z.string().default('') });
 const RefreshGrant = z.object({ refresh_token: z.string().default('') });
 
-/** What Auth answers here rather than by Lite, by method and path; what a route does not answer is left to that. */
+/** Handlers by method and path. Lite handles a request whose handler returns undefined. */
 export type Routes = Record<string, (service: AuthService, c: Context) => Promise<object | undefined>>;
 
-/** Answers as `routes` do, with JSON unless that is a whole answer. */
+/** Serves `routes`. Results that are no Response are sent as JSON. */
 export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
     const route = routes[`${c.req.method} ${c.req.path.replace(/^\/auth\/v1/, '')}`];
@@ -33,7 +33,7 @@ export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
   };
 }
 
-/** Sign-up and the grants of /token, answered as Supabase Auth does; each reads its own body. */
+/** Sign-up and the grants of /token, as in Supabase Auth. */
 export const signInRoutes = (emailSignIn: boolean): Routes => ({
   async 'POST /signup'(service, c) {
     const { email, password, data } = await body(c, SignUp);
@@ -57,7 +57,7 @@ export const signInRoutes = (emailSignIn: boolean): Routes => ({
   },
 });
 
-/** Names the providers whose ID tokens are taken here among the settings; Lite has other ways to sign in with them, all off. */
+/** Lists Google and Apple as enabled in the settings, because Lite does not know ID tokens. */
 export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.req.path !== '/auth/v1/settings' || c.res.status !== 200) return;
@@ -65,7 +65,7 @@ export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next)
   c.res = c.json({ ...settings, external: { ...settings.external, google: true, apple: true } });
 };
 
-/** The answer to whatever went wrong; what Auth has no word for is printed. */
+/** Returns the response to an error. Prints errors that Auth does not know. */
 export function toErrorResponse(error: unknown): Response {
   if (error instanceof HTTPException) return error.getResponse();
   if (isAuthError(error)) return errorResponse(error);
@@ -73,7 +73,7 @@ export function toErrorResponse(error: unknown): Response {
   return errorResponse(unexpectedFailure());
 }
 
-/** Reads a request's JSON. @throws AuthError when it is none, or not of this shape */
+/** Reads a request's JSON. @throws AuthError if it is invalid or does not match the schema */
 export async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   const json = await c.req.json().catch(() => {
     throw authError(400, 'bad_json', 'Could not parse request body as JSON: invalid character');

@@ -3,10 +3,7 @@ import type { Handler } from 'hono';
 
 const KEPT = 1000;
 
-/**
- * Where Auth's mails go: one line each for the terminal, and the last thousand for whoever looks them up, by the same
- * address as with Mailpit, the mail viewer of `supabase start`, and with the code at the same place.
- */
+/** Logs Auth's mails and keeps the last 1,000, to be searched as in Mailpit, the mail viewer of `supabase start`. */
 export class Mailbox implements EmailDriver {
   readonly #mails: { to: string; Subject: string; Snippet: string }[] = [];
   readonly #log: (line: string) => void;
@@ -26,7 +23,7 @@ export class Mailbox implements EmailDriver {
     return Promise.resolve();
   }
 
-  /** `GET /api/v1/search?query=to:<address>`: the mails to an address, the newest first. */
+  /** `GET /api/v1/search?query=to:<address>` returns the mails to an address, newest first. */
   readonly search: Handler = (c) => {
     const [, address] = /^to:"?([^"\s]+)"?$/.exec(c.req.query('query') ?? '') ?? [];
     if (!address) return c.text('Ask for ?query=to:<e-mail address>', 400);

@@ -8,7 +8,7 @@ import type { App } from '@supabase/lite';
 type Adapter = NonNullable<App['_storageAdapter']>;
 type Address = readonly [bucket: string, key: string];
 
-/** The bytes of storage objects, one file each. Their names and types are in the database. */
+/** Contents of storage objects, one file each. Their names and types are in the database. */
 export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects'> {
   readonly #folder: string;
 
@@ -16,7 +16,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     this.#folder = folder;
   }
 
-  /** Replaces the object's bytes at once; whoever is reading the old ones reads them to the end. */
+  /** Replaces the object's bytes atomically. Running downloads end with the old ones. */
   async write(bucket: string, key: string, bytes: Uint8Array): Promise<void> {
     const path = await this.#target(bucket, key);
     const unfinished = `${path}.${randomUUID()}`;
@@ -24,12 +24,12 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     await rename(unfinished, path);
   }
 
-  /** Size in bytes, or undefined when there is no such file. */
+  /** Returns the size in bytes, or undefined if the file is missing. */
   async size(bucket: string, key: string): Promise<number | undefined> {
     return (await stat(this.#path(bucket, key)).catch(() => undefined))?.size;
   }
 
-  /** The object's bytes, or those from `start` to `end`, both included. */
+  /** Reads the object, or its bytes from `start` to `end`, both included. */
   read(bucket: string, key: string, range: { start?: number; end?: number } = {}): ReadableStream {
     return Readable.toWeb(createReadStream(this.#path(bucket, key), range)) as ReadableStream;
   }
@@ -56,7 +56,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return path;
   }
 
-  // Hashed: keys may be longer than file names, and one may look like a folder of another.
+  // Hashed, because keys can be longer than file names, and one can look like a folder of another.
   #path(bucket: string, key: string): string {
     return join(this.#folder, hash('sha256', bucket), hash('sha256', key));
   }

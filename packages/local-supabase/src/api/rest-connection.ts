@@ -18,14 +18,14 @@ import {
 type Types = Record<string, PostgresType>;
 export type Database = PostgresConnection['kysely'];
 
-/** Driver settings under which Lite reads and writes values as the real services do. */
+/** Returns driver settings with which Lite reads and writes values as the real services do. */
 export function driverOptions(): Options<Types> {
-  // Lite hands over JSON that is already text, which the driver would encode a second time.
+  // Lite passes JSON as text, which the driver would encode a second time.
   const serialize = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   const time = (text: string) => text.replace(' ', 'T').replace(/\+00$/, 'Z');
   return {
     onnotice() {},
-    // Seconds; by default a database that was away for a while is left alone for up to twenty.
+    // In seconds. By default the driver waits up to 20 s before it reconnects.
     backoff: () => 0.1,
     types: {
       json: { to: 114, from: [114], serialize, parse: JSON.parse },
@@ -35,19 +35,19 @@ export function driverOptions(): Options<Types> {
   };
 }
 
-/** What is set for a transaction: who is calling and, of a data request, what a function may ask about it. */
+/** Settings of a transaction: the caller, and the request that functions can read. */
 type Settings = Record<'role' | 'request.path' | 'request.jwt.claims', string> & Record<string, string>;
 
-/** Those of the data request that is being answered. */
+/** Settings of the current data request. */
 export const requestSettings = new AsyncLocalStorage<Settings>();
 
 /**
- * Lite's connection for data and storage. It reads the catalogue as the superuser, but every request runs as on
- * PostgREST: signed in as `authenticator`, in one transaction, with the caller's role, claims and time limit.
+ * Lite's connection for data and storage. It reads the system catalogue as the superuser, but runs requests as PostgREST
+ * does: as `authenticator`, in one transaction, with the caller's role, claims and time limit.
  */
 export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
-  /** How many connections the database has closed that no request has met yet. */
+  /** Number of closed connections of the pool that no request has used since. */
   #lost = 0;
 
   constructor(databaseUrl: string) {
@@ -62,7 +62,7 @@ export class RestConnection extends PostgresConnection {
     });
   }
 
-  /** Re-reads the catalogue whenever the database says that it changed, which one that is read-only, a standby, cannot. */
+  /** Reads the system catalogue again after each change. A standby does not notify about changes. */
   async watchSchema(): Promise<void> {
     const listening = this.driver.listen('pgrst', () => void this.clearSchemaCache());
     await listening.catch((error: PostgresError) => {
@@ -70,7 +70,7 @@ export class RestConnection extends PostgresConnection {
     });
   }
 
-  /** Answers a data request with a Response whatever the database says: Lite would log every error and misread most. */
+  /** Turns a database error of a data request into a Response, because Lite logs every error and misreads most. */
   override async withContext<T>(
     vars: VarsContext | undefined,
     run: (db: Database) => Promise<T>,
@@ -98,9 +98,9 @@ export class RestConnection extends PostgresConnection {
     }
   }
 
-  /** A transaction of the driver ends with its connection; one of Kysely would wait for it forever. */
+  /** Uses the driver's transaction, because one of Kysely waits forever for a lost connection. */
   async #transaction<T>(run: (db: Database) => Promise<T>): Promise<T> {
-    // PostgREST does not notice that the database has closed a connection until it has given it to a request.
+    // PostgREST notices a closed connection only when a request uses it.
     if (this.#lost > 0 && requestSettings.getStore()) {
       this.#lost -= 1;
       throw lostConnection();
@@ -113,21 +113,21 @@ export class RestConnection extends PostgresConnection {
         const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
         return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) })).catch((error) => {
           if (!isOfClosedConnection(error)) throw error;
-          // The driver would roll back on what is closed, and throw from a timer. It rejects by itself once it is.
+          // The driver rejects by itself, and would throw from a timer if it rolled back a closed connection.
           return new Promise<never>(() => {});
         });
       });
       return (await ended) as T;
     } catch (error) {
-      // It may be what the driver still has to tell of the connection before, and is counted otherwise.
+      // The driver may report the loss of the former connection, which is counted elsewhere.
       if (!hasBegun && isLostConnection(error)) return this.#transaction(run);
-      // The request that had the connection has met its end.
+      // The request that used the connection fails now.
       if (isOfClosedConnection(error)) this.#lost -= 1;
       throw error;
     }
   }
 
-  /** Has Postgres read the values of rows that are written, as PostgREST does, and fills in those that are left out. */
+  /** Lets Postgres read the values of written rows, as PostgREST does, and adds missing ones. */
   override async onPostgrestAST(ast: AnyAST): Promise<AnyAST> {
     const known = await super.onPostgrestAST(ast);
     const { from, schema = 'public', values, where = {}, $meta: { columns, ...meta } = {} } = known;
@@ -135,7 +135,7 @@ export class RestConnection extends PostgresConnection {
     const absent = meta.missing === 'default' ? sql`default` : null;
     const all = (await this.introspect({ useCache: true })).columns;
     const [first] = all.filter((one) => one.table === from && one.schema === schema);
-    // Lite itself compares the key that a PUT names with the given one.
+    // Lite compares the key of a PUT with the one in its address.
     const keys = known.type === 'put' ? Object.keys(where) : [];
     const row = (given: object) => {
       const read = (name: string) =>
@@ -143,7 +143,7 @@ export class RestConnection extends PostgresConnection {
           ? given[name as keyof object]
           : sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
       const names = columns ?? Object.keys(given);
-      // A row of defaults has to name one of them.
+      // A row of defaults has to name one column.
       if (names.length === 0) return { [first?.name ?? '']: sql`default` };
       return Object.fromEntries(names.map((name) => [name, name in given ? read(name) : absent]));
     };
@@ -151,12 +151,12 @@ export class RestConnection extends PostgresConnection {
   }
 
   override async close(): Promise<void> {
-    // In seconds: the driver would wait forever for the answer of a connection that was lost.
+    // In seconds. The driver would wait forever for a lost connection.
     await Promise.all([super.close(), this.#requests.driver.end({ timeout: 1 })]);
   }
 }
 
-/** Storage, too, runs as its caller. */
+/** Returns the settings with which Storage runs as its caller. */
 function storageSettings(vars: VarsContext | undefined): Settings {
   const { role = 'anon', jwt } = (vars?.['auth'] ?? {}) as { role?: string; jwt?: object | null };
   const { operation = '' } = (vars?.['storage'] ?? {}) as { operation?: string };
@@ -164,7 +164,7 @@ function storageSettings(vars: VarsContext | undefined): Settings {
   return { role, 'request.path': '', 'request.jwt.claims': claims, 'storage.operation': operation };
 }
 
-/** The time limit is that of the role or of the function that is called; one that is not volatile cannot write. */
+/** Applies the settings, the time limit of the role or the function, and read-only for functions that are not volatile. */
 async function apply(settings: Settings, db: Database): Promise<void> {
   await sql`
     with called as (
@@ -183,11 +183,11 @@ async function apply(settings: Settings, db: Database): Promise<void> {
 
 const { rawJSON } = JSON as unknown as { rawJSON: (number: string) => unknown };
 
-// A double has no room for some numbers of Postgres, and does not tell 1.50 from 1.5.
+// Keeps the digits of numbers, because doubles round some and do not distinguish 1.50 from 1.5.
 const exactly = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
   typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
 
-/** Has Postgres write rows as JSON, as PostgREST does: the driver knows few of its types. */
+/** Lets Postgres write rows as JSON, as PostgREST does, because the driver knows few types. */
 function writingJson(db: Database): Database {
   const reading = db.withPlugin({
     transformQuery: ({ node }) => node,

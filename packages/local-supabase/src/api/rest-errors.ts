@@ -11,25 +11,25 @@ const codeOf = (error: unknown) =>
 const isFatal = (error: unknown) =>
   error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
-/** Whether the database has closed the connection that a request had. */
+/** Tells whether the database has closed the connection of a request. */
 export const isLostConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
 
-/** Whether it has, or has not opened it. */
+/** Tells whether the connection of a request is closed, or could not be opened. */
 export const isOfClosedConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
-/** PostgREST's answer to a request whose connection the database has closed. */
+/** Creates PostgREST's response to a request whose connection the database has closed. */
 export const lostConnection = () =>
   restError(503, '57P01', 'terminating connection due to administrator command');
 
-/** Whether an error comes from the database or the way to it; all others are Lite's own. */
+/** Tells whether an error comes from the database or its connection, and not from Lite. */
 export function isDatabaseError(error: unknown): error is PostgresError {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || UNREACHABLE.test(code);
 }
 
-// SQLSTATEs and classes of them, their first two characters, as in PostgREST's documentation of errors; the rest is a 400.
+// SQLSTATEs, or their first two characters, as in PostgREST's documentation. All others are 400.
 const STATUS = new Map(
   Object.entries({
     400: 'P0001',
@@ -43,9 +43,9 @@ const STATUS = new Map(
 );
 
 /**
- * PostgREST's answer to a database error.
- * @param role whose request it was
- * @param path what was asked for, such as `/sounds`
+ * Creates PostgREST's response to a database error.
+ * @param role of the caller
+ * @param path of the request, such as `/sounds`
  */
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
@@ -55,14 +55,14 @@ export function mapDatabaseError(error: PostgresError, role: string, path: strin
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
-  // A Response has no other status.
+  // A Response cannot have another status.
   if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
   const isOwn = code === '42703' && !error.where;
   const named = isOwn ? message.replace(/^column "(.*)" /, `column ${sourceOf(error, path)}.$1 `) : message;
   return restError(status, code, named, { details, hint });
 }
 
-/** `raise sqlstate 'PGRST'` says all of the answer, as JSON. */
+/** `raise sqlstate 'PGRST'` gives the whole response as JSON. */
 function raisedWhole({ message, detail }: PostgresError): HTTPException {
   try {
     const { status, headers } = JSON.parse(detail ?? '');
@@ -81,7 +81,7 @@ function sourceOf({ query, position }: PostgresError, path: string): string {
 
 type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };
 
-/** An answer of PostgREST that is no success. */
+/** Creates an error response of PostgREST. */
 export function restError(status: number, code: string, message: string, more: More = {}): HTTPException {
   const { details = null, hint = null } = more;
   const headers = {

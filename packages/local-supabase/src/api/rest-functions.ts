@@ -2,20 +2,20 @@ import { CompiledQuery } from 'kysely';
 import type { Database, RestConnection } from './rest-connection.ts';
 import { restError } from './rest-errors.ts';
 
-/** As on a new project. */
+/** Row limit of a response, as in new projects. */
 export const MAX_ROWS = 1000;
 
-// What asks for a part of the result, for a count or for another form is left to Lite.
+// Lite handles requests for a part of the result, a count or another format.
 const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
 const FILTER =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
 const PREFERENCES = /^(\s*(timezone=[^,]*|handling=(lenient|strict)|max-affected=\d+|return=\w+)?\s*(,|$))*$/;
 
 /**
- * Calls a function as PostgREST does: Postgres reads the arguments and writes the answer.
+ * Calls a function as PostgREST does, so that Postgres reads the arguments and writes the result.
  * @param path of the request, such as `/rpc/get_sound`
- * @param maxAffected how many rows it may return, if that was said
- * @returns undefined for what Lite has to answer
+ * @param maxAffected maximum number of rows
+ * @returns undefined if Lite has to handle the request
  */
 export async function callFunction(
   connection: RestConnection,
@@ -86,13 +86,13 @@ function isPlain({ method, headers }: Request, query: URLSearchParams): boolean 
   );
 }
 
-/** The arguments as a JSON object of texts, which end as C strings do; and their names. */
+/** Returns the arguments as a JSON object of texts, cut at the first NUL as C strings are, and their names. */
 function fromQuery(query: URLSearchParams): [json: string, names: string[]] {
   const texts = Object.fromEntries([...query].map(([name, value]) => [name, value.replace(/\0.*/s, '')]));
   return [JSON.stringify(texts), Object.keys(texts)];
 }
 
-/** The arguments as they were sent: a JSON object, or an array whose first counts. */
+/** Returns the arguments as sent, a JSON object or an array whose first item counts, and their names. */
 function fromBody(text: string): [json: string, names: string[]] {
   let body: unknown;
   try {
@@ -113,18 +113,18 @@ type SqlFunction = NonNullable<Awaited<ReturnType<RestConnection['introspect']>>
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** SQL that calls a function with the arguments in `$1`, and writes what it returns as JSON. */
+/** Returns SQL that calls a function with the arguments in `$1` and writes its result as JSON. */
 function statementOf(called: SqlFunction, names: string[], areTexts: boolean): string {
   const { arg_names, arg_types, return_is_setof, return_type, return_typtype } = called;
   const args = arg_names
-    // Of these, the name alone means a length of 1.
+    // These types have a length of 1 by default.
     .map((arg, i) => ({
       arg,
       name: quoted(arg),
       type: arg_types[i]?.replace(/^(bit|character)\b(?! v)/, '$1 varying') ?? '',
     }))
     .filter(({ arg }) => names.includes(arg));
-  // A text would stand in JSON as a string.
+  // Read JSON arguments as text, because a text is a string in JSON.
   const columns = args.map(
     ({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`,
   );

@@ -3,14 +3,14 @@ import { resolveKey } from './access.ts';
 import { restError } from './rest-errors.ts';
 import { verifyingKey } from './user-tokens.ts';
 
-/** Whom row-level security sees, and what is known of them. */
+/** Role and claims of a caller. */
 export type Claims = Record<string, unknown> & { role: string };
 
-// PostgREST allows for clocks that differ by half a minute.
+// PostgREST accepts clocks that differ by 30 s.
 const LEEWAY_SECONDS = 30;
 
 /**
- * Who sends a data request: what the bearer token claims, verified as PostgREST does, or whom the API key stands for.
+ * Returns the claims of a data request's token, verified as PostgREST does, or those of its API key.
  * @throws HTTPException
  */
 export async function claimsOf(headers: Headers): Promise<Claims> {

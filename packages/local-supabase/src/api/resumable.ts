@@ -6,13 +6,12 @@ import { type Storage, storageCaller } from './storage-caller.ts';
 import { StorageError } from './storage-errors.ts';
 import { checkLimits, checkPermission, type NewObject, store } from './upload.ts';
 
-/** Where TUS clients create uploads, and below which they send and resume them. */
+/** Path at which TUS clients create uploads, and below which they send and resume them. */
 export const RESUMABLE = '/storage/v1/upload/resumable';
 
 /**
- * Resumable uploads by the TUS protocol, as Supabase Storage takes them: `bucketName`, `objectName`, `contentType` and
- * `cacheControl` (seconds) are metadata of the upload, and `x-upsert: true` replaces what is there. What would be rejected is
- * rejected before a byte is sent.
+ * Receives resumable uploads by the TUS protocol. `bucketName`, `objectName`, `contentType` and `cacheControl` (seconds) are
+ * metadata of the upload, and `x-upsert: true` replaces an existing object. Uploads are rejected before a byte is sent.
  */
 export function resumableUploads(storage: Storage): Server {
   const datastore = new FileStore({ directory: storage.unfinishedDir });
@@ -29,8 +28,8 @@ export function resumableUploads(storage: Storage): Server {
       const file = join(storage.unfinishedDir, upload.id);
       const bytes = await readFile(file);
       await store(storage, await storageCaller(headers), objectOf(upload, headers), bytes);
-      // A client that missed the answer asks how far the upload is: the store tells that by the length of the file, which stays,
-      // without its bytes.
+      // Keep an empty file of the same length, because its length tells a client that missed the response that all
+      // bytes have arrived.
       await truncate(file);
       await truncate(file, bytes.length);
       return {};

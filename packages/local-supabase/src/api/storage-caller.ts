@@ -6,17 +6,17 @@ import type { Claims } from './rest-tokens.ts';
 import { accessDenied, invalidRequest, objectNotFound, StorageError } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
-/** Where objects are: their rows in the database, their bytes in files. */
+/** Rows of objects are in the database, their bytes in files. */
 export interface Storage {
   connection: RestConnection;
   files: ObjectFiles;
-  /** Where the parts of resumable uploads are kept until they are whole. */
+  /** Folder of unfinished resumable uploads. */
   unfinishedDir: string;
 }
 
 /**
- * Who is calling: the bearer token if it is one, else the API key.
- * @throws StorageError as Storage does, without any leeway for expired tokens
+ * Returns the claims of the bearer token, or of the API key.
+ * @throws StorageError as Storage does, without leeway for expired tokens
  */
 export async function storageCaller(headers: Headers): Promise<Claims> {
   const token = headers.get('authorization')?.replace(/^Bearer\s+/i, '');
@@ -33,7 +33,7 @@ export async function storageCaller(headers: Headers): Promise<Claims> {
   return { role: 'anon', ...known.claims };
 }
 
-/** Runs statements in one transaction, under the caller's policies, which may ask what for. */
+/** Runs statements in one transaction under the caller's policies, which can read the operation. */
 export const asCaller = <T>(
   { connection }: Storage,
   jwt: Claims,
@@ -50,14 +50,14 @@ export function checkName(name: string): void {
   if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
 }
 
-/** One row of `storage.objects`, as far as it is served. */
+/** Row of `storage.objects`. */
 export interface ObjectRow {
   name: string;
   metadata: { mimetype?: string; cacheControl?: string; eTag?: string; lastModified?: string } | null;
 }
 
 /**
- * Finds an object that the caller may see; any, without a caller.
+ * Finds an object that the caller may see, or, without a caller, any object.
  * @throws StorageError where there is none, and for an invalid name
  */
 export async function findObject(

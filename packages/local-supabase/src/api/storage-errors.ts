@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The others arrive as HTTP 400. */
+/** All other errors have status 400. */
 const OWN_STATUS = ['416', '500'];
 
 /** An error in the shape of Supabase Storage: nearly always HTTP 400, with the real status in the body, as a string. */
@@ -30,7 +30,7 @@ export const accessDenied = (message: string) =>
   new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
-/** @throws what a rejected or failed statement on the storage tables means to the caller */
+/** @throws StorageError for a rejected row, and other errors unchanged */
 export function rejectRow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') throw accessDenied('new row violates row-level security policy');

@@ -7,14 +7,14 @@ import { sign, verifySigned } from './signing.ts';
 import { asCaller, checkName, type Storage, storageCaller } from './storage-caller.ts';
 import { bucketNotFound, invalidRequest, rejectRow, StorageError } from './storage-errors.ts';
 
-/** Where an object is to be stored, and whether it may replace one. */
+/** Address of an object, and permission to replace an existing one. */
 export interface Place {
   bucket: string;
   name: string;
   replace: boolean;
 }
 
-/** An object that may be stored once its bytes are here. */
+/** Everything about a new object except its bytes. */
 export interface NewObject extends Place {
   type: string;
   cacheControl: string;
@@ -43,7 +43,7 @@ export async function signUpload(storage: Storage, c: Context, bucket: string, n
   return c.json({ url: `/object/upload/sign/${bucket}/${name}?token=${token}`, token });
 }
 
-/** Stores the body under a signed address, which says who owns the object and whether it replaces one. */
+/** Stores the body at a signed address, whose token names the owner and may allow replacing an object. */
 export async function uploadSigned(storage: Storage, c: Context, bucket: string, name: string) {
   const { owner, upsert } = await verifySigned(c, 'upload', bucket, name);
   const place = { bucket, name, replace: upsert === true };
@@ -96,7 +96,7 @@ export async function checkLimits(
     const message = 'The object exceeded the maximum allowed size';
     throw new StorageError(413, 'Payload too large', message, 'EntityTooLarge');
   }
-  // Types are compared to the letter; only `image/*` and the like stand for many.
+  // Types are compared exactly, except wildcards such as `image/*`.
   const fits = (allowed: string) =>
     allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed;
   if (limits.types?.length && !limits.types.some(fits))

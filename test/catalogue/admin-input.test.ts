@@ -102,7 +102,7 @@ describe('a value that an admin enters', () => {
     }
   });
 
-  test('renaming a category's slug changes its sounds; deleting it leaves them without one', async ({
+  test('a new slug of a category reaches its sounds, and deleting it leaves them without one', async ({
     sql,
   }) => {
     const slug = await addCategory(sql);

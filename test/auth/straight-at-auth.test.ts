@@ -34,9 +34,9 @@ describe('straight at Auth, with the publishable key', () => {
     for (const change of [{ email: newEmail() }, { phone: '4915550100' }])
       expect(await ask('PUT', 'user', change, access_token)).toBeGreaterThanOrEqual(400);
     const [row] = await sql`
-      select email, coalesce(email_change, '') as email_change, coalesce(phone_change, '') as phone_change
+      select email, coalesce(email_change, '') as email_change, coalesce(phone, '') as phone
       from auth.users where id = ${user.id}`;
-    expect(row).toEqual({ email: user.email, email_change: '', phone_change: '' });
+    expect(row).toEqual({ email: user.email, email_change: '', phone: '' });
     expect(await ask('PUT', 'user', { data: { theme: 'dark' } }, access_token)).toBe(200);
   });
 

@@ -8,7 +8,7 @@ const Asked = z.object({ email: z.string().optional(), phone: z.string().optiona
 
 /**
  * Second factors, phone numbers and changes of the e-mail address, which the service does not use but the publishable key
- * opens. Auth also mails or sends a code; here only the rows are written, so that triggers see them.
+ * opens. Only the rows are written, without mailing codes, so that triggers see them.
  */
 export const unusedRoutes = (sql: postgres.Sql): Routes => ({
   'POST /factors': (_, c) =>
@@ -35,8 +35,7 @@ export const unusedRoutes = (sql: postgres.Sql): Routes => ({
     if (email === null && phone === null) return undefined;
     return signedIn(c, async ({ userId }) => {
       await sql`
-        update auth.users set
-          email_change = coalesce(${email}, email_change), phone_change = coalesce(${phone}, phone_change)
+        update auth.users set email_change = coalesce(${email}, email_change), phone = coalesce(${phone}, phone)
         where id = ${userId}`.catch(rejectUpdate);
       return service.getUser(userId);
     });

@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
-import { type Auth, createAuth } from './supabase/auth/auth.ts';
+import { type Auth, createAuth } from './supabase/auth/auth-client.ts';
 import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
 import { createDataStream } from './supabase/data-stream.ts';

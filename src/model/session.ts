@@ -1,13 +1,24 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { Tokens } from '../supabase/auth/sessions.ts';
 import { exactText, text } from './fields.ts';
+
+/** User and tokens as Supabase Auth returns them. */
+export const User = z.object({ id: z.string(), email: z.string().nullish() });
+export const Tokens = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('bearer'),
+  expires_at: z.number(),
+  expires_in: z.number(),
+  user: User,
+});
+export type Tokens = z.infer<typeof Tokens>;
 
 const exampleEmail = 'ada@example.com';
 export const examplePassword = 'correct horse battery';
 export const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
 
-const User = z
+const UserOfSession = z
   .object({
     id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
     email: z
@@ -31,7 +42,7 @@ export const RefreshedSession = z
     expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
   })
   .meta({ id: 'RefreshedSession' });
-const Session = RefreshedSession.extend({ user: User }).meta({ id: 'Session' });
+const Session = RefreshedSession.extend({ user: UserOfSession }).meta({ id: 'Session' });
 export const SessionResponse = z.object({ data: Session }).meta({ id: 'SessionResponse' });
 
 const exampleUser = { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: exampleEmail };
@@ -50,7 +61,7 @@ export const SignedUp = RefreshedSession.partial()
       .boolean()
       .optional()
       .meta({ description: 'Present, and true, only when the e-mail address must be confirmed first.' }),
-    user: User,
+    user: UserOfSession,
   })
   .meta({
     id: 'SignedUp',

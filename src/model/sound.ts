@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from './cursor.ts';
 
 // The JSON of these nouns is built in SQL, by the views private.sound and private.sound_preview; this is its shape.
 
@@ -114,3 +115,21 @@ export const SoundFiles = z
     cover: SoundFile.nullable(),
   })
   .meta({ id: 'SoundFiles' });
+
+export const SoundPage = z
+  .object({
+    data: z.array(Sound),
+    next_cursor: nextCursor.nullable(),
+  })
+  .meta({ id: 'SoundListResponse' });
+export type SoundPage = z.infer<typeof SoundPage>;
+
+/** Sound with the paths of its files, as the database returns it. */
+export type StoredSound = z.infer<typeof Sound> & {
+  audio_path: string | null;
+  cover_image_path: string | null;
+};
+
+type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
+/** Paths of the files of a sound, as the database returns them. */
+export type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null };

@@ -17,7 +17,7 @@ import {
   toSession,
   toTokens,
 } from '../model/session.ts';
-import { mailNotSent } from './recovery.ts';
+import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 
 /** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
 function providerOf(idToken: string): IdTokenProvider | undefined {
@@ -97,7 +97,7 @@ export const authEndpoints = [
     cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
-      const tokens = await context.auth.signUp(account, ip, mailNotSent(context, log, 'signup'));
+      const tokens = await context.auth.signUp(account, ip, mailNotSent(context.metrics, log, 'signup'));
       if (tokens === null) {
         const user = placeholderUser(body.email, context.config.secrets.supabaseSecretKey);
         return { data: { needs_email_confirmation: true, user } };

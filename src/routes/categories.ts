@@ -1,24 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-
-export const SubCategory = z
-  .object({
-    id: z.string().meta({ examples: ['b1c7a1f4-2f0a-4c55-8a0e-0f8f6f3f5d11'] }),
-    name: z.string().meta({ examples: ['Singing bowls'] }),
-    slug: z.string().meta({ examples: ['singing-bowls'] }),
-    description: z
-      .string()
-      .nullable()
-      .meta({ examples: ['Bowls of metal and crystal.'] }),
-    sort_order: z.int().meta({ examples: [10] }),
-  })
-  .meta({ id: 'SubCategory', description: 'A sub-intention.' });
-
-const Category = SubCategory.extend({ children: z.array(SubCategory) }).meta({
-  id: 'Category',
-  description: 'An intention with its sub-intentions, all in display order.',
-});
-type Category = z.infer<typeof Category>;
+import { Category } from '../model/category.ts';
 
 export const categoryEndpoints = [
   endpoint({
@@ -35,7 +17,7 @@ export const categoryEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({
-      data: (await context.data.service.call(caller, 'list_categories')) as Category[],
+      data: await context.data.service.call(caller, 'list_categories'),
     }),
   }),
 ];

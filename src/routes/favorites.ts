@@ -1,19 +1,8 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
+import { Favorite } from '../model/favorite.ts';
 import { body, uuid } from '../model/fields.ts';
-import { dateTime, SoundPreview, soundId } from '../model/sound.ts';
-
-export const Favorite = z
-  .object({
-    sound_id: soundId,
-    created_at: dateTime,
-    sounds: SoundPreview.nullable().meta({
-      description: 'Null while the sound is inactive; the favorite itself is kept.',
-    }),
-  })
-  .meta({ id: 'Favorite' });
-type Favorite = z.infer<typeof Favorite>;
 
 export const favoriteEndpoints = [
   endpoint({
@@ -27,7 +16,7 @@ export const favoriteEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller }) => ({
-      data: (await context.data.call(caller, 'list_favorites')) as Favorite[],
+      data: await context.data.call(caller, 'list_favorites'),
     }),
   }),
 

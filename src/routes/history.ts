@@ -2,30 +2,7 @@ import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
 import { historyCursor, historyCursorAt } from '../model/cursor.ts';
 import { pageSize, uuid } from '../model/fields.ts';
-import { dateTime, SoundPreview, soundId } from '../model/sound.ts';
-
-export const HistoryEntry = z
-  .object({
-    sound_id: soundId,
-    last_played_at: dateTime,
-    plays: z.int().meta({ description: 'By the caller, since the history was last cleared.', examples: [7] }),
-    sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
-  })
-  .meta({ id: 'HistoryEntry' });
-type HistoryEntry = z.infer<typeof HistoryEntry>;
-
-const HistoryPage = z
-  .object({
-    data: z.array(HistoryEntry),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Send it as `cursor` to get the next page; null on the last one. It is opaque.',
-        examples: ['MjAyNi0wNi0yM1QwOTozMDowMC4wMDBaIDJmNmMxZjBlLThhNTEtNGEwZS05YjVlLTZmMWQxYzBiN2E0Mg'],
-      }),
-  })
-  .meta({ id: 'HistoryListResponse' });
+import { HistoryPage } from '../model/history.ts';
 
 export const historyEndpoints = [
   endpoint({
@@ -45,10 +22,10 @@ export const historyEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller, query: { limit, cursor } }) => {
-      const { data, has_more } = (await context.data.call(caller, 'list_history', {
+      const { data, has_more } = await context.data.call(caller, 'list_history', {
         ...(limit !== undefined && { page_size: limit }),
         ...(cursor && { before_moment: cursor.last_played_at, before_sound: cursor.sound_id }),
-      })) as { data: HistoryEntry[]; has_more: boolean };
+      });
       const last = data.at(-1);
       return { data, next_cursor: has_more && last ? historyCursorAt(last) : null };
     },

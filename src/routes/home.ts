@@ -1,27 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { SoundPreview } from '../model/sound.ts';
-
-export const HomeSection = z
-  .object({
-    id: z.guid().meta({ examples: ['9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60'] }),
-    slug: z.string().meta({ examples: ['new-this-week'] }),
-    title: z.string().meta({ examples: ['New this week'] }),
-    mode: z
-      .enum(['manual', 'rule'])
-      .meta({ id: 'HomeSectionMode', description: 'Whether sounds were picked by hand or by rule.' }),
-    rule_type: z.enum(['category', 'featured', 'newest']).meta({ id: 'HomeRuleType' }).nullable(),
-    rule_value: z
-      .string()
-      .nullable()
-      .meta({ description: 'Slug of the category of a `category` rule.', examples: ['singing-bowls'] }),
-    rule_include_children: z
-      .boolean()
-      .meta({ description: 'Whether a `category` rule also covers sub-intentions.', examples: [false] }),
-    sounds: z.array(SoundPreview),
-  })
-  .meta({ id: 'HomeSection' });
-type HomeSection = z.infer<typeof HomeSection>;
+import { HomeSection } from '../model/home-section.ts';
 
 export const homeEndpoints = [
   endpoint({
@@ -37,7 +16,7 @@ export const homeEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({
-      sections: (await context.data.service.call(caller, 'list_home_sections')) as HomeSection[],
+      sections: await context.data.service.call(caller, 'list_home_sections'),
     }),
   }),
 ];

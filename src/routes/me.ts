@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { Done, endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
+import { AccountExport } from '../model/account-export.ts';
 import { type Caller, requireRecentSignIn } from '../model/caller.ts';
 import { Customer, CustomerChanges, Profile } from '../model/customer.ts';
-import { dateTime, soundId } from '../model/sound.ts';
-import { Favorite } from './favorites.ts';
-import { HistoryEntry } from './history.ts';
 
 const AuthVia = z
   .enum(['jwt', 'api_key'])
@@ -17,38 +15,6 @@ function profileOf(caller: Caller): z.input<typeof Profile> {
   if (caller.via === 'api_key') throw notFound('customer');
   return { id: caller.userId, email: caller.claims.email ?? null, full_name: null, avatar_url: null };
 }
-
-const ApiKeyName = z
-  .object({
-    name: z.string().meta({ examples: ['Partner'] }),
-    key_prefix: z.string().meta({ examples: ['sk_live_4mZq0X1b'] }),
-  })
-  .meta({ id: 'ApiKeyName' });
-
-const PlayReceipt = z
-  .object({
-    key: z.string().meta({ examples: ['8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d'] }),
-    sound_id: soundId,
-    received_at: dateTime,
-  })
-  .meta({ id: 'PlayReceipt' });
-
-const Export = z
-  .object({
-    profile: Profile,
-    customer: Customer.nullable(),
-    favorites: z.array(Favorite),
-    history: z.array(HistoryEntry),
-    api_keys: z.array(ApiKeyName),
-    play_receipts: z
-      .array(PlayReceipt)
-      .meta({ description: 'Plays that were sent under a key of their own, kept for 31 days.' }),
-    listening_days: z.array(z.iso.date()).meta({
-      description: 'Days of the last 31 on which something was played (UTC).',
-      examples: [['2026-06-23']],
-    }),
-  })
-  .meta({ id: 'AccountExport' });
 
 export const meEndpoints = [
   endpoint({
@@ -62,7 +28,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const customer = (await context.data.find(caller, 'get_customer')) as Customer | null;
+      const customer = await context.data.find(caller, 'get_customer');
       const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
       return { data: { id, email, full_name, avatar_url }, auth_via: caller.via };
     },
@@ -97,7 +63,7 @@ export const meEndpoints = [
       'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). ' +
       'API keys get 401 here.',
     guard: 'user',
-    response: z.object({ data: Export }).meta({ id: 'AccountExportResponse' }),
+    response: z.object({ data: AccountExport }).meta({ id: 'AccountExportResponse' }),
     limits: ['exports'],
     download: 'sounds-service-export.json',
     errors: ['unauthorized', 'rate_limited'],
@@ -116,7 +82,7 @@ export const meEndpoints = [
     errors: ['unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller }) => {
-      const data = (await context.data.find(caller, 'get_customer')) as Customer | null;
+      const data = await context.data.find(caller, 'get_customer');
       if (data === null) throw notFound('customer');
       return { data, auth_via: caller.via };
     },
@@ -137,7 +103,7 @@ export const meEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body: changes }) => {
-      const data = (await context.data.find(caller, 'update_customer', { changes })) as Customer | null;
+      const data = await context.data.find(caller, 'update_customer', { changes });
       if (data === null) throw notFound('customer');
       return { data };
     },

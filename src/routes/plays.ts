@@ -4,18 +4,13 @@ import { notFound } from '../errors.ts';
 import type { Caller } from '../model/caller.ts';
 import { momentOf } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
-import { soundId } from '../model/sound.ts';
+import { PlayCount, PlayResult } from '../model/play.ts';
 
 /** How far ahead, in milliseconds, the clock of a phone may be: what it calls the future was played just now. */
 const clockAheadMaxMs = 5 * 60_000;
 
 /** The calendar of Postgres has no year 0. */
 const firstYear = Date.parse('0001-01-01T00:00:00.000Z');
-
-const Played = z
-  .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
-  .meta({ id: 'PlayCount' });
-type Played = z.infer<typeof Played>;
 
 const examplePlay = {
   id: '8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d',
@@ -57,17 +52,6 @@ const playedAt = z
 
 const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
 
-const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old', 'over_limit']).meta({
-  id: 'PlayStatus',
-  description:
-    'counted; duplicate: a play of this id was counted before; not_found: there is no such active sound; too_old: played ' +
-    'more than 30 days ago; over_limit: the 1,000 plays that the service remembers for a user and day (UTC, by arrival; ' +
-    '100,000 for an API key) are used up, and nothing was counted. All are final.',
-});
-
-const PlayResult = z.object({ id: z.guid(), status: PlayStatus }).meta({ id: 'PlayResult' });
-type PlayResult = z.infer<typeof PlayResult>;
-
 /** The service counts plays, and says whose they are. The owner of an API key is known to the database alone. */
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
 
@@ -86,16 +70,16 @@ export const playEndpoints = [
     guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
-    response: z.object({ data: Played }).meta({ id: 'PlayCountResponse' }),
+    response: z.object({ data: PlayCount }).meta({ id: 'PlayCountResponse' }),
     errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, params, headers }) => {
       const key = headers['Idempotency-Key'];
-      const data = (await context.data.service.find(caller, 'count_play', {
+      const data = await context.data.service.find(caller, 'count_play', {
         played_sound: params.id,
         ...playerOf(caller),
         ...(key !== undefined && { idempotency_key: key }),
-      })) as Played | null;
+      });
       if (data === null) throw notFound('sound');
       return { data };
     },
@@ -125,10 +109,10 @@ export const playEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, caller, body: { plays } }) => ({
-      data: (await context.data.service.call(caller, 'count_plays', {
+      data: await context.data.service.call(caller, 'count_plays', {
         plays,
         ...playerOf(caller),
-      })) as PlayResult[],
+      }),
     }),
   }),
 ];

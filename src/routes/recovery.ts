@@ -1,6 +1,4 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
 import { Done, endpoint } from '../endpoint.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, notAnObject, optional, text } from '../model/fields.ts';
@@ -10,25 +8,18 @@ import {
   fullName,
   newPassword,
   SessionResponse,
+  type Tokens,
   toSession,
 } from '../model/session.ts';
 import { withNewDeadlines } from '../request-context.ts';
 import type { CodeType } from '../supabase/auth/accounts.ts';
-import type { Tokens } from '../supabase/auth/sessions.ts';
+import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 import { minimumDelay } from '../supabase/auth/timing.ts';
 
 const code = text(50)
   .transform((value) => value.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
   .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['12345678'] });
-
-/** Notes for the operator that Auth sent no mail: the client must not learn it. */
-export const mailNotSent =
-  ({ metrics }: Context, log: Logger, type: CodeType) =>
-  (why: object) => {
-    metrics?.mailNotSent();
-    log.warn({ ...why, type }, 'Supabase Auth sent no mail');
-  };
 
 const SignUpCode = body({
   type: z.literal('signup'),
@@ -64,7 +55,7 @@ function mailEndpoint(
     errors: ['invalid_request', 'rate_limited'],
     cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
-      const notSent = mailNotSent(context, log, type);
+      const notSent = mailNotSent(context.metrics, log, type);
       const due = minimumDelay();
       const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
         if (reason !== null) notSent({ reason });

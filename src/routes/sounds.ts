@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
-import { nextCursor, soundCursor, soundOrder } from '../model/cursor.ts';
+import { soundCursor, soundOrder } from '../model/cursor.ts';
 import {
   body,
   optionalQueryText,
@@ -13,20 +13,15 @@ import {
   uuid,
   uuids,
 } from '../model/fields.ts';
-import { Sound, SoundDetail, type SoundFile, SoundFiles, signedUrlLifetimeSeconds } from '../model/sound.ts';
+import {
+  SoundDetail,
+  SoundFiles,
+  SoundPage,
+  type StoredFiles,
+  signedUrlLifetimeSeconds,
+} from '../model/sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
-
-const SoundPage = z
-  .object({
-    data: z.array(Sound),
-    next_cursor: nextCursor.nullable(),
-  })
-  .meta({ id: 'SoundListResponse' });
-
-/** What public.list_sound_files returns. */
-type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
-type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null };
 
 const SoundQuery = z
   .object({
@@ -79,9 +74,6 @@ const SoundQuery = z
       wrong('cursor', 'must be the next_cursor of a page with the same sort');
   });
 
-/** What public.get_sound returns: the Sound and the names of its files. */
-type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
-
 export const soundEndpoints = [
   endpoint({
     method: 'get',
@@ -99,10 +91,8 @@ export const soundEndpoints = [
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller, query }) => {
-      const page = await context.data.service.call(caller, 'list_sounds', { filters: JSON.stringify(query) });
-      return page as z.infer<typeof SoundPage>;
-    },
+    handle: ({ context, caller, query }) =>
+      context.data.service.call(caller, 'list_sounds', { filters: JSON.stringify(query) }),
   }),
 
   endpoint({
@@ -120,7 +110,7 @@ export const soundEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, params, log }) => {
       const args = { wanted_sound: params.id };
-      const stored = (await context.data.find(caller, 'get_sound', args)) as StoredSound | null;
+      const stored = await context.data.find(caller, 'get_sound', args);
       if (stored === null) throw notFound('sound');
       const { audio_path, cover_image_path, ...sound } = stored;
 
@@ -163,7 +153,7 @@ export const soundEndpoints = [
     cache: 'no-store',
     handle: async ({ context, caller, body }) => {
       const wanted = { wanted: JSON.stringify(body) };
-      const stored = (await context.data.service.call(caller, 'list_sound_files', wanted)) as StoredFiles[];
+      const stored = await context.data.service.call(caller, 'list_sound_files', wanted);
       const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
       const sign = async (bucket: string, kind: 'audio' | 'cover') => {
         const paths = stored.flatMap((sound) => sound[kind]?.path ?? []);

@@ -8,9 +8,14 @@ import type { Client, Clients } from './clients.ts';
 import type { DataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
+import type { Results } from './results.ts';
 
 type Functions = Database['public']['Functions'];
 type FunctionName = keyof Functions & string;
+
+type Result<Name extends FunctionName> = Name extends keyof Results
+  ? Results[Name]
+  : Functions[Name]['Returns'];
 
 /** Those of a function; they may be left out where it needs none. */
 type Arguments<Name extends FunctionName> =
@@ -94,6 +99,9 @@ const rethrowMapped =
     throw error instanceof PostgrestError ? mapDataError(error, name, isUsers) : serverError(error);
   };
 
+const noValue = (status: number, name: FunctionName) =>
+  serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
+
 /** The data of the project: SQL functions. */
 export function createData({ user, service }: Clients, stream: DataStream) {
   function query<Name extends FunctionName>(
@@ -127,28 +135,37 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     }
   }
 
-  const calling =
-    (runner: Client, mayFindNothing: boolean) =>
-    async <Name extends FunctionName>(
-      caller: Caller | null,
-      name: Name,
-      ...[args = {}]: Arguments<Name>
-    ): Promise<unknown> => {
-      // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
-      const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
-      const isUsers = caller?.via === 'jwt' && runner === user;
-      const { data, status } = await askAgain(ask, reads.has(name)).catch(rethrowMapped(name, isUsers));
-      // postgrest-js turns a 404 without a body into a 204.
-      if (data === null && !(mayFindNothing && status === 200))
-        throw serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
-      return data;
-    };
+  async function run<Name extends FunctionName>(
+    runner: Client,
+    caller: Caller | null,
+    name: Name,
+    args: Functions[Name]['Args'],
+  ): Promise<Result<Name> | null> {
+    // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
+    const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
+    const isUsers = caller?.via === 'jwt' && runner === user;
+    const answer = await askAgain(ask, reads.has(name)).catch(rethrowMapped(name, isUsers));
+    const { data, status }: { data: unknown; status: number } = answer;
+    // postgrest-js turns a 404 without a body into a 204.
+    if (data === null && status !== 200) throw noValue(status, name);
+    return data as Result<Name> | null;
+  }
 
   const callsBy = (runner: Client) => ({
     /** Calls a function that always has a value. */
-    call: calling(runner, false),
+    async call<Name extends FunctionName>(
+      caller: Caller | null,
+      name: Name,
+      ...[args = {}]: Arguments<Name>
+    ): Promise<Result<Name>> {
+      const value = await run(runner, caller, name, args);
+      if (value === null) throw noValue(200, name);
+      return value;
+    },
+
     /** Calls a function that may find nothing, and then has the value null. */
-    find: calling(runner, true),
+    find: <Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) =>
+      run(runner, caller, name, args),
   });
 
   /**

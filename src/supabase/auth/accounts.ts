@@ -1,5 +1,6 @@
 import { ApiError, unauthorized } from '../../errors.ts';
 import { invalidToken, type UserCaller } from '../../model/caller.ts';
+import { Tokens } from '../../model/session.ts';
 import {
   type AuthCall,
   AuthError,
@@ -11,7 +12,6 @@ import {
   type PasswordQueue,
 } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import { Tokens } from './sessions.ts';
 import { weakPassword } from './sign-up.ts';
 
 /** Purpose of a mailed code. */

@@ -1,3 +1,4 @@
+import { Tokens, User } from '../../model/session.ts';
 import { withNewDeadlines } from '../../request-context.ts';
 import {
   type AuthCall,
@@ -9,7 +10,6 @@ import {
   type PasswordQueue,
 } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import { Tokens, User } from './sessions.ts';
 import type { Settings } from './settings.ts';
 import { minimumDelay } from './timing.ts';
 

@@ -2,8 +2,8 @@ import type { Config } from '../../config.ts';
 import type { Fetch } from '../fetch.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuthCall, type PasswordQueue } from './call.ts';
-import { createSessions } from './sessions.ts';
 import { createSettings } from './settings.ts';
+import { createSessions } from './sign-in.ts';
 import { createSignUp } from './sign-up.ts';
 
 // Auth is called over its REST API, because the session methods of the SDK are not made for a server: concurrent refreshes on one

@@ -1,20 +1,9 @@
-import { z } from 'zod';
 import type { IdTokenProvider } from '../../config.ts';
 import { unauthorized } from '../../errors.ts';
+import { Tokens } from '../../model/session.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError, type PasswordQueue } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import { minimumDelay } from './timing.ts';
-
-export const User = z.object({ id: z.string(), email: z.string().nullish() });
-export const Tokens = z.object({
-  access_token: z.string(),
-  refresh_token: z.string(),
-  token_type: z.literal('bearer'),
-  expires_at: z.number(),
-  expires_in: z.number(),
-  user: User,
-});
-export type Tokens = z.infer<typeof Tokens>;
 
 /**
  * Returns the calls for sessions at Supabase Auth. Each resolves to Auth's response, or throws an ApiError chosen by Auth's error

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { Customer, Profile } from './customer.ts';
+import { Favorite } from './favorite.ts';
+import { HistoryEntry } from './history.ts';
+import { dateTime, soundId } from './sound.ts';
+
+const ApiKeyName = z
+  .object({
+    name: z.string().meta({ examples: ['Partner'] }),
+    key_prefix: z.string().meta({ examples: ['sk_live_4mZq0X1b'] }),
+  })
+  .meta({ id: 'ApiKeyName' });
+
+const PlayReceipt = z
+  .object({
+    key: z.string().meta({ examples: ['8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d'] }),
+    sound_id: soundId,
+    received_at: dateTime,
+  })
+  .meta({ id: 'PlayReceipt' });
+
+/** Everything that the service keeps of a user. */
+export const AccountExport = z
+  .object({
+    profile: Profile,
+    customer: Customer.nullable(),
+    favorites: z.array(Favorite),
+    history: z.array(HistoryEntry),
+    api_keys: z.array(ApiKeyName),
+    play_receipts: z
+      .array(PlayReceipt)
+      .meta({ description: 'Plays that were sent under a key of their own, kept for 31 days.' }),
+    listening_days: z.array(z.iso.date()).meta({
+      description: 'Days of the last 31 on which something was played (UTC).',
+      examples: [['2026-06-23']],
+    }),
+  })
+  .meta({ id: 'AccountExport' });

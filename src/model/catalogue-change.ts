@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { SubCategory } from './category.ts';
+import { HomeSection } from './home-section.ts';
+import { dateTime, fileVersion, Sound, soundId } from './sound.ts';
+
+const order = (others: string) =>
+  z.int().meta({ description: `Smaller numbers come first; among equal ones ${others}.`, examples: [0] });
+
+const CopiedSound = Sound.extend({
+  sort_order: order('the newest'),
+  audio_version: fileVersion,
+  cover_version: fileVersion,
+}).meta({ id: 'CopiedSound' });
+
+const CopiedCategory = SubCategory.extend({
+  parent_id: z.guid().nullable().meta({ description: 'Of a sub-intention: the intention it lies under.' }),
+}).meta({ id: 'CopiedCategory' });
+
+const CopiedHomeSection = HomeSection.omit({ sounds: true })
+  .extend({
+    sort_order: order('the oldest'),
+    created_at: dateTime,
+    sound_ids: z.array(soundId).meta({ description: 'What it shows, in its order.' }),
+  })
+  .meta({ id: 'CopiedHomeSection' });
+
+const CatalogueChange = z
+  .object({
+    kind: z.enum(['sound', 'category', 'home_section']).meta({ id: 'CatalogueChangeKind' }),
+    id: soundId,
+    sound: CopiedSound.nullable(),
+    category: CopiedCategory.nullable(),
+    home_section: CopiedHomeSection.nullable(),
+  })
+  .meta({
+    id: 'CatalogueChange',
+    description:
+      'Under the name of its kind stands the thing as it is now. Null there means that it is gone: remove it from the copy.',
+  });
+
+export const CatalogueChanges = z
+  .object({
+    data: z.array(CatalogueChange),
+    next: z.string().meta({ description: 'Send it as `since` the next time.', examples: ['9f86d081.1289'] }),
+    has_more: z.boolean().meta({ description: 'Whether there are more changes already.' }),
+    reset: z.boolean().meta({
+      description:
+        '`since` is too old, or of another database: empty the copy, this answer begins the whole catalogue.',
+    }),
+  })
+  .meta({ id: 'CatalogueChangesResponse' });

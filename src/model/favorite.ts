@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { dateTime, SoundPreview, soundId } from './sound.ts';
+
+export const Favorite = z
+  .object({
+    sound_id: soundId,
+    created_at: dateTime,
+    sounds: SoundPreview.nullable().meta({
+      description: 'Null while the sound is inactive; the favorite itself is kept.',
+    }),
+  })
+  .meta({ id: 'Favorite' });
+export type Favorite = z.infer<typeof Favorite>;

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { soundId } from './sound.ts';
+
+export const PlayCount = z
+  .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
+  .meta({ id: 'PlayCount' });
+export type PlayCount = z.infer<typeof PlayCount>;
+
+const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old', 'over_limit']).meta({
+  id: 'PlayStatus',
+  description:
+    'counted; duplicate: a play of this id was counted before; not_found: there is no such active sound; too_old: played ' +
+    'more than 30 days ago; over_limit: the 1,000 plays that the service remembers for a user and day (UTC, by arrival; ' +
+    '100,000 for an API key) are used up, and nothing was counted. All are final.',
+});
+
+export const PlayResult = z.object({ id: z.guid(), status: PlayStatus }).meta({ id: 'PlayResult' });
+export type PlayResult = z.infer<typeof PlayResult>;

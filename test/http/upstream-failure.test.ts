@@ -282,7 +282,9 @@ describe.concurrent('a failing Supabase', () => {
     );
   });
 
-  test('that cannot note when users were last seen is asked once a minute for each, and logged once', async () => {
+  test('that cannot note when users were last seen is asked once a minute for each, and logged once', async ({
+    expect,
+  }) => {
     let notes = 0;
     const behave: RequestListener = (req, res) => {
       res.setHeader('Content-Type', 'application/json');

@@ -118,7 +118,7 @@ describe('an API key', () => {
     expect(await statusOf(live)).toBe(401);
   });
 
-  test('that is mistyped is rejected without asking the database', async ({ api, sql }) => {
+  test('rejects a mistyped key without a call to the database', async ({ api, sql }) => {
     const token = await issueKey(sql, await signUp(api));
     expect(isWellFormedApiKey(token)).toBe(true);
     const changed = token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));

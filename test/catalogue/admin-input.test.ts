@@ -14,7 +14,7 @@ test('an empty text in an optional field of a sound, as an import of CSV writes 
 });
 
 describe('a value that an admin enters', () => {
-  test('that breaks a rule is rejected with a constraint name or message that says what is wrong', async ({
+  test('rejects an invalid value with a constraint name or message that says what is wrong', async ({
     sql,
   }) => {
     const parent = await addCategory(sql);
@@ -114,7 +114,11 @@ describe('a value that an admin enters', () => {
     expect(await sql`select category from public.sounds where id = ${id}`).toEqual([{ category: null }]);
   });
 
-  test('at the limits of what is allowed is served exactly as it was entered', async ({ api, sql, user }) => {
+  test('a value at the limits of what is allowed is served exactly as it was entered', async ({
+    api,
+    sql,
+    user,
+  }) => {
     const category = await addCategory(sql);
     const typed = [
       {
@@ -152,7 +156,7 @@ describe('a value that an admin enters', () => {
     }
   });
 
-  test('for a category whose parent is inactive is not served until the parent is active', async ({
+  test('a category whose parent is inactive is not served until the parent is active', async ({
     api,
     sql,
   }) => {

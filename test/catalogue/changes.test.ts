@@ -82,7 +82,7 @@ describe('GET /catalogue/changes', () => {
     });
   });
 
-  test('with since gives what changed, as it is now and once, and what is gone or hidden as null', async ({
+  test('returns each changed row once since then, and null for what is gone or hidden', async ({
     api,
     sql,
     user,

@@ -140,19 +140,22 @@ describe('what was searched for is in no log', () => {
       },
     ],
     ['in a redirect', ({ url }, res) => res.writeHead(308, { Location: `https://example.com${url}` }).end()],
-  ])('also when an error page before Supabase repeats the address %s', async ([, behave]) => {
-    await withSupabase(behave, async (api, gateway) => {
-      const search = 'Zanzibar';
-      await api
-        .get('/sounds')
-        .query({ search })
-        .auth(await token(), bearer)
-        .expect(500);
-      const line = gateway.logged.map((text) => JSON.parse(text)).find(({ level }) => level === 50);
-      expect(line.err.message).toMatch(/list_sounds/);
-      expect(gateway.logged.join('')).not.toContain(search);
-    });
-  });
+  ])(
+    'no log has the search terms when an error page before Supabase repeats the address %s',
+    async ([, behave]) => {
+      await withSupabase(behave, async (api, gateway) => {
+        const search = 'Zanzibar';
+        await api
+          .get('/sounds')
+          .query({ search })
+          .auth(await token(), bearer)
+          .expect(500);
+        const line = gateway.logged.map((text) => JSON.parse(text)).find(({ level }) => level === 50);
+        expect(line.err.message).toMatch(/list_sounds/);
+        expect(gateway.logged.join('')).not.toContain(search);
+      });
+    },
+  );
 });
 
 test('a catalogue read that got 503 is not repeated, because its deadline would pass first', async () => {

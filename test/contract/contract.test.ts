@@ -86,13 +86,13 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
   });
 
   if (row.guard !== 'none') {
-    test(`without a credential is ${guarded ? 401 : 200}`, async () => {
+    test(`returns ${guarded ? 401 : 200} without a credential`, async () => {
       const { headers } = await send(row, {}).expect(guarded ? 401 : 200);
       if (guarded) expect(headers['www-authenticate']).toBe('Bearer realm="sounds"');
     });
 
     test.for(Object.entries(rejectedCredentials))(
-      'with a credential %s is 401',
+      'returns 401 for a credential %s',
       async ([, make], context) => {
         await send(row, { token: await make(context) })
           .expect(401)
@@ -101,7 +101,7 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
       },
     );
 
-    test(`with an API key is ${row.guard === 'user' ? 'rejected' : 'answered'}`, async (context) => {
+    test(`${row.guard === 'user' ? 'rejects' : 'answers'} a request with an API key`, async (context) => {
       const token = needed(context, target.apiKey, remedies.apiKey);
       await send(row, { ...(await row.valid(target)), token }).expect(
         row.guard === 'user' ? 401 : row.status,

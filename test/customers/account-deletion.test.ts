@@ -80,7 +80,7 @@ describe('DELETE /me', () => {
     await gateway.close();
   });
 
-  test('by a session that has ended, or of a deactivated customer, is rejected', async ({ api, sql }) => {
+  test('rejects a session that has ended or belongs to a deactivated customer', async ({ api, sql }) => {
     const owner = await signUp(api);
     const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
       .body.data;

@@ -122,10 +122,7 @@ describe('the address of a picture', () => {
     expect(await databaseAccepts(sql, addresses), `seed ${seed}`).toEqual(judged);
   });
 
-  test('that the gateway rejects is named in the answer, and what the database takes is stored', async ({
-    api,
-    user,
-  }) => {
+  test('the response names a rejected address, and an accepted address is stored', async ({ api, user }) => {
     const change = (avatar_url: string) =>
       api.patch('/me/customer').auth(user.access_token, bearer).send({ avatar_url });
     for (const address of ['https://example.com:/x', 'https://a"b.com/']) {

@@ -27,7 +27,7 @@ describe('deactivating a customer', () => {
     ['a ban changed meanwhile, leaves the later one', '2998-01-01', '2999-01-01', '2999-01-01'],
     ['a ban lifted meanwhile, leaves it lifted', '2999-01-01', null, null],
   ] as const) {
-    test(`and activating them again, with ${what}`, async ({ sql }) => {
+    test(`activating a customer again, with ${what}`, async ({ sql }) => {
       const id = randomUUID();
       await sql`insert into auth.users (id, email) values (${id}, ${newEmail()})`;
       const setActive = (is_active: boolean) =>

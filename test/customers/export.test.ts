@@ -108,7 +108,7 @@ describe('exports', () => {
     });
   });
 
-  test('that break off in the middle are no whole answer to anybody', async () => {
+  test('an export that breaks off in the middle is no complete response', async () => {
     const breakOff: RequestListener = (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' });
       res.write('{"profile":', () => res.destroy());
@@ -121,7 +121,7 @@ describe('exports', () => {
     });
   });
 
-  test('end at Supabase, too, when their client goes away', async () => {
+  test('an export ends at Supabase when its client disconnects', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const sendForever: RequestListener = (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).write('[');

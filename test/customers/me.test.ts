@@ -122,7 +122,7 @@ describe('PATCH /me/customer', () => {
       expect((await patch(api, token, given).expect(200)).body.data).toMatchObject(stored);
   });
 
-  test('with no fields changes nothing, not even updated_at', async ({ api }) => {
+  test('changes nothing without fields, not even updated_at', async ({ api }) => {
     const { access_token: token } = await signUpAda(api);
     const before = (await api.get('/me/customer').auth(token, bearer)).body.data;
     const { body } = await patch(api, token, {}).expect(200);

@@ -48,7 +48,7 @@ describe('a soft delete', () => {
     expect((await signUp(api, email)).user.id).not.toBe(id);
   });
 
-  test('also empties the record of a customer who was banned or not active before', async ({ api, sql }) => {
+  test('empties the record of a customer who was banned or inactive before', async ({ api, sql }) => {
     for (const lockOut of [
       (id: string) => sql`update auth.users set banned_until = '2999-01-01' where id = ${id}`,
       (id: string) => sql`update public.customers set is_active = false where id = ${id}`,

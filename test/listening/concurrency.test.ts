@@ -79,7 +79,7 @@ test('adding a favorite over 20 connections at once makes one row, without an er
 });
 
 describe('paging through GET /sounds', () => {
-  test('while sounds are deactivated, deleted and added returns every other one once and in order', async ({
+  test('returns every other sound once and in order while sounds are deactivated, deleted and added', async ({
     api,
     sql,
     user,

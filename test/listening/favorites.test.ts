@@ -135,7 +135,7 @@ describe('favorites', () => {
     expect((await api.get('/favorites').auth(token, bearer)).body.data).toHaveLength(5000);
   });
 
-  test('that do not exist are removed without an error; a malformed id is 404', async ({ api, user }) => {
+  test('removing an unknown favorite is no error, and a malformed id returns 404', async ({ api, user }) => {
     const token = user.access_token;
     await api.delete(`/favorites/${randomUUID()}`).auth(token, bearer).expect(200);
     await api.delete('/favorites/not-a-uuid').auth(token, bearer).expect(404);

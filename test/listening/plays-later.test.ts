@@ -201,7 +201,7 @@ describe('POST /plays', () => {
     expect(await statuses(api, await signUp(api), [play])).toEqual(['counted']);
   });
 
-  test('with an API key they are those of its owner', async ({ api, sql, user }) => {
+  test('plays with an API key are those of its owner', async ({ api, sql, user }) => {
     const play = playOf(await addSound(sql));
     const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.user.email})`;
     const partner = { ...user, access_token: row?.['api_key'] };

@@ -98,7 +98,7 @@ test('every table and function that a comment in the source names is made by a m
     .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
     .flatMap((line) => [...line.matchAll(/(?:\/\/|\*) .*?\b((?:public|private|admin)\.\w+)/g)])
     .map(([, name]) => name ?? '');
-  expect(named.length).toBeGreaterThan(5);
+  expect(named.length).toBeGreaterThan(0);
   const made = (name: string) => new RegExp(`create .*${name.replace('.', '\\.')}\\b`).test(migrations);
   expect(named.filter((name) => !made(name))).toEqual([]);
 });

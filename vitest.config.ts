@@ -37,7 +37,7 @@ export default defineConfig({
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },
     reporters: ['default', './test/support/not-run.ts'],
-    // What is printed on the way, such as the errors that tests provoke, shows with the test that fails.
+    // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
     // These end only what hangs: a busy machine may need many times what a quiet one does.
     testTimeout: 2 * timeoutMs,

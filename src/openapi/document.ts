@@ -10,7 +10,7 @@ import { apiBase, descriptionOf, type Endpoint, fieldsOf, type Guard } from '../
 import { type ErrorCode, statusOfCode } from '../errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
-/** Whether a request needs the security scheme; {} stands for none. */
+/** Security requirements of each guard; {} allows a request without a token. */
 const securityOf: Record<Guard, Record<string, never[]>[]> = {
   none: [],
   optional: [{}, { bearer: [] }],
@@ -18,7 +18,7 @@ const securityOf: Record<Guard, Record<string, never[]>[]> = {
   user: [{ bearer: [] }],
 };
 
-/** What generators of clients need, where JSON Schema alone leaves them guessing or makes them too strict. */
+/** Adjusts schemas for client generators, which JSON Schema alone leaves guessing or makes too strict. */
 const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   const { type } = zodSchema._zod.def;
   // An app must survive a field that is added later.
@@ -33,7 +33,7 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   }
   // The pattern says what the format says, at greater length.
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
-  // What is transformed on the way in loses its examples, as if they were of the result.
+  // Transformed inputs lose their examples, because zod takes them for examples of the output.
   const examples = z.globalRegistry.get(zodSchema)?.examples;
   if (Array.isArray(examples)) jsonSchema.examples = examples;
 };

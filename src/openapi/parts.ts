@@ -173,7 +173,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-/** Of headers, whose schemas are not made from declarations. */
+/** Schema of a header, which no declaration makes. */
 const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
 
 /** @param fields what X-Error-Field may name */

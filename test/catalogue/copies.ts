@@ -35,7 +35,7 @@ class Copy {
 
 const pick = <T>(choices: readonly T[]): T => choices[randomInt(choices.length)] as T;
 
-/** What an administrator or an import may do, each in a statement. */
+/** Writes of administrators and imports, one statement each. */
 const writes: ((sql: Sql | postgres.TransactionSql) => Promise<unknown>)[] = [
   (sql) => sql`insert into public.sounds (title, is_featured, category)
     select ${randomUUID()}, random() < 0.5, (select slug from public.categories order by random() limit 1)
@@ -76,7 +76,7 @@ const truncates: ((sql: Sql | postgres.TransactionSql) => Promise<unknown>)[] = 
   (sql) => sql`truncate public.home_section_sounds`,
 ];
 
-/** What Storage does when a file is put, moved or removed, in a transaction of its own. */
+/** Writes of Storage when a file is put, moved or removed, one transaction each. */
 const puts: ((sql: Sql) => Promise<unknown>)[] = [
   (sql) => sql`insert into storage.objects (bucket_id, name, metadata)
     values ('audio', ${`${randomUUID()}.mp3`}, ${sql.json({ eTag: randomUUID() })})`,
@@ -102,8 +102,8 @@ function write(sql: Sql): Promise<unknown> {
       if (randomInt(6) === 0) throw rollback;
     })
     .catch((error: Error) => {
-      // What another writer has renamed or moved meanwhile breaks a constraint, and a truncate, which locks its tables before any
-      // trigger runs, may end in a deadlock: those are rollbacks, too.
+      // Rows that another writer has renamed or moved meanwhile break a constraint, and a truncate, which locks its tables
+      // before any trigger runs, may end in a deadlock. Both count as rollbacks.
       const code = error instanceof postgres.PostgresError ? error.code : '';
       if (error !== rollback && !code.startsWith('23') && code !== '40P01') throw error;
     });

@@ -5,7 +5,7 @@ import { addCategory, addSounds } from '../support/catalogue.ts';
 import { activeInOrder, type Page, readAllPages } from '../support/pages.ts';
 import { test } from '../support/test.ts';
 
-/** How clients with other date types send a cursor back: the same moment, written differently. */
+/** Spellings of a cursor by clients with other date types: the same moment, written differently. */
 const rewritings: Record<string, (cursor: string) => string> = {
   unchanged: (cursor) => cursor,
   'with microseconds': (cursor) => cursor.replace('Z', '000Z'),

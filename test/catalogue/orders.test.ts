@@ -49,7 +49,7 @@ async function addVaried(sql: Sql, count: number) {
   return { category, ids };
 }
 
-/** What is expected of an order, as Postgres says it. */
+/** Expected orders as SQL. */
 const orderBy = {
   newest: 'sound.created_at desc',
   title: 'sound.search_title, sound.created_at',
@@ -82,7 +82,7 @@ describe.each(['newest', 'title', 'popular'] as const)('GET /sounds?sort=%s', (s
     const { category, ids } = await addVaried(sql, 40);
     const touched = new Set<string>();
     const read = await walk(api, user, { sort, category, limit: 4 }, async (read) => {
-      // What was just read is what the cursor was made of.
+      // The cursor was made from the row that was just read.
       for (const id of [read.at(-1), ids[randomInt(ids.length)]] as string[]) {
         touched.add(id);
         const what = randomInt(4);

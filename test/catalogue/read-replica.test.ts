@@ -208,7 +208,7 @@ describe('with a read replica', () => {
     await expect.poll(() => replica.passed.length).toBeGreaterThan(asked + 10);
     on = false;
     await Promise.all(traffic);
-    // What takes longer than the deadline is a machine on which the primary cannot answer in time either.
+    // Ignores failures after the deadline: on such a busy machine the primary cannot answer in time either.
     expect(answers.filter(({ status, seconds }) => status !== 200 && seconds < 5)).toEqual([]);
     await run.close();
     await gateway.close();

@@ -11,7 +11,7 @@ import { signUp, test } from '../support/test.ts';
 
 // Reads of the catalogue go to the data API by GET, so that a read replica may answer them.
 
-/** What the requests that `act` sends to a gateway ask of the data API: methods, and paths with their arguments. */
+/** Returns the calls to the data API that the requests of `act` cause: methods, and paths with arguments. */
 async function callsOf(act: (api: Api) => Promise<unknown>) {
   const network = await startNetwork(inject('stack').apiUrl, () => undefined);
   const gateway = await startGateway({ SUPABASE_URL: network.url });

@@ -39,7 +39,7 @@ export async function startReplicatedStack() {
     replicaUrl: replicaApi.url,
     ...LOCAL_KEYS,
     sql,
-    /** As the superuser, who may pause it. */
+    /** Connection of the superuser, who may pause the standby. */
     standbySql,
     /** Ends the Postgres of one; resolves to what gives it back. */
     async stopPostgres(name: keyof typeof servers) {

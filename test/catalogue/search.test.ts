@@ -37,7 +37,7 @@ async function addCatalogue(sql: Sql) {
 }
 
 describe('GET /sounds?q=', () => {
-  // What people type, and what they get: in a catalogue of a few scripts.
+  // Search terms and their results, in a catalogue of several scripts.
   const titles = [
     '432 Hz Bowl',
     'Binaural 10Hz',

@@ -11,9 +11,9 @@ export type Row = {
   status: 200 | 201;
   /** A good request; null where this deployment offers no way to make one. */
   valid: (target: Target) => Request | Promise<Request> | null;
-  /** What to do where there is none. */
+  /** The remedy to print when there is no valid request. */
   remedy?: 'recoveryCode';
-  /** What must be 400, by the field that X-Error-Field has to name. */
+  /** Requests that must get 400, by the field in X-Error-Field. */
   invalid?: Record<string, Request[]>;
 };
 

@@ -10,7 +10,7 @@ import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
 type Account = { email: string; password: string };
 
-/** What the contract suite needs of a deployment; null where the deployment cannot provide it. */
+/** Requirements of the contract suite; null where the deployment cannot provide one. */
 export type Target = {
   api: Api;
   soundId: string;

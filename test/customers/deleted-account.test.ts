@@ -107,7 +107,7 @@ describe('an account that Auth has deleted', () => {
       const { status, body } = await rest<{ code: string }>(token, 'POST', `rpc/${name}`, args);
       expect([name, status, body.code]).toEqual([name, 401, 'PT401']);
     }
-    // Whether somebody was seen is noted after the answer: there is nobody to tell.
+    // last_seen_at is written after the response, so a failure is not reported to the client.
     expect((await rest(token, 'POST', 'rpc/touch_last_seen', {})).status).toBe(200);
     expect(await sql`select from public.favorites where sound_id = ${sound}`).toHaveLength(0);
   });

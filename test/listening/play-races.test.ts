@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished } from 'vitest';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
 
-// What meets in the database, on connections of its own, so that it does meet there.
+// Each statement has its own connection, so that they meet in the database.
 
 /** Opens connections, which are there when it resolves. */
 async function connect(count: number): Promise<Sql[]> {
@@ -32,7 +32,7 @@ async function countPlays(sql: Sql, { user }: Session, plays: Play[]): Promise<s
   return row?.['results'].map(({ status }: { status: string }) => status);
 }
 
-/** What is kept of the plays of a user: of each sound the count, and the plays in the history. */
+/** Stored plays of a user: the count of each sound, and the plays in the history. */
 const kept = (sql: Sql, { user }: Session, sounds: string[]) => sql`
   select counter.plays::int as counted, history.plays::int as entered, day.plays::int as of_today
   from unnest(${sounds}::uuid[]) with ordinality as sound (id, position)

@@ -23,7 +23,7 @@ function playedSeconds(bytes: Uint8Array, sampleRate = 8000): number {
 const sample = (path: string) => readFile(`supabase/samples/${path}`);
 
 describe('a new listener', () => {
-  // As the sample catalogue states them.
+  // Path, type and duration in the sample catalogue.
   const recordings = [
     ['metal/garden-wind-chimes.m4a', 'audio/mp4', 20],
     ['noise/brown-noise.mp3', 'audio/mpeg', 30],

@@ -47,7 +47,7 @@ test('every object has its fields in the order of the contract', () => {
     expect(Object.keys(schemas[name].properties), name).toEqual(fields.split(/\s+/));
 });
 
-/** Where a schema has an object or an enum that is no component of its own: generators make up a name for it. */
+/** Finds objects and enumerations in a schema that are no component: generators make up names for them. */
 function nameless(schema: unknown, at: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const here = 'properties' in schema || 'enum' in schema ? [at] : [];
@@ -120,7 +120,7 @@ const withRules = new Map(endpoints.map(({ operation, body }) => [operation, bod
 const ajv = new Ajv2020({ strict: false, formats: fullFormats });
 ajv.addSchema(JSON.parse(documentText()), 'document');
 
-/** Whether the document allows a value for a field, and whether the service takes it. */
+/** Returns whether the document allows a value for a field, and whether the service accepts it. */
 function verdicts(operation: string, request: string, field: string, value: unknown) {
   const allowed = ajv.validate(`document#/components/schemas/${request}/properties/${field}`, value);
   const issues =

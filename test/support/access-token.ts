@@ -1,6 +1,6 @@
 import { type JWTPayload, SignJWT } from 'jose';
 
-/** What a server in the place of Supabase (fake-supabase.ts) shares with its gateway, so that tokens need no key set. */
+/** Secret that fake-supabase.ts shares with its gateway, so that tokens need no key set. */
 export const sharedSecret = 'what a made-up project shares with its gateway';
 
 /** An access token that a gateway in front of such a server takes, of a user whom no Supabase knows, and who has just signed in. */

@@ -16,7 +16,7 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
-/** What X-Error-Reason says with each status that has it. */
+/** Values of X-Error-Reason for each status that has it. */
 const reasonsOfStatus: { [status: number]: object } = {
   400: reasonsOfCode.invalid_request,
   401: reasonsOfCode.unauthorized,
@@ -24,7 +24,7 @@ const reasonsOfStatus: { [status: number]: object } = {
   429: reasonsOfCode.rate_limited,
 };
 
-/** What every answer carries, documented or not: a request id, the rate-limit headers, and JSON or nothing. */
+/** Expects the parts of every response: a request id, the rate-limit headers, and JSON or nothing. */
 export function expectCommonParts({ status, headers, text, body }: Response) {
   expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
   for (const name of ['limit', 'remaining', 'reset']) {

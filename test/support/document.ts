@@ -52,7 +52,7 @@ function templateOf(path: string): string | undefined {
   );
 }
 
-/** What is wrong with the headers of an answer, of which the document lists these. */
+/** Returns how the headers of a response depart from those that the document lists. */
 function headerDepartures(listed: string, sent: Record<string, string>): string[] {
   return Object.keys(lookUp(listed).part ?? {}).flatMap((header) => {
     const { part, at } = lookUp(listed + pointer(header));

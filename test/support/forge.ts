@@ -5,7 +5,7 @@ import { inject, type TestContext } from 'vitest';
 /** Why a test is skipped that needs a token which Auth would not give. */
 export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';
 
-/** What a test calls that cannot run. */
+/** Skips a test that cannot run. */
 export type Skip = TestContext['skip'];
 
 type Key = { forging: 'ES256' | 'HS256'; secret: string };

@@ -15,7 +15,7 @@ export type Gateway = {
   /** Null unless METRICS_PORT is set. */
   metricsUrl: string | null;
   logged: string[];
-  /** How many requests have come so far. */
+  /** Returns the number of requests so far. */
   arrived: () => number;
   close: () => Promise<void>;
 };

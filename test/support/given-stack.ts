@@ -5,7 +5,7 @@ import postgres from 'postgres';
 /** The Supabase that the tests run against. */
 export type TestStack = {
   apiUrl: string;
-  /** Where mails can be looked up; empty when that was not said. */
+  /** Address of the mailbox; empty if it is not given. */
   mailUrl: string;
   /** Auth of the same project, but one that has new addresses confirmed; empty when that was not said. */
   confirmingUrl: string;
@@ -14,7 +14,7 @@ export type TestStack = {
   secretKey: string;
   /** Empty unless it is known, and the gateway needs it. */
   jwtSecret: string;
-  /** What the tests can sign access tokens with that the project takes; null: with nothing. */
+  /** Algorithm with which the tests can sign access tokens for the project; null if they cannot. */
   forging: 'ES256' | 'HS256' | null;
   /** False when the tests were pointed at a stack that somebody else runs. */
   embedded: boolean;
@@ -30,8 +30,8 @@ type Settings = { disable_signup?: boolean; mailer_autoconfirm?: boolean; extern
 const [ROUNDS, CALLS_EACH, PAUSE_MS] = [6, 10, 200];
 
 /**
- * What the tests can sign access tokens with: the fixed key pair of local stacks, if the project publishes that, or the
- * secret, if it is given.
+ * Returns how the tests can sign access tokens: with the fixed key pair of local stacks, if the project publishes it, or
+ * with the secret, if it is given.
  */
 export async function forgingAt({ apiUrl, jwtSecret }: GivenStack): Promise<TestStack['forging']> {
   const keys = await publishedKeys(apiUrl);

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 
 type Answer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 
-/** What happens to a request on its way: undefined lets it pass, a status answers it, `cut` breaks its connection. */
+/** Fault of a request: undefined lets it pass, a status answers it, `cut` breaks its connection. */
 export type Fault = undefined | number | Answer | 'cut';
 
 export type ProxiedRequest = {

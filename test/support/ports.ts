@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether a port is ours from now on: no other worker of the run, whose temporary folder is one, has taken it before. */
+/** Reserves a port among the workers of the run, which share a temporary folder. @returns whether it was free */
 async function isOurs(port: number): Promise<boolean> {
   try {
     await (await open(join(tmpdir(), `port-${port}`), 'wx')).close();

@@ -40,13 +40,13 @@ export async function prepareClusters(): Promise<void> {
  */
 export async function preparedFolder(state: State = 'migrated'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-prepared-'));
-  // Where we are root, Postgres runs as somebody else, who has to pass through.
+  // If the tests run as root, Postgres runs as another account, which must be able to enter.
   await chmod(folder, 0o711);
   await copyCluster(made(state), join(folder, 'postgres'));
   return folder;
 }
 
-/** What `startScratchDatabase` of dev starts, without the wait. */
+/** Starts a database like `startScratchDatabase` of dev, from a prepared copy. */
 export async function startDatabase(release: Release = 17): Promise<ScratchDatabase> {
   // Too few need the other release.
   if (release !== 17) return startScratchDatabase(release);

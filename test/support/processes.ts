@@ -19,7 +19,7 @@ function processes(): Process[] {
 /** Everything that runs with `text` in its command line. */
 export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
 
-/** What a process has started and still runs. */
+/** Returns the running children of a process. */
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 
 /** Waits until nothing runs any more with `text` in its command line. */

@@ -8,13 +8,13 @@ import { fixture } from './fixture.ts';
 import { startGateway } from './gateway.ts';
 import { test } from './test.ts';
 
-/** What can be set otherwise in a project than in that of the other tests. */
+/** Settings in which a project may differ from that of the other tests. */
 type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing' | 'captcha'>;
 
 type Project = {
-  /** Of its Supabase. */
+  /** Address of its Supabase. */
   url: string;
-  /** Where its mails can be looked up. */
+  /** Address of its mailbox. */
   mailUrl: string;
   /** The service in front of it, and where that is. */
   api: Api;
@@ -56,7 +56,7 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
 export const testWithConfirmations = (env: Record<string, string> = {}) =>
   testWithProject({ emailConfirmations: true }, env);
 
-/** Whether there is such a project. */
+/** Returns whether there is a project that confirms addresses. */
 export function canConfirm(): boolean {
   const { embedded, confirmingUrl, mailUrl } = inject('stack');
   return embedded || (confirmingUrl !== '' && mailUrl !== '');

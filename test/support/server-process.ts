@@ -57,6 +57,6 @@ export async function startListening(env: Record<string, string>) {
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }
 
-/** What a process holds of the memory of the machine, in MB. */
+/** Returns the resident memory of a process in MB. */
 export const residentMb = (pid: number | undefined) =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;

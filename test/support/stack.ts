@@ -31,7 +31,7 @@ const CLEAN_UP_AFTER_US = `
 /** Makes a folder for everything temporary of this run; it is removed when the run ends, even when it is killed. */
 async function makeRunFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
-  // Where we are root, Postgres runs as somebody else, who has to pass through.
+  // If the tests run as root, Postgres runs as another account, which must be able to enter.
   await chmod(folder, 0o711);
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   const args = ['-c', CLEAN_UP_AFTER_US, 'clean-up-after', folder];

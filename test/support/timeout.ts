@@ -1,2 +1,2 @@
-/** How long tests await an event: only what hangs takes longer, also on a machine with much else to do. Milliseconds. */
+/** Timeout of events in milliseconds. Only a hang takes longer, even on a busy machine. */
 export const timeoutMs = 300_000;

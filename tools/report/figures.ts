@@ -16,7 +16,7 @@ export type TopSound = { title: string; listeners: number; days_played: number; 
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
 
-/** How many sounds are named. */
+/** Maximum number of named sounds. */
 const topSoundsMax = 20;
 
 /**

@@ -33,7 +33,7 @@ function readOptions(args: string[], env: NodeJS.ProcessEnv) {
   return { days, database, out: resolve(values.out), help: values.help };
 }
 
-/** What to do about the failures that are to be expected; anything else as it is. */
+/** Returns the remedy for an expected failure, otherwise its message. */
 function explain(error: unknown, database: string): string {
   const { code = '', message } = error as Error & { code?: string };
   const host = new URL(database).host;

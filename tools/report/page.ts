@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ChartConfiguration } from 'chart.js';
 import type { Day, Figures } from './figures.ts';
 
-/** Of which light and dark backgrounds both let enough show. */
+/** Colors with enough contrast on light and dark backgrounds. */
 const colors = { plays: '#3987d4', listeners: '#2f9e77', accounts: '#a66fd0', deleted: '#d9694a' };
 
 type Column = { name: string; color: string; of: (day: Day) => number };

@@ -147,10 +147,6 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
 
-alter table private.visitors_by_day enable row level security;
-create policy "Nobody reaches visitors by day" on private.visitors_by_day
-  for all to anon, authenticated, service_role using (false) with check (false);
-
 -- Definer, because last_seen_at is not the customer's to write.
 create function private.touch_last_seen() returns boolean
 language plpgsql volatile security definer set search_path = '' as $$

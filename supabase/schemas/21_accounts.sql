@@ -241,10 +241,6 @@ create table private.suspended_bans (
 comment on table private.suspended_bans is
   'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
 
-alter table private.suspended_bans enable row level security;
-create policy "Nobody reaches suspended bans" on private.suspended_bans
-  for all to anon, authenticated, service_role using (false) with check (false);
-
 create function private.apply_activation() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -311,10 +307,6 @@ create table private.deleted_accounts (
   deleted_on date not null default (now() at time zone 'UTC')
 );
 comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
-
-alter table private.deleted_accounts enable row level security;
-create policy "Nobody reaches deleted accounts" on private.deleted_accounts
-  for all to anon, authenticated, service_role using (false) with check (false);
 
 create function private.count_deleted_account() returns trigger
 language plpgsql security definer set search_path = '' as $$

@@ -103,8 +103,8 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'The Category of a response with its children, all in display order.';
 
--- Definer: guests read the tree without a grant on the table. A plan made for an empty table would go on to read all of it:
--- hence enable_seqscan.
+-- Definer: guests read the tree without a grant on the table. enable_seqscan: 500 categories beside 100,000 sounds take 2.0 ms, and 9.7
+-- without it.
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))

@@ -172,10 +172,6 @@ create table private.former_positions (
 comment on table private.former_positions is
   'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
 
-alter table private.former_positions enable row level security;
-create policy "Nobody reaches former positions" on private.former_positions
-  for all to anon, authenticated, service_role using (false) with check (false);
-
 create function private.keep_former_position() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -192,7 +188,8 @@ create trigger sounds_keep_position_of_moved
 -- Moves a created_at that is taken to the next free millisecond; sounds_serialize_writers lets one insert at a time.
 -- Runs of more than 50 taken milliseconds are remembered until the transaction ends: otherwise an import of n equal values takes n²
 -- steps (3,000 rows took 12 s; now 5,000 take about 1 s). Shorter runs are not, so that the memory stays small.
--- enable_seqscan: a plan is kept for the session, also one that was made while the table was empty.
+-- enable_seqscan: a plan is kept for the session, also one that was made while the table was empty. An import of 5,000 sounds into an empty
+-- table takes 5.0 s, and 7.2 without it.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare

@@ -113,10 +113,11 @@ $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
 -- Each part of the order is one statement, planned with its values (force_custom_plan): the planner leaves out filters that are absent and
--- the cases of other orders, and finds the page by one index range. A category filter reads one range for each slug and merges them.
+-- the cases of other orders, and finds the page by one index range. A category filter reads one range for each slug and merges them;
+-- of popular sounds, it goes through the order.
 -- Sounds without plays in private.popularity follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 as $$
+language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
   slugs constant text[] := case when query.category is null then array[null]
     else private.category_family(query.category, coalesce(query.include_children, false)) end;
@@ -140,7 +141,7 @@ begin
   foreach part in array parts loop
     ids := ids || array(
       select found.id
-      from unnest(slugs) as slug cross join lateral (
+      from unnest(case part when 'popular' then array[null] else slugs end) as slug cross join lateral (
         select
           sound.id,
           case part when 'list' then list_rank when 'popular' then popular.plays end as number,
@@ -149,7 +150,7 @@ begin
           case part when 'title' then null when 'popular' then popular.created_at else sound.created_at end as newest
         from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
         where is_active
-          and (query.category is null or category = slug)
+          and (query.category is null or case part when 'popular' then category = any (slugs) else category = slug end)
           and (query.featured is null or is_featured = query.featured)
           and (pattern is null or search_title like pattern)
           and (query.tag is null or tags @> query.tag)
@@ -191,7 +192,7 @@ comment on function private.sounds_in_order is 'The ids of one page of active so
 
 -- A subquery looks up each row: for a join the planner guesses the number of rows, and may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
-language plpgsql stable security definer set search_path = '' set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   page_ids uuid[];
   next_cursor json;
@@ -247,7 +248,7 @@ comment on function private.stored_file is
   'A file as it is now; its version changes with its content. Null where there is none.';
 
 create function private.list_sound_files(ids uuid[]) returns json
-language sql stable security definer set search_path = '' set enable_seqscan = off as $$
+language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
       'id', id,

@@ -28,7 +28,7 @@ grant select on public.favorites to service_role;
 -- GET /favorites has no pages, so the list has a limit. The trigger runs after the statement and serializes those of one user, so that
 -- each counts what the others committed. Locks are shared by 1,000 groups of users: the memory for locks is limited.
 create function private.limit_favorites() returns trigger
-language plpgsql set search_path = '' set enable_seqscan = off as $$
+language plpgsql set search_path = '' as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
     from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
@@ -59,9 +59,8 @@ comment on view private.favorite is 'The Favorite of a response; those of the ca
 grant select on private.favorite to authenticated;
 
 -- PL/pgSQL, whose statements a connection plans once; a function in SQL is planned at each call, which took longer than its work.
--- The settings keep a plan by index, whatever the statistics were when it was made.
 create function public.list_favorites() returns json
-language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
   return to_json(array(select favorite from private.favorite as favorite));
@@ -72,7 +71,7 @@ grant execute on function public.list_favorites to authenticated;
 
 -- One statement, so that its snapshot and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
 begin
@@ -92,7 +91,7 @@ comment on function public.add_favorite is
 grant execute on function public.add_favorite to authenticated;
 
 create function public.remove_favorite(disliked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;

@@ -114,7 +114,7 @@ create trigger home_section_sounds_serialize_writers
 
 -- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
-language plpgsql stable security definer set search_path = '' set random_page_cost = 1.1 set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if section.mode = 'manual' then
     return array(
@@ -165,7 +165,7 @@ create view private.home_section with (security_invoker = true) as
 comment on view private.home_section is 'The Home section of a response, in display order.';
 
 create function private.list_home_sections() returns json
-language sql stable security definer set search_path = '' set enable_seqscan = off as $$
+language sql stable security definer set search_path = '' as $$
   select to_json(array(select section from private.home_section as section))
 $$;
 grant execute on function private.list_home_sections to authenticated, service_role;

@@ -56,7 +56,7 @@ grant select on private.history_entry to authenticated;
 create function public.list_history(
   page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
 ) returns json
-language plpgsql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant integer := least(greatest(page_size, 1), 100);
   ids uuid[];

@@ -29,7 +29,7 @@ comment on function private.search_terms is
 -- Each tier is one statement, planned with its values, as in private.sounds_in_order. Trigrams find a text inside of titles, as in
 -- Chinese, Japanese and Thai, and similar words where nothing else was found.
 create function private.search_sounds(query private.sound_query) returns uuid[]
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set random_page_cost = 1.1 as $$
+language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
   slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));

@@ -18,13 +18,6 @@ comment on table private.catalogue_feed is
   'One row. Give it another id after a backup was restored: each copy then begins anew, as it may have seen changes that were lost.';
 comment on column private.catalogue_feed.forgotten is 'The number of the last change whose trace was removed.';
 
-alter table private.catalogue_changes enable row level security;
-create policy "Nobody reaches catalogue changes" on private.catalogue_changes
-  for all to anon, authenticated, service_role using (false) with check (false);
-alter table private.catalogue_feed enable row level security;
-create policy "Nobody reaches the catalogue feed" on private.catalogue_feed
-  for all to anon, authenticated, service_role using (false) with check (false);
-
 create function private.note_change(changed_kind text, changed_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -128,7 +121,7 @@ comment on view private.copied_home_section is 'The Home section of a copy of th
 -- "since" is the feed, the number of the last change that the copy has, and while a copy is begun the number of the last one there was
 -- then: what is gone since before that, it has never seen.
 create function private.list_catalogue_changes(since text) returns json
-language plpgsql stable security definer set search_path = '' set enable_seqscan = off as $$
+language plpgsql stable security definer set search_path = '' as $$
 declare
   page_size constant integer := 500;
   feed private.catalogue_feed := (select feed from private.catalogue_feed as feed);

@@ -22,10 +22,6 @@ comment on column private.api_keys.key_prefix is 'How the key begins, to recogni
 comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
 comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
 
-alter table private.api_keys enable row level security;
-create policy "Nobody reaches API keys" on private.api_keys
-  for all to anon, authenticated, service_role using (false) with check (false);
-
 create function private.keep_revoked() returns trigger
 language plpgsql set search_path = '' as $$
 begin

@@ -30,7 +30,7 @@ export async function expectDeclared(release: Release) {
   await sql.unsafe(`
       comment on function public.get_sound is null;
       revoke execute on function public.get_sound from authenticated;
-      alter function public.list_favorites reset enable_seqscan;
+      alter function private.list_categories reset enable_seqscan;
       alter table public.favorites disable trigger favorites_limit;
       drop trigger sounds_service_limit_metadata on auth.users`);
   await sql.end();
@@ -38,7 +38,7 @@ export async function expectDeclared(release: Release) {
   for (const missing of [
     /^comment on function "public"."get_sound"/,
     /^grant execute on function "public"."get_sound"\(uuid\) to "authenticated"/,
-    /^create or replace function public.list_favorites\(\) [\s\S]* set enable_seqscan = off/,
+    /^create or replace function private.list_categories\(\) [\s\S]* set enable_seqscan = off/,
     /^alter table "public"."favorites"\s+enable trigger "favorites_limit"/,
     /^create trigger sounds_service_limit_metadata/,
   ])

@@ -30,6 +30,7 @@ export async function load(databaseUrl: string, size: Size, log: Log = () => {})
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   try {
     await sql.begin((transaction) => loadRows(transaction, size, log));
+    await timed(log, 'popular order', () => sql`select private.upkeep()`);
     // Autovacuum would do the same within minutes.
     await timed(log, 'statistics', () => sql.unsafe('vacuum analyze'));
   } finally {

@@ -136,8 +136,19 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
 ];
 
-/** Tables that a request may read as a whole: they are small, or it needs all of it. */
-export const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed'];
+/** Tables that are small here, or of which a request needs all rows. */
+const SMALL_TABLES = [
+  'categories',
+  'home_sections',
+  'catalogue_feed',
+  'objects',
+  'play_receipts',
+  'listening_days',
+];
+
+/** Returns the tables that a statement may read as a whole: also the titles, where it searches for one or two letters, which no index has. */
+export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
+  /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...SMALL_TABLES, 'sounds'] : SMALL_TABLES;
 
 /** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. Of
  * one id the row costs less than the call. */

@@ -88,7 +88,7 @@ export const pageSize = queryNumber(/^\d{1,3}$/, 1, 100, 'a whole number').meta(
 export const uuid = z
   .guid('must be a UUID')
   .transform((value) => value.toLowerCase())
-  .meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });
+  .meta({ examples: ['50000000-0000-4000-8000-000000000001'] });
 
 /** A query parameter of seconds, up to a day. */
 export const querySeconds = queryNumber(/^\d{1,5}(\.\d{1,6})?$/, 0, 86_400, 'a number of seconds').meta({

@@ -8,7 +8,7 @@ export const dateTime = z
   .stringFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   .meta({ examples: ['2026-06-23T09:30:00.000Z'] });
 
-export const soundId = z.guid().meta({ examples: ['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42'] });
+export const soundId = z.guid().meta({ examples: ['50000000-0000-4000-8000-000000000001'] });
 
 /** A Sound of the contract, as lists carry it. */
 export const Sound = z

@@ -6,7 +6,7 @@ const since = z
   .string({ error: 'must be given once' })
   .regex(/^[0-9a-f]{8}(\.\d{1,18}){1,2}$/, 'must be the next of an earlier answer')
   .optional()
-  .meta({ description: 'The `next` of the last answer.', examples: ['9f86d081.1289'] });
+  .meta({ description: 'The `next` of the last response.' });
 
 export const catalogueEndpoints = [
   endpoint({

@@ -15,7 +15,7 @@ export const historyEndpoints = [
       'sound that is played meanwhile moves to the front. A deleted sound leaves the history.',
     guard: 'bearer',
     query: z.object({
-      limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
+      limit: pageSize.optional().meta({ description: 'Page size.' }),
       cursor: historyCursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
     }),
     response: HistoryPage,

@@ -12,7 +12,7 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 const examplePlay = {
   id: '8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d',
-  sound_id: '2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42',
+  sound_id: '50000000-0000-4000-8000-000000000001',
   played_at: '2026-06-23T09:30:00.000Z',
 };
 
@@ -30,7 +30,6 @@ const idempotencyKey = z
     description:
       'What the app calls this play by: a new UUID. A request with the key of a play that was counted within the last 30 ' +
       'days is not counted again, and returns the count as it is now. Keys are those of the caller alone.',
-    examples: [examplePlay.id],
   });
 
 const playedAt = z

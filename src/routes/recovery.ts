@@ -143,7 +143,7 @@ export const recoveryEndpoints = [
     guard: 'user',
     limits: ['rejectedPasswords'],
     body: body({
-      password: newPassword,
+      password: newPassword.meta({ examples: ['staple battery horse'] }),
       current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
     response: Done,

@@ -40,7 +40,7 @@ const SoundQuery = z
     }),
     tag: repeatable(10)
       .optional()
-      .meta({ description: 'Only sounds with this tag; repeated: with all of them.', examples: [['calm']] }),
+      .meta({ description: 'Only sounds with this tag; repeated: with all of them.' }),
     min_duration: querySeconds.optional().meta({ description: 'Only sounds of at least so many seconds.' }),
     max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most so many seconds.' }),
     q: optionalQueryText(100).meta({
@@ -56,12 +56,11 @@ const SoundQuery = z
     sort: soundOrder.optional().meta({
       description: 'Another order; `popular` is by plays as they were at most an hour ago.',
     }),
-    limit: pageSize.optional().meta({ description: 'Page size.', examples: [20] }),
+    limit: pageSize.optional().meta({ description: 'Page size.' }),
     cursor: soundCursor.optional().meta({
       description:
         'The `next_cursor` of the previous page with the same `sort`. Without `sort` an RFC 3339 date-time of the years 1970 to ' +
         '9999, with any offset and any number of fractional digits.',
-      examples: ['2026-06-23T09:30:00.000Z'],
     }),
   })
   .superRefine(({ ids, q, sort, cursor, ...others }, check) => {
@@ -145,7 +144,7 @@ export const soundEndpoints = [
       'For downloads: the files of up to 50 sounds, in the order asked for; unknown and inactive sounds are left out. The URLs are ' +
       'valid for 5 minutes.',
     guard: 'bearer',
-    body: body({ ids: uuids(50).meta({ examples: [['2f6c1f0e-8a51-4a0e-9b5e-6f1d1c0b7a42']] }) }).meta({
+    body: body({ ids: uuids(50).meta({ examples: [['50000000-0000-4000-8000-000000000001']] }) }).meta({
       id: 'SoundFilesRequest',
     }),
     response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),

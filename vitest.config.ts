@@ -33,10 +33,10 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['{test,packages/*/test,tools/*/test,examples/*/test}/**/*.test.ts'],
-    globalSetup: 'test/support/stack.ts',
+    globalSetup: 'test/setup/stack.ts',
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },
-    reporters: ['default', './test/support/not-run.ts'],
+    reporters: ['default', './test/setup/not-run.ts'],
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
     // These end only what hangs: a busy machine may need many times what a quiet one does.

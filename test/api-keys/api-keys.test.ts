@@ -2,11 +2,11 @@ import { describe, expect } from 'vitest';
 import { isWellFormedApiKey } from '../../src/model/api-key.ts';
 import { inOnePacket, reject, tally } from '../limits/bursts.ts';
 import { apiAt, bearer } from '../support/api.ts';
-import { unissuedKey } from '../support/api-key.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
+import { unissuedKey } from './unissued-key.ts';
 
 /** Issues a key as an admin does. */
 async function issueKey(sql: Sql, owner: Session): Promise<string> {

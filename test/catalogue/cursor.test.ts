@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addCategory, addSounds } from '../support/catalogue.ts';
-import { activeInOrder, type Page, readAllPages } from '../support/pages.ts';
+import { activeInOrder, type Page, readAllPages } from '../support/read-all-pages.ts';
 import { test } from '../support/test.ts';
 
 /** Spellings of a cursor by clients with other date types: the same moment, written differently. */

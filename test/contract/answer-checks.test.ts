@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { departures } from '../openapi/departures.ts';
 import { apiAt, bearer } from '../support/api.ts';
-import { departures } from '../support/document.ts';
 import { expectNoSecretIn } from '../support/secrets.ts';
 
 // The client of the other tests checks every answer on its own. These tests show that it finds what is wrong.

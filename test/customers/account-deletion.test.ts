@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
+import { ageSignIn } from '../auth/age-sign-in.ts';
 import { token } from '../support/access-token.ts';
-import { ageSignIn } from '../support/age-sign-in.ts';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';

@@ -2,9 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, inject } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
-import { removeCustomer } from '../support/customer.ts';
 import { rest } from '../support/rest.ts';
 import { newEmail, password, type Session, type Sql, signUp, test } from '../support/test.ts';
+import { removeCustomer } from './remove-customer.ts';
 
 const { apiUrl, publishableKey, secretKey } = inject('stack');
 

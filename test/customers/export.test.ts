@@ -4,10 +4,10 @@ import { describe, expect } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
-import { removeCustomer } from '../support/customer.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { watchLag } from '../support/lag.ts';
 import { signUp, test } from '../support/test.ts';
+import { removeCustomer } from './remove-customer.ts';
 
 test('GET /me/export returns one file with all data of the caller and none of others', async ({
   api,

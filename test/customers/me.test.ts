@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { countryCodes } from '../../src/model/customer.ts';
 import { type Api, bearer } from '../support/api.ts';
-import { removeCustomer } from '../support/customer.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
+import { removeCustomer } from './remove-customer.ts';
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
-import { latch } from '../support/latch.ts';
 import { freePort } from '../support/ports.ts';
 import { environment, startListening } from '../support/server-process.ts';
 import { canRunCaddy, startCaddy } from './caddy.ts';
@@ -101,9 +100,9 @@ describe('the proxy of compose.yaml', () => {
   });
 
   test('ends a download that nobody takes, and the memory that it holds', async () => {
-    const closed = latch();
+    const closed = Promise.withResolvers<void>();
     await withStubs(
-      (_req, res) => res.once('close', closed.open).end(Buffer.alloc(50_000_000)),
+      (_req, res) => res.once('close', closed.resolve).end(Buffer.alloc(50_000_000)),
       async (url) => {
         const { hostname, port } = new URL(url);
         const socket = connect({
@@ -115,7 +114,7 @@ describe('the proxy of compose.yaml', () => {
         await once(socket, 'secureConnect');
         socket.pause().on('error', () => {});
         socket.write(`GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
-        await closed.opened;
+        await closed.promise;
         socket.destroy();
       },
       { 'write 2m': 'write 2s' },

@@ -4,10 +4,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { describe, expect } from 'vitest';
 
 import { createSharedReads } from '../../src/http/shared-reads.ts';
-
+import { unissuedKey } from '../api-keys/unissued-key.ts';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
-import { unissuedKey } from '../support/api-key.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';

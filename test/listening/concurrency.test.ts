@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
-import { activeInOrder, readAllPages } from '../support/pages.ts';
+import { activeInOrder, readAllPages } from '../support/read-all-pages.ts';
 import { type Session, type Sql, test } from '../support/test.ts';
 
 /** Opens connections beside the shared ones; they end with the test. */

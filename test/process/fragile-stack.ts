@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { startPostgres } from 'local-supabase/postgres';
 import { removeFolder } from 'local-supabase/postgres-files';
-import { startApiProcess } from '../support/api-process.ts';
 import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
+import { startApiProcess } from './api-process.ts';
 
 /** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
 export async function startFragileStack() {

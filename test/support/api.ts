@@ -1,7 +1,7 @@
 import request, { type Response, type Test } from 'supertest';
 import { expect } from 'vitest';
 import { reasonsOfCode } from '../../src/error-reasons.ts';
-import { departures } from './document.ts';
+import { departures } from '../openapi/departures.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 
 /** For `.auth(token, bearer)`, with an access token or an API key. */

@@ -5,7 +5,6 @@ import { createClient } from '@supabase/supabase-js';
 import { expect, test as plain } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { fixture } from '../../../test/support/fixture.ts';
-import { latch } from '../../../test/support/latch.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
 import { catalogueOf, rowsOf } from './catalogue-of.ts';
@@ -110,14 +109,14 @@ test('an export fetches what is missing or has changed, and nothing else', async
 test('export.json lists the files by name, whatever order they are downloaded in', async ({ source }) => {
   const isAudio = ({ path }: ProxiedRequest) =>
     /^\/storage\/v1\/object\/(authenticated\/)?audio\//.test(path);
-  const another = latch();
+  const another = Promise.withResolvers<void>();
   let downloads = 0;
   // The first one waits until another is answered.
   const network = await startNetwork(
     source.apiUrl,
-    (request) => (isAudio(request) && downloads++ === 0 ? another.opened.then(() => undefined) : undefined),
+    (request) => (isAudio(request) && downloads++ === 0 ? another.promise.then(() => undefined) : undefined),
     (request) => {
-      if (isAudio(request)) another.open();
+      if (isAudio(request)) another.resolve();
       return undefined;
     },
   );
@@ -131,15 +130,15 @@ test('an export that is interrupted says so, and the next one goes on', async ({
   const folder = join(await makeFolder({}), 'export');
   const isDownload = ({ method, path }: ProxiedRequest) =>
     method === 'GET' && /^\/storage\/v1\/object\/(authenticated\/)?(audio|covers)\//.test(path);
-  const reached = latch();
+  const reached = Promise.withResolvers<void>();
   let downloads = 0;
   const network = await startNetwork(source.apiUrl, (request) => {
     if (!isDownload(request) || ++downloads <= 2) return undefined;
-    reached.open();
+    reached.resolve();
     return new Promise(() => {});
   });
   const command = startExport(folder, { ...source, apiUrl: network.url });
-  await reached.opened;
+  await reached.promise;
   command.kill('SIGINT');
   expect(await command.exited).toBe(1);
   expect(command.output.stderr).toBe('Interrupted. Run the export again to continue.\n');

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
-import { latch } from '../../../test/support/latch.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
 import { test } from '../../../test/support/test.ts';
 import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport } from './folder.ts';
@@ -27,15 +26,15 @@ async function interruptImport(
   signal: NodeJS.Signals,
   after = 0,
 ) {
-  const reached = latch();
+  const reached = Promise.withResolvers<void>();
   let [seen, isOver] = [0, false];
   const proxy = await startFaultyProxy((request) => {
     if (isOver || !isWanted(request) || seen++ < after) return undefined;
-    reached.open();
+    reached.resolve();
     return new Promise(() => {});
   });
   const command = startImport([folder, '--yes'], proxy);
-  await reached.opened;
+  await reached.promise;
   command.kill(signal);
   const code = await command.exited;
   isOver = true;
@@ -79,17 +78,17 @@ describe.runIf(embedded)('an import that was ended in between', () => {
   }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
-    const [reached, resumed] = [latch(), latch()];
+    const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const proxy = await startFaultyProxy(async (request) => {
       if (!isSoundWrite(request)) return undefined;
-      reached.open();
-      await resumed.opened;
+      reached.resolve();
+      await resumed.promise;
       return undefined;
     });
     const command = startImport([folder, '--yes'], proxy);
-    await reached.opened;
+    await reached.promise;
     command.kill('SIGINT');
-    resumed.open();
+    resumed.resolve();
     expect(await command.exited).toBe(1);
     const { length } = await soundsIn(sql, category);
     expect(length).toBeGreaterThan(0);
@@ -196,13 +195,13 @@ describe.runIf(embedded)('while an import is under way', () => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     let [now, most] = [0, 0];
-    const four = latch();
+    const four = Promise.withResolvers<void>();
     const proxy = await startFaultyProxy(
       async (request) => {
         if (!isUpload(request)) return;
         most = Math.max(most, ++now);
-        if (now === 4) four.open();
-        await four.opened;
+        if (now === 4) four.resolve();
+        await four.promise;
         // As many as come meanwhile.
         await sql`select pg_sleep(0.1)`;
         return undefined;
@@ -224,20 +223,20 @@ describe.runIf(embedded)('while an import is under way', () => {
     await rm(join(folder, category, '7.wav'));
     await importFolder(folder);
     await addFiles(folder, { ...tones(category, 8) });
-    const [reached, resumed] = [latch(), latch()];
+    const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const proxy = await startFaultyProxy(async (request) => {
       if (!isUpload(request)) return undefined;
-      reached.open();
-      await resumed.opened;
+      reached.resolve();
+      await resumed.promise;
       return undefined;
     });
     const command = startImport([folder, '--yes'], proxy);
-    await reached.opened;
+    await reached.promise;
     // The first four are on their way.
     await rm(join(folder, category, '5.wav'));
     await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
     await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
-    resumed.open();
+    resumed.resolve();
     expect(await command.exited).toBe(1);
     const { stdout } = command.output;
     expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 rejected.');

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { latch } from '../../../../test/support/latch.ts';
 import { newEmail, password, test } from '../../../../test/support/test.ts';
 import { errorAnswer, faultsOf, nameOf, phoneStore, type Start, withoutRepeats } from '../device.ts';
 
@@ -127,19 +126,19 @@ export function sessionTests(startDevice: Start) {
     const device = await startDevice(gateway.url, { store: phoneStore(20) });
     await device.signUp();
     device.change(expired);
-    const [asked, answered] = [latch(), latch()];
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     device.network.after = async (request) => {
       if (nameOf(request) === refresh) {
-        asked.open();
-        await answered.opened;
+        asked.resolve();
+        await answered.promise;
       }
       return undefined;
     };
     const call = expect(device.api.me()).rejects.toMatchObject({ code: 'unauthorized' });
-    await asked.opened;
+    await asked.promise;
     const signedOut = device.api.auth.signOut();
     await expect.poll(() => device.stored()).toBeNull();
-    answered.open();
+    answered.resolve();
     await Promise.all([call, signedOut]);
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
     await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['signedOut']);

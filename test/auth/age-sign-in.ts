@@ -1,4 +1,4 @@
-import type { Sql } from './test.ts';
+import type { Sql } from '../support/test.ts';
 
 /** Makes the sign-in of a session 16 minutes old. The real Auth keeps its moment in a table of its own. */
 export async function ageSignIn(sql: Sql, userId: string) {

@@ -1,4 +1,4 @@
-import type { Sql } from './test.ts';
+import type { Sql } from '../support/test.ts';
 
 /** Deletes the record of a living account, which the database rejects while its trigger is on. */
 export const removeCustomer = (sql: Sql, id: string) =>

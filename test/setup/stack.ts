@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { startStack } from 'local-supabase/stack';
 import type { TestProject } from 'vitest/node';
+import { prepareClusters, preparedFolder } from '../support/prepared.ts';
 import { forgingAt, type GivenStack, requireSuitable, type TestStack } from './given-stack.ts';
-import { prepareClusters, preparedFolder } from './prepared.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

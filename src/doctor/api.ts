@@ -6,10 +6,10 @@ import { Problem, throwAll } from './problem.ts';
 import { publishableKey } from './project.ts';
 import { askApi } from './run.ts';
 
-/** Of no sound: an empty catalogue is no problem. */
+/** Names no sound. Used while the catalogue is empty, which is no problem. */
 const noSound = '00000000-0000-0000-0000-000000000000';
 
-/** Every read of the API, as the temporary account: what users get. */
+/** Sends every read of the API as the temporary account. */
 export const reads: Check = {
   name: 'Reads',
   needs: [publishableKey, accessToken],

@@ -1,20 +1,20 @@
 import type { Run } from './run.ts';
 
-/** One thing that goes wrong in practice. */
+/** Checks one part of a deployment. */
 export type Check = {
   name: string;
-  /** Checks without whose success this one can say nothing. */
+  /** Checks that must succeed before this one runs. */
   needs: readonly Check[];
   /**
-   * @returns what was found to be right, in a sentence
-   * @throws Problem for what must be fixed, or an AggregateError of several; NotChecked for what cannot be told here
+   * @returns a sentence about what is right
+   * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
    */
   execute: (run: Run) => Promise<string> | string;
 };
 
 export type Result = {
   check: string;
-  /** A warning is about what may be meant so. */
+  /** A warning is about something that may be intended. */
   status: 'ok' | 'problem' | 'warning' | 'not checked';
   detail: string;
   remedy?: string;

@@ -11,7 +11,7 @@ import { readReplica } from './replica.ts';
 import type { Run } from './run.ts';
 import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
 
-/** Every check, in the order in which one builds on the other. */
+/** All checks. Each runs after those that it needs. */
 export const checks: readonly Check[] = [
   environment,
   address,
@@ -65,9 +65,9 @@ async function resultsOf(check: Check, run: Run, succeeded: ReadonlySet<Check>):
 }
 
 /**
- * Runs every check and removes everything that they created.
- * @param tell told each result as soon as it is known
- * @param interrupted ends the run after the check that is running
+ * Runs all checks, and removes everything that they created.
+ * @param tell called with each result at once
+ * @param interrupted ends the run after the current check
  */
 export async function runChecks(
   run: Run,

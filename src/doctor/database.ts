@@ -5,7 +5,7 @@ import { secretKey } from './project.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push --remote';
 
-/** The versions of the migrations that this gateway was written for. */
+/** Returns the versions of the migrations that this release ships. */
 function expectedMigrations(): string[] {
   const files = readdirSync(new URL('../../supabase/migrations', import.meta.url));
   return files.map((name) => name.split('_')[0] ?? '').toSorted();
@@ -14,7 +14,7 @@ function expectedMigrations(): string[] {
 export const migrations: Check = {
   name: 'Migrations',
   needs: [secretKey],
-  // Asks anew: the check of the key does not fail when there is nothing to report.
+  // The check of the secret key succeeds without a report, so this one calls the function again.
   async execute(run) {
     const key = run.config.secrets.supabaseSecretKey;
     const { status } = await run.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });

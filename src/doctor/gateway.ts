@@ -19,7 +19,7 @@ export const readiness: Check = {
     const failing = Object.keys(checks).filter((name) => !checks[name]?.ok);
     throw new Problem(
       `It is not ready (${status}${failing.length > 0 ? `: ${failing.join(', ')}` : ''}).`,
-      'Read its log. What this machine cannot reach either is a problem in the checks above.',
+      'Read its log. Fix the problems above first, because they may be the cause.',
     );
   },
 };
@@ -78,10 +78,10 @@ const hostOf = ({ gateway }: Run) =>
   (gateway?.hostname ?? '').replace(/^\[|\]$/g, '').replace(/^localhost$/, '127.0.0.1');
 const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // a name is in neither
 
-/** Enough that several gateways without a shared Redis would each have been asked twice. */
+/** Number of requests, so that each of several gateways without a shared Redis gets at least two. */
 const claims = 12;
 
-/** Whether the gateway counts a request on the address that the client claims to have. */
+/** Returns whether the gateway counts requests on the address in the client's X-Forwarded-For. */
 async function believesClients(run: Run): Promise<boolean> {
   const left = new Set<string | null>();
   for (let last = 1; last <= claims; last++) {
@@ -104,7 +104,7 @@ export const proxies: Check = {
     const { email, password } = run.account;
     const known = (await sessionAddresses(run)).length;
     await askGateway(run, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
-    // Node listens on IPv6, and so writes an IPv4 address as ::ffff:192.0.2.1.
+    // A server that listens on IPv6 reports an IPv4 address as ::ffff:192.0.2.1.
     const address = (await sessionAddresses(run))[known]?.replace(/^::ffff:/, '');
     if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
     if (isInner(address) && !isInner(hostOf(run)))

@@ -7,7 +7,7 @@ import { NotChecked, Problem, reasonOf, Warning } from './problem.ts';
 import { isLocal, secretKey } from './project.ts';
 import { askApi, forwardedAddress, type Run } from './run.ts';
 
-/** Runs a function that only the service may run. */
+/** Calls a function that the service alone may call. */
 async function asService(run: Run, name: string, body: object): Promise<unknown> {
   const key = run.config.secrets.supabaseSecretKey;
   const answer = await run.ask(`/rest/v1/rpc/${name}`, { method: 'POST', key, body });
@@ -53,7 +53,7 @@ export const account: Check = {
 
 const jwtPage = 'Project Settings, JWT Keys, in the dashboard';
 
-/** What to do about a token of the project that cannot be verified, by how it is signed. */
+/** Returns the fix for a token that cannot be verified. It depends on the algorithm of the signature. */
 function unverifiable(token: string, secretIsSet: boolean): string {
   const { alg } = decodeProtectedHeader(token);
   if (alg !== 'HS256')
@@ -104,7 +104,7 @@ export const sharedSecret: Check = {
   },
 };
 
-/** Whether a factor can be enrolled, with which a thief of one session locks the owner out. */
+/** Checks that no second factor can be enrolled, because a stolen session could lock its owner out with one. */
 export const multiFactor: Check = {
   name: 'Multi-factor sign-in',
   needs: [accessToken],
@@ -118,7 +118,7 @@ export const multiFactor: Check = {
         'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
         remedy,
       );
-    // Auth itself rejects with 4xx what is switched off; no local one lets it be switched.
+    // Auth answers 4xx if factors are switched off. Local projects cannot switch them off.
     if (status >= 500 && !isLocal(run.config.supabase.url))
       throw new Warning('It is switched on at Auth, and only the database rejects it.', remedy);
     return 'No factor can be enrolled.';
@@ -143,7 +143,7 @@ export const apiKeys: Check = {
   },
 };
 
-/** Where Auth thinks that the temporary account was signed in to, oldest first. */
+/** Returns the client addresses that Auth recorded for the temporary account, oldest first. */
 export async function sessionAddresses(run: Run): Promise<(string | null)[]> {
   return (await asService(run, 'doctor_session_addresses', { account: run.account.id })) as (string | null)[];
 }

@@ -4,7 +4,7 @@ import type { Result } from './check.ts';
 import { runChecks } from './checks.ts';
 import { createRun } from './run.ts';
 
-// `npm run doctor`: whether a deployment is set up right, and what to do where it is not.
+// `npm run doctor`: checks a deployment, and says how to fix what is wrong.
 
 const usage = `Usage: npm run doctor -- [--gateway https://host] [--json]
 
@@ -43,7 +43,7 @@ function print({ check, status, detail, remedy }: Result) {
 const { json, gateway } = readArguments();
 const run = createRun(configOrExit(), gateway);
 
-// What was made has to be removed all the same; asked twice, it ends at once.
+// The first signal still removes what was created. The second ends the process at once.
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
 

@@ -1,4 +1,4 @@
-/** Something that must be fixed, and how: on which page of the dashboard, with which SQL. */
+/** Something that must be fixed. The remedy names the page of the dashboard or the SQL. */
 export class Problem extends Error {
   readonly remedy: string;
   constructor(problem: string, remedy: string, cause?: unknown) {
@@ -7,26 +7,26 @@ export class Problem extends Error {
   }
 }
 
-/** Something that may be meant so, and what to do if it is not. */
+/** Something that may be intended. The remedy is for the case that it is not. */
 export class Warning extends Problem {}
 
 export class NotChecked extends Error {}
 
 /**
- * @param found what may be one: a condition that does not hold stands for none
- * @throws an AggregateError of the problems, when there are any
+ * @param found problems, or false or undefined for a condition that does not hold
+ * @throws an AggregateError of the problems, if there are any
  */
 export function throwAll(found: readonly (Problem | false | undefined)[]) {
   const problems = found.filter((each) => each instanceof Problem);
   if (problems.length > 0) throw new AggregateError(problems);
 }
 
-/** The innermost cause of a failure, which is where its reason is. */
+/** Returns the innermost cause of an error, because it has the reason. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
 }
 
-/** The code of what made something fail, such as ECONNREFUSED; empty where it has none. */
+/** Returns the code of the innermost cause, such as ECONNREFUSED, or an empty string. */
 export function codeOf(error: unknown): string {
   const root = rootOf(error);
   return root instanceof Error && 'code' in root ? String(root.code) : '';

@@ -24,7 +24,7 @@ export const address: Check = {
         );
       throw new Problem(`Nothing answers at ${url}: ${reasonOf(error)}.`, remedy, error);
     });
-    // 401: the edge does not know the key, which is the next check's business.
+    // The next check reports a 401, because it means that the key is unknown.
     if (answer.status === 200 || answer.status === 401) return `${url} answers.`;
     throw new Problem(`${url} answers ${answer.status}, which no Supabase project does.`, remedy);
   },
@@ -47,7 +47,7 @@ export const secretKey: Check = {
     const key = run.config.secrets.supabaseSecretKey;
     const { status, body } = await run.ask('/rest/v1/rpc/doctor_report', { method: 'POST', key, body: {} });
     if (status === 200) run.report = body as Run['report'];
-    // A function that is not there is not the fault of the key.
+    // A missing function is reported by the check of the migrations.
     if (status === 200 || status === 404) return 'The project accepts it.';
     if (status === 406)
       throw new Problem(
@@ -99,7 +99,7 @@ export const signInSettings: Check = {
   },
 };
 
-/** Signs in to no account with the publishable key: Auth checks the CAPTCHA before the password. */
+/** Tries to sign in to a missing account with the publishable key, because Auth checks the CAPTCHA before the account. */
 export const captcha: Check = {
   name: 'CAPTCHA',
   needs: [publishableKey],
@@ -121,10 +121,10 @@ export const captcha: Check = {
   },
 };
 
-/** Tokens are rejected to the second when they expire, and when they come from the future. */
+/** Highest difference between clocks. Tokens are rejected to the second, also if they are issued in the future. */
 const skewToleratedMs = 5_000;
 
-/** How far a clock is ahead of ours; null when it is not told. Dates are in whole seconds and took a moment to arrive. */
+/** Returns how far a clock is ahead of ours, or null without a Date header. Corrects for whole seconds and the time of the request. */
 export function clockAheadMs(date: string | null, askedAt: number): number | null {
   if (date === null) return null;
   const middle = (askedAt + Date.now()) / 2;

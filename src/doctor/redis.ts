@@ -12,7 +12,7 @@ export const redis: Check = {
     const { redisUrl } = config.secrets;
     if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
     const shared = connectRedis(redisUrl, pino({ level: 'silent' }));
-    // Adds the checks of the gateway.
+    // The limiters add their own checks of Redis.
     createLimiters({
       config,
       trustedClients: createTrustedClients(shared),

@@ -3,8 +3,8 @@ import { migrations } from './database.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
 import { ask } from './run.ts';
 
-/** How far behind its primary a replica may be, in seconds: then content that an admin changes seems not to change. */
-const lagMax = 30;
+/** Highest lag of a replica. Above it, an admin's changes seem to have no effect. */
+const lagMaxSeconds = 30;
 
 const dashboard = 'Project Settings, Data API, Source: Read Replica';
 
@@ -41,7 +41,7 @@ export const readReplica: Check = {
         `A load balancer asks the database that is nearest to the gateway, or the one that is left. Look at the replica in the dashboard; to have it asked wherever it is, take its own address: ${dashboard}.`,
       );
     const lag = Number(body);
-    if (lag > lagMax)
+    if (lag > lagMaxSeconds)
       throw new Problem(
         `It is ${Math.round(lag)} s behind the primary.`,
         'Look at Reports, Database, of the replica: it needs a larger compute size, or a long query or transaction holds it up.',

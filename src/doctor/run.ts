@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
 import { NotChecked, Problem, reasonOf } from './problem.ts';
 
-/** An address that no client can have (RFC 5737): what Auth notes of it came from our header. */
+/** Address for documentation (RFC 5737). If Auth records it, it came from our header. */
 export const forwardedAddress = '203.0.113.7';
 
 const timeoutMs = 15_000;
@@ -16,13 +16,13 @@ const timeoutMs = 15_000;
 export type Answer = { status: number; headers: Headers; body: unknown };
 type Request = {
   method?: 'GET' | 'POST' | 'DELETE';
-  /** Sent as apikey and bearer, as the gateway does. */
+  /** Sent as apikey and as bearer token. */
   key?: string;
   headers?: Record<string, string>;
   body?: unknown;
 };
 
-/** Asks any address. @throws when there is no answer at all */
+/** Sends a request to any address. @throws if there is no response */
 export async function ask(url: string | URL, { method = 'GET', key, headers, body }: Request = {}) {
   const isFile = body instanceof Uint8Array;
   const response = await fetch(url, {
@@ -57,10 +57,10 @@ type Report = {
   } | null;
 };
 
-/** What one run of the doctor asks with, what it has learned, and what it has to remove. */
+/** Creates the state of one run: its clients, its results so far, and what it must remove. */
 export function createRun(config: Config, gateway: URL | null) {
   const { url } = config.supabase;
-  // As a gateway has it, without what gateways share and what only matters behind a proxy.
+  // The context of a gateway, without Redis and without the settings for a proxy.
   const context = createContext(
     {
       ...config,
@@ -82,14 +82,14 @@ export function createRun(config: Config, gateway: URL | null) {
     auth: context.auth,
     files: context.files,
     verify: context.verify,
-    /** Of the temporary account; its password is known to nobody else. */
+    /** Temporary account. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
     report: { migrations: null, upkeep: null } as Report,
-    /** Supabase's clock minus ours, in milliseconds; null before it is known. */
+    /** Supabase's clock minus ours. Null until it is known. */
     clockAheadMs: null as number | null,
 
-    /** Asks Supabase. @throws Problem when there is no answer */
+    /** Sends a request to Supabase. @throws Problem if there is no response */
     async ask(path: string, request: Request): Promise<Answer> {
       try {
         return await ask(url + path, request);
@@ -111,12 +111,12 @@ export function createRun(config: Config, gateway: URL | null) {
       return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     },
 
-    /** Notes what has to be removed at the end, whatever happens in between. */
+    /** Registers something that must be removed at the end of the run. */
     defer(what: string, remove: () => Promise<void>) {
       deferred.push({ what, remove });
     },
 
-    /** Removes what was made, the last first. @returns what could not be removed */
+    /** Removes what was created, in reverse order. @returns what could not be removed */
     async cleanup(): Promise<string[]> {
       const remaining: string[] = [];
       for (const { what, remove } of deferred.splice(0).reverse()) {
@@ -135,8 +135,8 @@ export function createRun(config: Config, gateway: URL | null) {
 export type Run = ReturnType<typeof createRun>;
 
 /**
- * Asks the gateway that was named.
- * @throws NotChecked when none was, or when it limits this machine; Problem when it does not answer
+ * Sends a request to the gateway of --gateway.
+ * @throws NotChecked without --gateway, or if the gateway limits this machine; Problem if there is no response
  */
 export async function askGateway({ gateway }: Run, path: string, request: Request = {}): Promise<Answer> {
   if (gateway === null)
@@ -154,9 +154,9 @@ export async function askGateway({ gateway }: Run, path: string, request: Reques
 }
 
 /**
- * Asks the API as an app does: the gateway that was named, or else one in this process.
+ * Sends a request of an app to the gateway of --gateway, or to one in this process.
  * @param credential an access token or an API key
- * @throws NotChecked when the gateway that was named takes no requests from this machine
+ * @throws NotChecked if the gateway of --gateway rejects requests of this machine
  */
 export async function askApi(run: Run, path: string, credential: string): Promise<Answer> {
   const request = { headers: { Authorization: `Bearer ${credential}` } };
@@ -164,7 +164,7 @@ export async function askApi(run: Run, path: string, credential: string): Promis
   const answer = await askGateway(run, path, request).catch((error: Error) => {
     throw new NotChecked(error.message); // the check of the gateway itself tells what to do
   });
-  // For a well-formed request the only reason is plain http.
+  // Plain http is the only reason to reject a well-formed request.
   if (answer.status === 400) throw new NotChecked('The gateway rejects requests over plain http.');
   return answer;
 }

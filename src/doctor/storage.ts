@@ -34,7 +34,7 @@ export const buckets: Check = {
 
 const nameOfFile = (run: Run) => `doctor-${run.account.email.split('@')[0]}`;
 
-/** Puts a few bytes into a bucket until the end of the run. */
+/** Stores a few bytes in a bucket until the end of the run. */
 async function putFile(run: Run, bucket: Bucket, type: string) {
   const name = nameOfFile(run);
   const key = run.config.secrets.supabaseSecretKey;
@@ -102,7 +102,7 @@ export const imageTransformations: Check = {
   async execute({ config }) {
     if (!config.imageTransformations)
       return 'Not used: apps are told of the small covers that npm run import makes.';
-    // Where they are on, the file is what is missing: a 400. Where they are off, the path or the feature.
+    // 400 means that the file is missing, so transformations are on. Any other status means that they are off.
     const { status } = await ask(
       `${config.supabase.publicUrl}/storage/v1/render/image/public/covers/none.png?width=1`,
     );
@@ -114,7 +114,7 @@ export const imageTransformations: Check = {
   },
 };
 
-/** What users get from Storage by themselves: nothing, since there is no policy on its objects. */
+/** Checks that users get nothing from Storage directly, because no policy allows it. */
 export const storagePolicies: Check = {
   name: 'Storage policies',
   needs: [signedUrls, accessToken],

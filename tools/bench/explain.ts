@@ -2,7 +2,7 @@ import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
 
-/** Who calls: a role, and the user whose token it would be. */
+/** Role and user of a call. */
 export interface Caller {
   role: 'anon' | 'authenticated' | 'service_role';
   user?: string;
@@ -16,9 +16,8 @@ const SETTINGS = `
   set client_min_messages = log`;
 
 /**
- * Opens a connection on which every statement, also those inside functions, tells how it was carried out. Whatever a
- * statement changes is undone.
- * @param databaseUrl of a database whose superuser signs in without a password, as on the embedded one
+ * Opens a connection that reports the plans of all statements, including those inside functions, and rolls each statement back.
+ * @param databaseUrl a database whose superuser needs no password, such as the embedded one
  */
 export async function openExplainer(databaseUrl: string) {
   let noted: string[] = [];
@@ -40,16 +39,16 @@ export async function openExplainer(databaseUrl: string) {
   }
 
   return {
-    /** Runs one statement as a role of the API; returns the plans of all that it ran, as text, without their times. */
+    /** Runs a statement as a role of the API. @returns the plans of all statements that it ran, without times */
     async plans(caller: Caller, statement: string) {
       await run(caller, statement, true);
       return noted
         .filter((message) => message.includes('Scan'))
         .map((message) => message.replace(/^.*plan:\n/, ''));
     },
-    /** What one statement returns to a role of the API. */
+    /** Runs a statement as a role of the API. @returns its rows */
     rows: (caller: Caller, statement: string) => run(caller, statement),
-    /** What the server needs for one run of the statement, in milliseconds, without telling anybody about it. */
+    /** Returns the execution time of a statement on the server, in milliseconds. */
     async milliseconds(caller: Caller, statement: string): Promise<number> {
       const [row] = await run(caller, `explain (analyze, timing off, format json) ${statement}`);
       return row?.['QUERY PLAN'][0]['Execution Time'];
@@ -60,20 +59,20 @@ export async function openExplainer(databaseUrl: string) {
 
 export type Explainer = Awaited<ReturnType<typeof openExplainer>>;
 
-/** What the first group of a pattern matches in the plans, each once. */
+/** Returns the distinct matches of the first group of a pattern. */
 function namesIn(plans: string[], pattern: RegExp): string[] {
   const names = plans.flatMap((plan) => [...plan.matchAll(pattern)].map(([, name = '']) => name));
   return [...new Set(names)];
 }
 
-/** Tables that the plans read from one end to the other. */
+/** Returns the tables that the plans read as a whole. */
 export const tablesScanned = (plans: string[]) => namesIn(plans, /Seq Scan on (\w+)/g);
 
-/** Indexes that the plans read. */
+/** Returns the indexes that the plans read. */
 export const indexesRead = (plans: string[]) =>
   namesIn(plans, /(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (\w+)/g);
 
-/** How many rows of a table the statement looked at, through whichever index, at the place where it looked at most. */
+/** Returns the highest number of rows of a table that one scan read. */
 export function rowsRead(plans: string[], table: string): number {
   const scan = new RegExp(
     `Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`,

@@ -1,18 +1,18 @@
 import postgres from 'postgres';
 
-/** How much of everything a loaded database has. */
+/** Number of rows to load. */
 export interface Size {
   sounds: number;
   categories: number;
   customers: number;
-  /** Besides those of the collector. */
+  /** Favorites of all customers except the collector. */
   favorites: number;
 }
 
-/** Years of a busy service. */
+/** Size of a busy service after years. */
 export const LARGE: Size = { sounds: 100_000, categories: 500, customers: 10_000, favorites: 1_000_000 };
 
-/** Whose favorites are as many as anybody's, whatever the size. */
+/** Customer with the longest list of favorites, at any size. */
 export const COLLECTOR = 'c0000000-0000-4000-8000-000000000001';
 export const COLLECTOR_FAVORITES = 2_000;
 
@@ -20,18 +20,17 @@ export const COLLECTOR_FAVORITES = 2_000;
 const SECTIONS = 20;
 
 /**
- * Loads a catalogue as production would: through the real constraints and triggers, in a few statements. What is random is so
- * with a fixed seed. Few categories, customers and sounds have most of what there is. What the database holds already stays as
- * it is.
- * @param log told how long each step took
- * @throws a PostgresError 23505 when it was loaded before; then nothing is written
+ * Loads a catalogue through the real constraints and triggers, in a few statements, with a fixed random seed. A few categories,
+ * customers and sounds have most of the rows. Rows that the database already holds stay unchanged.
+ * @param log called with the duration of each step
+ * @throws a PostgresError 23505 if it was loaded before; then nothing is written
  */
 export async function load(databaseUrl: string, size: Size, log: Log = () => {}) {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   try {
     await sql.begin((transaction) => loadRows(transaction, size, log));
     await timed(log, 'popular order', () => sql`select private.upkeep()`);
-    // Autovacuum would do the same within minutes.
+    // Autovacuum does the same within minutes.
     await timed(log, 'statistics', () => sql.unsafe('vacuum analyze'));
   } finally {
     await sql.end();
@@ -46,7 +45,7 @@ async function timed(log: Log, name: string, work: () => Promise<unknown>) {
   log(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** What `load` does, but for the statistics, which stay as they were. */
+/** Loads the rows without updating the statistics. */
 export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}) {
   await sql`select setseed(0.42)`;
   await timed(log, `${size.categories} categories`, () => loadCategories(sql, size));
@@ -59,7 +58,7 @@ export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}
 
 type Transaction = postgres.TransactionSql;
 
-/** One parent in ten. */
+/** Loads categories, one in ten as a parent. */
 async function loadCategories(sql: Transaction, { categories }: Size) {
   const insert = (first: number, last: number, parent: postgres.Fragment) => sql`
     insert into public.categories (slug, name, sort_order, parent_id)
@@ -74,7 +73,7 @@ async function loadCategories(sql: Transaction, { categories }: Size) {
 }
 
 async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
-  // Deleted again: lists remember where they stood.
+  // These are deleted again, because lists keep the position of deleted sounds.
   const withdrawn = Math.ceil(sounds / 20);
   await sql`create temporary table loaded_sounds (id uuid, title text, created_at timestamptz) on commit drop`;
   await sql`
@@ -107,7 +106,7 @@ async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
     select id, ceil(10 * random() ^ -1.5) from loaded_sounds where random() < 0.6`;
 }
 
-/** Accounts; the trigger on them makes the customers. */
+/** Loads accounts. Their trigger creates the customers. */
 async function loadCustomers(sql: Transaction, { customers }: Size) {
   await sql`create temporary table loaded_customers (id uuid) on commit drop`;
   await sql`
@@ -120,9 +119,9 @@ async function loadCustomers(sql: Transaction, { customers }: Size) {
     returning id) insert into loaded_customers select * from added`;
 }
 
-/** The same pair comes up more than once, so what is missing is drawn again. */
+/** Draws random pairs, and draws again for each duplicate. */
 async function loadFavorites(sql: Transaction, { favorites, sounds, customers }: Size) {
-  // Drawing what is still missing would take long, or for ever.
+  // With fewer free pairs, drawing would take long or never end.
   if (favorites > (customers * sounds) / 10)
     throw new Error('There are not enough customers and sounds for so many favorites.');
   await sql`
@@ -154,7 +153,7 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
   }
 }
 
-/** Everybody played what they like, a sound an hour. */
+/** Loads one play per favorite, one hour apart. */
 async function loadHistories(sql: Transaction) {
   await sql`
     insert into public.history (user_id, sound_id, plays, last_played_at)
@@ -163,7 +162,7 @@ async function loadHistories(sql: Transaction) {
     from public.favorites as favorite join loaded_customers on id = favorite.user_id`;
 }
 
-/** The two largest parents, the featured, the newest, and single categories from large to small. */
+/** Loads sections of categories from large to small, and one each of featured and newest sounds. */
 async function loadSections(sql: Transaction) {
   await sql`
     insert into public.home_sections (slug, title, sort_order, mode, rule_type, rule_value, rule_include_children, item_limit)
@@ -173,15 +172,15 @@ async function loadSections(sql: Transaction) {
       lateral (select case n when 2 then 'featured' when 4 then 'newest' else 'category' end) as chosen (rule)`;
 }
 
-// `npm run bench:load`, into a database that runs already: by default that of `npm run dev`.
+// `npm run bench:load [-- <database url>]`. Default: the database of `npm run dev`.
 if (import.meta.main) {
   const port = process.env['SUPABASE_DB_PORT'] || 54322;
   const databaseUrl = process.argv[2] ?? `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
   await load(databaseUrl, LARGE, console.log).catch((error: Error & { code?: string }) => {
     const known: Record<string, string> = {
       '23505':
-        'It is loaded already, or holds something of the same name; nothing was written. An empty database is made by ' +
-        'npm run dev -- --fresh.',
+        'The database was loaded before, or holds rows of the same names. Nothing was written. Start with an empty database: ' +
+        'npm run dev -- --fresh',
       ECONNREFUSED: `There is no database at ${new URL(databaseUrl).host}: start npm run dev first.`,
     };
     console.error(known[error.code ?? ''] ?? error);

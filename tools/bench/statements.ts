@@ -1,14 +1,14 @@
 import type { Caller, Explainer } from './explain.ts';
 import { COLLECTOR } from './load.ts';
 
-/** What one request asks of the database. */
+/** Statement of one request. */
 export interface Statement {
   name: string;
   caller: Caller;
   sql: string;
-  /** Indexes of which at least one must be read. */
+  /** Indexes. The plan must read at least one of them. */
   index: RegExp;
-  /** What it may take in the database, in milliseconds; null for what is held against reading all titles. */
+  /** Time limit in the database. Null: the limit is a multiple of reading all titles. */
   msMax: number | null;
 }
 
@@ -44,7 +44,7 @@ function page(query: Query, index: RegExp): Statement {
   return call(name, service, `list_sounds('${filters}')`, index, msMaxOf(query));
 }
 
-/** No index knows where one or two letters stand: when few titles have them, all titles of the list are read. */
+/** Returns the time limit. A search of one or two letters may have to read all titles, because no index covers it. */
 function msMaxOf({ search = '', category, sort, tag, q, min_duration }: Query): number | null {
   if (q !== undefined) return 20;
   if (sort ?? tag ?? min_duration) return 6;
@@ -57,16 +57,16 @@ const words = (q: string) => page({ q }, /^sounds_(words|list|by_title)$/);
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
-/** As many plays as one request may carry. */
+/** Returns the highest number of plays that one request may carry. */
 const hundredPlays = (sound: string) => `(
   select jsonb_agg(jsonb_build_object(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
   from generate_series(1, 100) as n)`;
 
 /**
- * The statements behind the endpoints.
- * @param cursor created_at of the sound before the page that lies far into the list
- * @param sound id of one
+ * Returns the statements behind the endpoints.
+ * @param cursor `created_at` of a sound far into the list
+ * @param sound id of a sound
  * @param player id of the account that plays it
  */
 export const statements = (cursor: string, sound: string, player = COLLECTOR): Statement[] => [
@@ -155,15 +155,15 @@ export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
 export const isSearch = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q|tag|min_duration|ids)=|popular&category/.test(name);
 
-/** Reads all titles in list order, compares none, and finds nothing. */
+/** Reads all titles in list order. */
 const allTitles = `
   select id from public.sounds where is_active and octet_length(search_title) < 0
   order by list_rank desc, created_at desc limit 51`;
 
 /**
- * What a page of `GET /sounds` is held against: a statement that reads its rows by their ids alone, with their play counts, or
- * all titles for a search of one or two letters.
- * @returns null for what is no such page, and for a longer search, which takes longer to find its rows than to read them
+ * Returns the statement to compare a page of `GET /sounds` with: one that reads its rows by their ids, or all titles for a search
+ * of one or two letters.
+ * @returns null for other statements and longer searches, because finding their rows takes longer than reading them
  */
 export async function plainRead(statement: Statement, explainer: Explainer): Promise<string | null> {
   const { caller, sql, msMax } = statement;

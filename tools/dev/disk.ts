@@ -3,15 +3,16 @@ import { dirname, resolve } from 'node:path';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a new project takes, and as much again for Postgres to work with. */
+/** Disk space of a new project, plus as much for Postgres to work with. */
 export const NEEDED_MB = 100;
 
-/** With less than that left, whatever fails has failed for lack of space. */
+/** Below this, any failure is reported as a full disk. */
 export const FULL_MB = 10;
 
 /**
- * Says in a sentence that the disk of a folder, which may not be there yet, is full.
- * @param leastMb undefined is returned where so much is free
+ * Checks the free space of a folder, which need not exist yet.
+ * @param leastMb minimum free space
+ * @returns a sentence if there is less
  */
 export function diskProblem(folder: string, leastMb: number): string | undefined {
   let there = resolve(folder);

@@ -7,11 +7,11 @@ import { watch } from 'chokidar';
 import { type SupervisedChild, spawnSupervised } from 'local-supabase/supervised-child';
 import { prettyLog } from './log.ts';
 
-/** The gateway as a child process that restarts whenever its source changes. */
+/** Child process of the gateway. Restarts when its source changes. */
 export interface Gateway {
   /**
-   * Settles when /readyz says that the gateway and everything behind it is up.
-   * @throws an Error when the gateway ends instead; it has then said why on stderr
+   * Resolves when /readyz answers 200.
+   * @throws an Error if the gateway ends instead; its stderr has the reason
    */
   ready(): Promise<void>;
   stop(): Promise<void>;
@@ -19,16 +19,16 @@ export interface Gateway {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// One save may be several events.
+// One save can cause several events.
 const SETTLE_MS = 100;
 
-// What editors and git put beside a file for a moment is no source.
+// Ignores temporary files of editors and git.
 const SOURCE = /^\w.*\.ts$/;
 
 /**
- * Starts the gateway and keeps it running the latest source. One that was ready and ends by itself, on a syntax error
- * say, waits for the next change.
- * @param env its whole environment; PORT is where it is asked whether it is ready
+ * Starts the gateway, and restarts it on each change of its source. If it ends by itself, such as on a syntax error, the next
+ * change starts it again.
+ * @param env its whole environment, with PORT
  */
 export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void): Gateway {
   const output = prettyLog();
@@ -48,7 +48,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     child.process.stdout?.pipe(output, { end: false });
     const { stderr } = child.process;
     if (stderr) createInterface({ input: stderr }).on('line', (line) => console.error(line));
-    // Not at its exit: what it said last must have been printed.
+    // Waits for `close` instead of `exit`, so that its last output is printed.
     child.process.once('close', () => {
       if (child !== running) return;
       ended = true;
@@ -93,7 +93,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
   };
 }
 
-/** Whether the gateway answers there, and is ready; it sends a request's id back, as other programs would not. */
+/** Returns whether the gateway at a port is ready. Its X-Request-Id tells it from other programs. */
 async function isReady(port: string | undefined): Promise<boolean> {
   const id = randomUUID();
   try {

@@ -5,7 +5,7 @@ import { apiBase } from '../../src/endpoint.ts';
 
 const guide = 'docs/apps.md';
 
-/** Chapters that follow the guide on its page, by their paths in the repository. */
+/** Chapters after the guide, by their paths in the repository. */
 const chapters: Record<string, string> = {
   'examples/clients/swift.md': 'app-in-swift',
   'examples/clients/kotlin.md': 'app-in-kotlin',
@@ -14,7 +14,7 @@ const chapters: Record<string, string> = {
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** The name of a heading in links to it, as GitHub makes it. */
+/** Returns the anchor of a heading, in the form of GitHub. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -58,7 +58,7 @@ function render(page: string): { html: string; headings: Heading[] } {
   return { html: markdown.parse(read(page), { async: false }), headings };
 }
 
-/** The guide for app developers, with a table of contents and its chapters, as the page at /docs/guide. */
+/** Returns the page of /docs/guide: the guide for app developers, with a table of contents and chapters. */
 export function guidePage(): string {
   const pages = [guide, ...Object.keys(chapters)].map(render);
   const contents = pages

@@ -5,9 +5,9 @@ import { createServer, isIPv4 } from 'node:net';
 const ONLY_HERE = ['0.0.0.0', '127.0.0.1'];
 
 /**
- * The IPv4 address of this machine that others in its network reach.
+ * Returns the IPv4 address of this machine in its network.
  * @param wanted the address, or "auto"
- * @throws an Error of one sentence when it is none of this machine, or there is none to be found
+ * @throws an Error if this machine does not have the address, or has none
  */
 export async function hostAddress(wanted: string): Promise<string> {
   if (wanted === 'auto') return ownAddress();
@@ -20,18 +20,18 @@ export async function hostAddress(wanted: string): Promise<string> {
 async function ownAddress(): Promise<string> {
   const socket = createSocket('udp4');
   try {
-    // Connecting chooses the way and sends nothing. The address is one of documentation (RFC 5737).
+    // Connecting a UDP socket selects the interface and sends nothing. The address is for documentation (RFC 5737).
     socket.connect(9, '192.0.2.1');
     await once(socket, 'connect');
     return socket.address().address;
   } catch {
-    throw new Error('This machine seems to be in no network: name one of its addresses after --host.');
+    throw new Error('This machine is in no network. Give one of its addresses: --host 192.168.1.20');
   } finally {
     socket.close();
   }
 }
 
-/** Whether this machine can listen there. */
+/** Returns whether this machine can listen at an address. */
 function isOurs(address: string): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { makeIdToken, PROVIDERS, type Provider } from 'local-supabase/identity-provider';
 
-// `npm run -s id-token -- --email ada@example.com`: an ID token that the stack of `npm run dev` takes, and nothing else on
-// stdout. Other projects trust the keys of Google and Apple alone.
+// `npm run -s id-token -- --email ada@example.com`: prints an ID token that the stack of `npm run dev` accepts. Other projects accept
+// tokens of Google and Apple alone.
 
 const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
     [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>] [--unverified]
 
 Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
 
-/** @returns the token, or the usage where that is asked for */
+/** @returns the token, or the usage for --help */
 function answer(args: string[]): string | Promise<string> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({

@@ -1,13 +1,13 @@
 import pretty, { type PrettyOptions } from 'pino-pretty';
 
-/** The log as people read it at a terminal. */
+/** Formats the log for a terminal. */
 export const prettyLog = (options: Pick<PrettyOptions, 'destination' | 'sync'> = {}) =>
   pretty({
     ...options,
     ignore: 'pid,hostname',
     singleLine: true,
     customPrettifiers: {
-      // A word that pino-pretty knows, and takes for a text.
+      // pino-pretty expects a string under this name.
       caller: (caller) => Object.values(caller).join(' '),
     },
   });

@@ -13,23 +13,23 @@ import { seed } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { summary } from './summary.ts';
 
-// `npm run dev`: a local Supabase, filled with samples, the gateway in front of it, and the example player. Ctrl-C stops all
-// of it.
+// `npm run dev`: starts a local Supabase with samples, the gateway in front of it, and the example player. Ctrl-C stops all of
+// them.
 
-// As the gateway's log, whose lines come in between.
+// Writes lines in the format of the gateway's log, because both share the terminal.
 const logger = pino(prettyLog({ sync: true }));
 const log = (line: string) => logger.info(line);
 
-/** The gateway's environment: ours, pointed at the local stack, whatever project `.env` names. */
+/** Returns the gateway's environment: that of this process, with the local stack instead of the project of `.env`. */
 function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
   return {
-    // There is nobody to wait for at the end.
+    // No client needs longer during development.
     SHUTDOWN_GRACE_SECONDS: '1',
-    // The port of a web app that is being developed is anybody's.
+    // A web app in development may use any port.
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
-    // There is no proxy with a certificate here.
+    // No proxy ends TLS here.
     REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,
     SUPABASE_PUBLIC_URL: stack.publicUrl,
@@ -37,7 +37,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     DEV_DATABASE_URL: stack.databaseUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
-    // That of a project that signs with one; the stack has a key pair.
+    // The stack signs with a key pair.
     SUPABASE_JWT_SECRET: undefined,
   };
 }
@@ -49,14 +49,14 @@ let gateway: Gateway | undefined;
 let player: Player | undefined;
 let ending = false;
 
-// A Ctrl-C in the terminal reaches us twice within a moment: npm passes on what we have got already.
+// Ctrl-C arrives twice, because npm forwards the signal that the terminal already sent.
 const SAME_PRESS_MS = 500;
 
-/** Ends the gateway, then what it stands on, then us. */
+/** Stops the player, the gateway, the stack, and then this process. */
 async function end(code: number): Promise<void> {
   if (ending) return;
   ending = true;
-  // Asked once more, it ends at once; the children follow by themselves.
+  // A second Ctrl-C exits at once. The children then end by themselves.
   setTimeout(() => {
     for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
   }, SAME_PRESS_MS);
@@ -93,7 +93,7 @@ async function run(settings: Settings): Promise<void> {
   watchSchemas((line) => logger.warn(line));
 }
 
-/** Names migrations that arrive, as with a pull: they are applied at the next start only. */
+/** Reports new migrations, such as those of a git pull, because the next start applies them. */
 function watchMigrations({ databaseUrl }: Stack): void {
   watch(fileURLToPath(MIGRATIONS), { ignoreInitial: true }).on('add', async () => {
     const { pending } = await migrationDrift(databaseUrl);
@@ -103,7 +103,7 @@ function watchMigrations({ databaseUrl }: Stack): void {
 
 for (const signal of SIGNALS) process.on(signal, () => void end(0));
 
-// npm passes on SIGINT and SIGTERM, but not the SIGHUP that ends it.
+// npm forwards SIGINT and SIGTERM, but not SIGHUP.
 if (process.env['npm_lifecycle_event'] === 'dev') {
   const npm = process.ppid;
   setInterval(() => process.ppid !== npm && void end(0), 500);

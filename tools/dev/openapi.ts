@@ -4,10 +4,10 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 import { apiPage } from './api-page.ts';
 import { guidePage } from './guide.ts';
 
-/** The text of openapi.json. */
+/** Returns the text of openapi.json. */
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;
 
-/** The files that `npm run openapi` writes, by their paths in the repository. */
+/** Returns the files that `npm run openapi` writes, by their paths. */
 export const generatedFiles = () => ({
   'openapi.json': documentText(),
   'docs/api.md': apiPage(endpoints),

@@ -1,3 +1,3 @@
-/** What to do about migrations that a running stack does not have. */
+/** Says how to apply migrations that a running stack lacks. */
 export const howToApply = (pending: string[]) =>
   `${pending.join(', ')} has not been applied. Stop npm run dev, and start it again.`;

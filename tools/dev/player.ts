@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 
-/** The example app at an address of its own, which passes /api on to the gateway. */
+/** Serves the example app at its own port, and forwards /api to the gateway. */
 export interface Player {
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startPlayer({
   dataDir: string;
 }): Promise<Player> {
   const http = createHttpServer();
-  // Not a server of Vite's own: that would end this process on SIGTERM, before the database.
+  // Vite's own server would end this process on SIGTERM, before the database stops.
   const vite = await createServer({
     root: fileURLToPath(new URL('../../examples/player', import.meta.url)),
     cacheDir: join(dataDir, 'vite'),

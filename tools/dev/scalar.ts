@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// `npm run scalar`, or `npm run scalar -- 1.72.1`: brings the newest release of Scalar, or that one, into src/openapi/assets: its bundle for
-// browsers alone. As a dependency it would bring 280 MB into every installation, all of which the bundle has inside already.
+// `npm run scalar [-- 1.72.1]`: copies the browser bundle of Scalar, by default of the newest release, into src/openapi/assets. As a
+// dependency, Scalar would add 280 MB to each installation.
 
 /**
- * Moves the languages of apps to the top of the examples, which Scalar orders by name without an option for it.
- * @throws an Error where the list of a release is written in another way
+ * Moves the languages of apps to the top of the examples. Scalar has no option for their order.
+ * @throws an Error if the bundle has another form
  */
 function appLanguagesFirst(bundle: string): string {
   const entries = ['swift', 'kotlin', 'dart'].map((key) => {

@@ -4,8 +4,8 @@ import { compareSchemas } from 'sounds-migration/changes';
 import { PROJECT, startSchemaDatabases } from 'sounds-migration/databases';
 
 /**
- * Compares the schema files with the migrations each time that one is saved, and tells `warn` where they differ, or what is
- * wrong with them.
+ * Compares the schema files with the migrations after each save.
+ * @param warn called with the differences or the mistakes
  * @param project the folder that holds `supabase/`
  */
 export function watchSchemas(warn: (line: string) => void, project = PROJECT): FSWatcher {
@@ -13,7 +13,7 @@ export function watchSchemas(warn: (line: string) => void, project = PROJECT): F
   let waiting = false;
   const folder = fileURLToPath(new URL('supabase/schemas/', project));
   return watch(folder, { ignoreInitial: true }).on('all', () => {
-    // Whatever is saved while a comparison waits for the one before it is part of it.
+    // A waiting comparison includes all files that are saved before it starts.
     if (waiting) return;
     waiting = true;
     last = last.then(async () => {

@@ -11,13 +11,13 @@ import { walk } from 'sounds-catalogue/walk';
 
 const SEED = 'supabase/seed.sql';
 
-/** Who can sign in on every local stack. */
+/** Account of every local stack. */
 export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
 
 /**
  * Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing.
- * @param empty makes the demo account alone, also in later calls
- * @throws an Error of one sentence when the catalogue that is to be empty has the samples
+ * @param empty creates the demo account alone, also in later calls
+ * @throws an Error if `empty` is set and the catalogue has the samples
  */
 export async function seed(
   { apiUrl: url, secretKey, databaseUrl }: Stack,
@@ -36,11 +36,11 @@ export async function seed(
   }
 }
 
-/** In the place of the hash of the samples, in a database that has none. */
+/** Takes the place of the samples' hash in a database without samples. */
 const EMPTY = 'empty';
 
 /**
- * Runs supabase/seed.sql once for each database, and remembers that as the Supabase CLI does.
+ * Runs supabase/seed.sql once per database, and records it like the Supabase CLI.
  * @returns whether the database has the samples
  */
 async function seedRows(sql: postgres.Sql, empty: boolean): Promise<boolean> {
@@ -60,7 +60,7 @@ async function seedRows(sql: postgres.Sql, empty: boolean): Promise<boolean> {
   });
 }
 
-/** Uploads what supabase/config.toml names as the objects of the buckets. What is there already stays as somebody left it. */
+/** Uploads the files that supabase/config.toml names for the buckets. Existing files stay unchanged. */
 async function uploadSamples(client: SupabaseClient): Promise<void> {
   for (const bucket of ['audio', 'covers'] as const) {
     const folder = fileURLToPath(new URL(`../../supabase/samples/${bucket}`, import.meta.url));
@@ -72,7 +72,7 @@ async function uploadSamples(client: SupabaseClient): Promise<void> {
   }
 }
 
-/** As an administrator, so that no mail is sent and the address counts as confirmed. */
+/** Creates the demo account as an administrator, so that no mail is sent and the address is confirmed. */
 async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
   const { error } = await auth.admin.createUser({
     ...DEMO,

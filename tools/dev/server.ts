@@ -9,12 +9,12 @@ import { serve } from '../../src/http/serve.ts';
 import { howToApply } from './pending-migrations.ts';
 import { DEMO } from './seed.ts';
 
-// The gateway as `npm run dev` starts it: that of src/server.ts, and around it what no deployment may have.
+// The gateway of `npm run dev`: that of src/server.ts, with additions for developers that no deployment may have.
 
 const context = createContext(configOrExit());
 const { port } = context.config;
 
-/** The token of the demo account, or nothing where that has been changed or deleted. */
+/** Returns an access token of the demo account, or nothing if the account was changed or deleted. */
 async function demoToken(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}${apiBase}/auth/signin`, {
     method: 'POST',
@@ -25,7 +25,7 @@ async function demoToken(): Promise<string | undefined> {
   return data?.access_token;
 }
 
-/** The script of the reference, whose requests carry the token of the demo account. */
+/** Returns the script of the reference. Its requests carry the token of the demo account. */
 const startSignedIn: RequestHandler = async (_req, res) => {
   const script = await readFile(new URL('../../src/openapi/assets/start.js', import.meta.url), 'utf8');
   const authentication = {
@@ -41,7 +41,7 @@ Scalar.createApiReference = (element, options) =>
 ${script}`);
 };
 
-/** A 500 says which migrations the database does not have yet: most likely the new source asks for them. */
+/** Adds pending migrations to a 500, because the source may need them. */
 const nameWaitingMigrations: RequestHandler = (_req, res, next) => {
   const json = res.json.bind(res);
   res.json = (body) => {

@@ -6,12 +6,12 @@ import { hostAddress } from './host-address.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `npm run dev` was asked for. */
+/** Options and ports of `npm run dev`. */
 export type Settings = Awaited<ReturnType<typeof readSettings>>;
 
 /**
- * Reads the command line, and the environment with what `.env` adds to it. Asked for help, it gives that and ends the process.
- * @throws an Error that says what is wrong with an argument or a port
+ * Reads the command line, the environment and `.env`. --help prints the usage and ends the process.
+ * @throws an Error about an invalid argument or port
  */
 export async function readSettings(args: string[]) {
   const { fresh, empty, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
@@ -36,7 +36,7 @@ export async function readSettings(args: string[]) {
     apiPort,
     databasePort,
     dataDir: process.env['DEV_DATA_DIR'] || join(root, '.data'),
-    /** An address of this machine in its network, for phones. */
+    /** Address of this machine in its network, for phones. */
     host: host === undefined ? undefined : await hostAddress(host),
   };
 }

@@ -4,10 +4,10 @@ import postgres from 'postgres';
 import { DEMO } from './seed.ts';
 import type { Settings } from './settings.ts';
 
-/** An answer ends with a line break, so that the next line does not begin behind it. */
+/** Ends each response with a line break. */
 const CURL = "curl -sw '\\n'";
 
-/** What somebody needs to know who has just started the stack: addresses, keys, an account, and calls to paste. */
+/** Returns what `npm run dev` prints at the end: addresses, keys, an account, and commands to paste. */
 export async function summary(stack: Stack, settings: Settings): Promise<string> {
   const { gatewayPort, playerPort, emailConfirmations, host } = settings;
   const gateway = `http://127.0.0.1:${gatewayPort}`;
@@ -47,7 +47,7 @@ Ctrl-C stops everything. The data is kept until npm run dev -- --fresh.
 `;
 }
 
-/** Lines for any POSIX shell, to be pasted in this order; the audio only where there is some. */
+/** Returns commands for a POSIX shell. Adds the audio if the catalogue has some. */
 async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> {
   const sql = postgres(databaseUrl, { max: 1 });
   const [sound] = await sql<{ id: string; audio_path: string }[]>`
@@ -62,7 +62,7 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
   return [...calls, `curl -so sound${extname(sound.audio_path)} "${url}"`];
 }
 
-/** Lines for any POSIX shell, to be pasted in this order as often as one likes: what they make is gone at the end. */
+/** Returns commands for a POSIX shell. The last one removes what the others create, so that they can be repeated. */
 function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean): string[] {
   const email = 'eve@example.com';
   const post = (path: string, body: string, token = '') =>
@@ -82,7 +82,7 @@ function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean)
   ];
 }
 
-/** Picks one string out of JSON without a JSON parser; an answer without it, such as an error, goes to stderr instead. */
+/** Extracts one string from JSON without a parser. Prints any other response to stderr. */
 function member(name: string): string {
   return `sed -n -e 's/.*"${name}":"\\([^"]*\\)".*/\\1/p' -e t -e 'w /dev/stderr'`;
 }

@@ -4,10 +4,10 @@ import { PROJECT } from './databases.ts';
 const BASELINE = '20261122200000_baseline.sql';
 
 /**
- * Writes the baseline: the schema files, in the order of their names. For the time before the first release only, because it
- * replaces what databases have applied.
+ * Writes the schema files, in the order of their names, into the baseline. Before the first release only, because it replaces
+ * migrations that databases have applied.
  * @param project the folder that holds `supabase/`
- * @throws where a later migration exists
+ * @throws if a later migration exists
  */
 export function writeBaseline(project = PROJECT): string {
   const migrations = new URL('supabase/migrations/', project);

@@ -15,35 +15,35 @@ import { formatSqlStatements } from '@supabase/pg-delta/sql-format';
 import { Pool } from 'pg';
 import type { SchemaDatabases } from './databases.ts';
 
-/** What has to be done to a database of all migrations until it is what the schema files declare. */
+/** Changes that make a migrated database equal to the schema files. */
 export interface SchemaChanges {
-  /** In the order in which they can be run; none where both are equal. */
+  /** Statements in the order in which they can be run. Empty if both are equal. */
   statements: string[];
-  /** In words: "Adds 2, changes 1, drops 0." */
+  /** Sentence such as "Adds 2, changes 1, drops 0." */
   summary: string;
-  /** Those of the statements that delete what people entered. */
+  /** Statements that delete data. */
   losses: string[];
-  /** The texts of the migration; more than one where Postgres wants a commit in between. */
+  /** Texts of the migration files. There are several if Postgres needs a commit in between. */
   files: string[];
   /**
-   * Runs the statements on a copy of the migrated database, which it changes.
-   * @returns what is wrong; nothing where the copy is as declared afterwards, and kept its rows
+   * Runs the statements on a copy of the migrated database, and checks the result and its rows.
+   * @returns what is wrong
    */
   prove(copy: string): Promise<string[]>;
 }
 
-/** The way from one database to another, as pg-delta plans it. */
+/** Changes from one database to another, as planned by pg-delta. */
 export interface PlannedChanges {
   plan: Plan;
-  /** What the second database holds. */
+  /** Objects of the second database. */
   desired: FactBase;
   proveOptions: ProveOptions;
 }
 
 /**
- * Plans the way from one database to another, in the words of the schema files.
- * @param statements those of the schema files
- * @throws where a schema file declares what pg-delta cannot compare, such as an operator
+ * Plans the changes from one database to another, with the text of the schema files.
+ * @param statements statements of the schema files
+ * @throws if a schema file declares an object that pg-delta cannot compare, such as an operator
  */
 export function planChanges(
   from: string,
@@ -65,7 +65,7 @@ export function planChanges(
   });
 }
 
-/** Compares what the migrations make with what the schema files declare. */
+/** Compares the migrations with the schema files. */
 export async function compareSchemas({
   migrated,
   declared,
@@ -88,7 +88,7 @@ function faultsIn({ ok, applyError, ...verdict }: ProofVerdict): string[] {
   return ok || faults.length > 0 ? faults : ['pg-delta could not prove the changes.'];
 }
 
-/** Functions, views and the like in the words of the schema files, as catalogs keep neither lines nor comments. */
+/** Returns the text of the schema files for an object, because catalogs keep neither lines nor comments. */
 function asWritten(generated: string, statements: readonly string[]): string | undefined {
   const name = nameOf(generated);
   const [written, ...others] = statements.filter((statement) => name && nameOf(statement) === name);
@@ -98,7 +98,7 @@ function asWritten(generated: string, statements: readonly string[]): string | u
     : written;
 }
 
-/** What a statement makes, if it is one that stands for itself: "function private.count_play". */
+/** Returns the object that a statement creates, such as "function private.count_play". */
 export function nameOf(statement: string): string | undefined {
   const made =
     /^create (?:or replace )?(?:unique )?(function|view|trigger|policy|index) ((?:"[^"]*"|[\w.])+)/i;
@@ -109,13 +109,13 @@ export function nameOf(statement: string): string | undefined {
 function format(statement: string): string {
   const style = { keywordCase: 'lower', indent: 2, maxWidth: 120, alignColumns: false } as const;
   const [formatted = ''] = formatSqlStatements([statement], style);
-  // PostgreSQL 15 knows no such privilege, and only owners have it.
+  // PostgreSQL 15 has no privilege MAINTAIN, and owners have it anyway.
   return formatted.replace('\n  AS $', '\nas $').replace(/^(grant .*)\bmaintain, /, '$1');
 }
 
 function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
   const { actions } = plan;
-  // What is made anew under its name, such as a policy, is changed and neither dropped nor added.
+  // An object that is dropped and created again, such as a policy, counts as changed.
   const made = new Set(actions.flatMap(({ produces }) => produces.map(encodeId)));
   const destroyed = new Set(actions.flatMap(({ destroys }) => destroys.map(encodeId)));
   const isAnew = ({ verb, produces, destroys }: Action) =>
@@ -134,7 +134,7 @@ function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
 
 export async function withPools<T>(urls: string[], use: (...pools: Pool[]) => Promise<T>): Promise<T> {
   const pools = urls.map((connectionString) => new Pool({ connectionString, max: 2 }));
-  // A connection that is idle when the server ends would throw.
+  // Without a listener, an idle connection throws when the server ends.
   for (const pool of pools) pool.on('error', () => {});
   try {
     return await use(...pools);

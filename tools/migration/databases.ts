@@ -9,26 +9,27 @@ import { applySchemaFiles } from './schema-files.ts';
 /** The folder that holds `supabase/`. */
 export const PROJECT = new URL('../../', import.meta.url);
 
-/** What the migrations make beside what the schema files declare: databases of one server, that is thrown away. */
+/** Two databases on a temporary server: one made by the migrations, one by the schema files. */
 export interface SchemaDatabases {
   readonly migrated: string;
   readonly declared: string;
-  /** Those of the schema files. */
+  /** Statements of the schema files. */
   readonly statements: readonly string[];
-  /** Copies the migrated database and fills the copy with samples: the catalogue, and what users and admins leave in it. */
+  /** Copies the migrated database, and fills the copy with the sample catalogue and rows of users and admins. */
   fillCopy(): Promise<FilledCopy>;
   stop(): Promise<void>;
 }
 
 export interface FilledCopy {
   readonly databaseUrl: string;
-  /** Which samples the migrations do not take, as where a function that they call has another name now; and why. */
+  /** Sample files that the migrated database rejects, with the reason, such as a function that was renamed. */
   readonly missing: string[];
 }
 
 /**
+ * Starts both databases.
  * @param project the folder that holds `supabase/`
- * @throws where a migration fails the words of the CLI, where a schema file does what `applySchemaFiles` says
+ * @throws if a migration or a schema file fails
  */
 export async function startSchemaDatabases(
   release: Release = 17,
@@ -68,7 +69,7 @@ async function fillCopy(migrated: string): Promise<FilledCopy> {
   return { databaseUrl, missing };
 }
 
-/** Another database of the same server. */
+/** Returns the URL of another database on the same server. */
 function sibling(databaseUrl: string, name: string): string {
   const url = new URL(databaseUrl);
   url.pathname = name;

@@ -9,18 +9,20 @@ export interface MigrationOptions {
 }
 
 /**
- * Writes the migration that brings a database of all migrations to what supabase/schemas declares.
- * @param name in the words of the change, as `add_mood_to_sounds`
- * @returns what was done, in sentences
- * @throws where a schema file or a migration is at fault, where data would be lost and that is not allowed, and where the
- *   migration was written but does not work
+ * Writes the migration that makes a migrated database equal to supabase/schemas.
+ * @param name name of the change, such as `add_mood_to_sounds`
+ * @returns a report
+ * @throws if a schema file or a migration fails, if data would be lost without `allowDataLoss`, or if the written migration fails
+ *   on a copy
  */
 export async function writeMigration(
   name: string,
   { allowDataLoss = false, project = PROJECT }: MigrationOptions = {},
 ): Promise<string> {
   if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name))
-    throw new Error('Name the change in small letters, as in: npm run migration -- add_mood_to_sounds');
+    throw new Error(
+      'The name must consist of small letters, digits and underscores, such as: npm run migration -- add_mood_to_sounds',
+    );
   const databases = await startSchemaDatabases(17, project);
   try {
     const changes = await compareSchemas(databases);
@@ -35,12 +37,12 @@ export async function writeMigration(
   }
 }
 
-const rejection = (name: string, losses: string[]) => `This would delete what people entered:
+const rejection = (name: string, losses: string[]) => `This would delete data:
 
 ${losses.map((statement) => `${statement};`).join('\n')}
 
-What only gets another name is kept by a migration that is written by hand (alter table … rename column …).
-To delete it: npm run migration -- ${name} --allow-data-loss`;
+To rename instead, write the migration by hand (alter table … rename column …).
+To delete the data: npm run migration -- ${name} --allow-data-loss`;
 
 function write(name: string, { files, summary }: SchemaChanges, folder: URL): string[] {
   return files.map((text) => {

@@ -3,11 +3,11 @@ import { parse } from 'libpg-query';
 import postgres from 'postgres';
 
 /**
- * Makes what the files in supabase/schemas declare, in the order of their names.
- * @param databaseUrl a database that has nothing of it yet, as the role `postgres`
+ * Runs the files in supabase/schemas, in the order of their names.
+ * @param databaseUrl a database without any of their objects, as the role `postgres`
  * @param folder supabase/schemas
  * @returns the statements that were run
- * @throws an Error with file, line, statement and the words of Postgres at the first statement that fails
+ * @throws an Error with file, line, statement and the message of Postgres for the first statement that fails
  */
 export async function applySchemaFiles(databaseUrl: string, folder: URL): Promise<string[]> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
@@ -34,7 +34,7 @@ export async function applySchemaFiles(databaseUrl: string, folder: URL): Promis
 
 type Statement = { text: string; line: number };
 
-/** The statements of a file, by Postgres' own parser, each with the line on which it begins. */
+/** Splits a file into statements with the parser of Postgres. Each has the line on which it begins. */
 async function statementsOf(name: string, source: string): Promise<Statement[]> {
   const bytes = Buffer.from(source);
   const { stmts } = await parse(source).catch((error: SyntaxError) => {
@@ -50,7 +50,7 @@ async function statementsOf(name: string, source: string): Promise<Statement[]> 
   });
 }
 
-/** In bytes; the parser leaves out a zero. */
+/** Positions in bytes. The parser omits zeros. */
 type ParsedStatement = { stmt_location?: number; stmt_len?: number };
 type SyntaxError = Error & { sqlDetails?: { cursorPosition: number } };
 

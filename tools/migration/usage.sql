@@ -1,4 +1,4 @@
--- Leaves in a seeded database what users, admins and the import leave: accounts of every kind, plays, favorites, keys, files.
+-- Adds rows of users, admins and the import to a seeded database: accounts, plays, favorites, keys, files.
 
 insert into auth.users (id, email, raw_user_meta_data)
 select gen_random_uuid(), format('listener-%s@example.com', n), json_build_object('full_name', 'Listener ' || n)

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 
-/** One row for each day (UTC), the first day first, also where nothing happened. */
+/** One row per day in UTC, oldest first, including days without activity. */
 export type Day = {
   /** YYYY-MM-DD */
   day: string;
@@ -11,7 +11,7 @@ export type Day = {
   deleted: number;
 };
 
-/** In the order of `admin.top_sounds`: by listeners, then by days. */
+/** Sounds in the order of `admin.top_sounds`: by listeners, then by days. */
 export type TopSound = { title: string; listeners: number; days_played: number; plays: number };
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
@@ -20,9 +20,9 @@ export type Figures = { days: Day[]; topSounds: TopSound[] };
 const topSoundsMax = 20;
 
 /**
- * Reads how the service was used on the last days, today included, from the views of the schema `admin`.
- * @param databaseUrl as `postgres`, or whoever may read that schema
- * @throws what the driver throws: a PostgresError, or an Error with the code of the failed connection
+ * Reads the use of the service on the last days, including today, from the views of the schema `admin`.
+ * @param databaseUrl for a role that can read this schema, such as `postgres`
+ * @throws a PostgresError, or an Error with the code of a failed connection
  */
 export async function readFigures(databaseUrl: string, days: number): Promise<Figures> {
   const sql = postgres(databaseUrl, { max: 1, ssl: 'prefer', connect_timeout: 10, types: { bigint } });
@@ -47,5 +47,5 @@ export async function readFigures(databaseUrl: string, days: number): Promise<Fi
   }
 }
 
-/** Counts are below 2^53: the database sees to that. */
+/** Reads bigint as a number, because the database keeps counts below 2^53. */
 const bigint = { to: 20, from: [20], serialize: String, parse: Number };

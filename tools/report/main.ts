@@ -5,15 +5,15 @@ import { readEnvFile } from 'local-supabase/env-file';
 import { readFigures } from './figures.ts';
 import { reportPage } from './page.ts';
 
-// `npm run report`: how the service was used, as one page to look at and to send around.
+// `npm run report`: writes one HTML page about the use of the service.
 
 const usage = `Usage: npm run report -- [--days 30] [--database URL] [--out FILE]
-  --days N         the last N days, today included: 1 to 365, 30 unless said
-  --database URL   of the project's database, as in postgresql://postgres:<password>@<host>:5432/postgres; else that of
-                   DATABASE_URL, else that of npm run dev
-  --out FILE       the page to write, sounds-report.html unless said`;
+  --days N         the last N days, today included: 1 to 365. Default: 30
+  --database URL   the database, such as postgresql://postgres:<password>@<host>:5432/postgres. Default: DATABASE_URL, or the
+                   database of npm run dev
+  --out FILE       the page to write. Default: sounds-report.html`;
 
-/** @throws an Error that says what is wrong with the command line */
+/** @throws an Error about an invalid argument */
 function readOptions(args: string[], env: NodeJS.ProcessEnv) {
   const { values } = parseArgs({
     args,
@@ -26,10 +26,11 @@ function readOptions(args: string[], env: NodeJS.ProcessEnv) {
   });
   const days = Number(values.days);
   if (!Number.isInteger(days) || days < 1 || days > 365)
-    throw new Error(`--days is "${values.days}": give a whole number from 1 to 365.`);
+    throw new Error(`--days must be a whole number from 1 to 365, not "${values.days}".`);
   const ofDev = `postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT'] || 54322}/postgres`;
   const database = values.database ?? (env['DATABASE_URL'] || ofDev);
-  if (!URL.canParse(database)) throw new Error('The address of the database is no URL.');
+  if (!URL.canParse(database))
+    throw new Error('The address of the database must be a URL. Copy it from Connect in the dashboard.');
   return { days, database, out: resolve(values.out), help: values.help };
 }
 
@@ -38,13 +39,13 @@ function explain(error: unknown, database: string): string {
   const { code = '', message } = error as Error & { code?: string };
   const host = new URL(database).host;
   const known: Record<string, string> = {
-    ECONNREFUSED: `There is no database at ${host}: start npm run dev, or give another one with --database.`,
-    ENOTFOUND: `There is no host ${host}. Copy the address of the database from the dashboard: Connect.`,
-    CONNECT_TIMEOUT: `The database at ${host} does not answer.`,
-    '28P01': `The database at ${host} does not accept the password.`,
-    '3F000': 'This database lacks the schema admin: apply the migrations first.',
-    '42P01': 'This database lacks the views of the schema admin: apply the migrations first.',
-    '42501': 'This account may not read the schema admin: connect as postgres.',
+    ECONNREFUSED: `There is no database at ${host}. Start npm run dev, or give another one with --database.`,
+    ENOTFOUND: `There is no host ${host}. Copy the address of the database from Connect in the dashboard.`,
+    CONNECT_TIMEOUT: `The database at ${host} does not answer. Check the address and the firewall.`,
+    '28P01': `The database at ${host} does not accept the password. Reset it under Project Settings, Database.`,
+    '3F000': 'This database lacks the schema admin. Apply the migrations first.',
+    '42P01': 'This database lacks the views of the schema admin. Apply the migrations first.',
+    '42501': 'This account may not read the schema admin. Connect as postgres.',
   };
   return known[code] ?? message;
 }

@@ -9,7 +9,7 @@ type Column = { name: string; color: string; of: (day: Day) => number };
 
 type Section = { title: string; note: string; chart: ChartConfiguration; table: (string | number)[][] };
 
-/** A chart by day, and its figures as a table. */
+/** Returns a chart by day, and its figures as a table. */
 function byDay(title: string, note: string, type: 'bar' | 'line', days: Day[], columns: Column[]): Section {
   const chart: ChartConfiguration = {
     type,
@@ -105,7 +105,7 @@ dl div, section { background: var(--card); border: 1px solid var(--line); border
 dd { margin: 0; font-size: 1.6rem; font-weight: 600; } section { margin-bottom: 1rem; } .chart { margin: 1rem 0; position: relative; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td { padding: .2rem 1.5rem .2rem 0; text-align: right; } th:first-child, td:first-child { text-align: left; }`;
 
-/** Charts take the colours of the page when they are made: they are made anew when those change. */
+/** Draws the charts again when the color scheme changes, because charts read their colors once. */
 const script = `
 const sections = JSON.parse(document.getElementById('charts').textContent);
 let charts = [];
@@ -121,12 +121,12 @@ function draw() {
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 draw();`;
 
-/** The library itself, which the page holds: it loads nothing. */
+/** Returns the source of Chart.js, so that the page loads nothing. */
 const chartJs = () => readFileSync(new URL('chart.umd.min.js', import.meta.resolve('chart.js')), 'utf8');
 
 /**
- * A page with the figures as charts and tables: one file, which asks no network for anything.
- * @param madeAt the moment that it names
+ * Returns a page with the figures as charts and tables. It needs no network.
+ * @param madeAt time shown on the page
  */
 export function reportPage(figures: Figures, madeAt: Date): string {
   const { days } = figures;

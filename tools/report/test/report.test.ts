@@ -87,9 +87,9 @@ describe('npm run report', () => {
   test('says what is wrong with the command line or the database, and writes nothing', async () => {
     for (const days of ['0', '366', '1.5', 'x']) {
       const { code, error } = await report('--days', days);
-      expect([code, error]).toEqual([1, expect.stringContaining('give a whole number from 1 to 365')]);
+      expect([code, error]).toEqual([1, expect.stringContaining('must be a whole number from 1 to 365')]);
     }
-    expect((await report('--database', 'nowhere')).error).toContain('is no URL');
+    expect((await report('--database', 'nowhere')).error).toContain('must be a URL');
     expect((await report('--sounds')).error).toContain('Usage: npm run report');
     const dead = await report('--database', 'postgresql://postgres:secret@127.0.0.1:1/postgres');
     expect([dead.code, dead.error]).toEqual([

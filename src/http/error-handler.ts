@@ -9,8 +9,8 @@ const bodyProblems: Record<string, string> = {
 };
 
 /**
- * Express and its body parser fail with errors of their own that carry a 4xx `status` and a `type`; what nobody decided
- * on is server_error.
+ * Maps the errors of Express and its body parser, which carry a 4xx `status` and a `type`. Any other error is
+ * server_error.
  */
 function fromExpress(error: unknown): ApiError {
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
@@ -23,15 +23,15 @@ function fromExpress(error: unknown): ApiError {
   return serverError(error);
 }
 
-/** The one place that answers with an error. The cause of a 5xx goes to the request log. */
+/** Sends every error response. The cause of a 5xx goes to the request log. */
 export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
   const error = thrown instanceof ApiError ? thrown : fromExpress(thrown);
   if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
   if (res.headersSent) {
-    next(thrown); // Express cuts the connection: an answer already begun cannot be turned into an error
+    next(thrown); // Express then cuts the connection of a response that has begun
     return;
   }
-  // Of the answer that was meant to be sent.
+  // Remove headers that were set for the abandoned response.
   for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) res.removeHeader(name);
   res
     .type('json')

@@ -2,13 +2,13 @@ import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 import type { SharedRedis } from '../redis.ts';
 
-/** Probes come from many load balancers at once; a state this old, in milliseconds, is news enough for all of them. */
+/** Shares one check among the probes of this time, because many load balancers ask at once. */
 const freshForMs = 1_000;
 
-/** Probes do not wait for longer, in milliseconds. */
+/** Timeout of a check. */
 const timeoutMs = 3_000;
 
-/** Runs a check and measures it; a part that fails, or does not answer in time, is not ready. */
+/** Runs a check and measures it. A part that fails or is late is not ready. */
 async function timed(check: () => Promise<boolean>) {
   const started = performance.now();
   const ok = await check().catch(() => false);
@@ -21,14 +21,14 @@ const reasonOf = (redis: SharedRedis | null) => {
   return reason ? { reason } : {};
 };
 
-/** /healthz: the process runs. */
+/** Answers /healthz while the process runs. */
 export const alive: RequestHandler = (_req, res) => {
   res.set('Cache-Control', 'no-store').json({ status: 'ok' });
 };
 
 /**
- * /readyz: this process should be sent requests: Supabase answers, and it is not shutting down. Redis and a read replica are
- * reported only: without the one each process limits by itself, without the other the primary answers.
+ * Answers /readyz with 200 while Supabase answers and the process is not shutting down. Redis and a read replica are only
+ * reported, because each process can limit by itself and the primary can answer.
  */
 export function ready({ config, lifecycle, redis, upstream }: Context): RequestHandler {
   const { url, readUrl, publishableKey } = config.supabase;
@@ -38,7 +38,7 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
     const signal = AbortSignal.timeout(timeoutMs);
     const [database, auth, replica, shared] = await Promise.all([
       timed(async () => {
-        // By POST, which only the primary answers.
+        // A POST, because only the primary answers it.
         const { status } = await upstream.fetch(`${url}/rest/v1/rpc/list_categories`, {
           method: 'POST',
           headers: { apikey: publishableKey, 'Content-Type': 'application/json' },

@@ -6,27 +6,27 @@ import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
-    /** Whom the credential of the request stands for; null without a valid one. */
+    /** Caller of the request; null without a valid credential. */
     caller: Caller | null;
-    /** Why the credential is invalid. */
+    /** Error of an invalid credential. */
     authError?: unknown;
   }
 }
 
-/** The bearer token of an Authorization header (RFC 6750 section 2.1). */
+/** Returns the bearer token of an Authorization header (RFC 6750 section 2.1). */
 function bearerToken(authorization: string): string {
   const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
   if (token !== undefined) return token;
   throw unauthorized('The Authorization header must be: Bearer <access token>.', { tokenCame: true });
 }
 
-/** Drops Authorization on endpoints that need no token: a stale one must not fail a sign-in. */
+/** Drops Authorization on endpoints that need no token, so that a stale one cannot fail a sign-in. */
 export const ignoreCredential: RequestHandler = (req, _res, next) => {
   delete req.headers.authorization;
   next();
 };
 
-/** Finds out who calls and rejects nobody: `requireAuth` does, where the endpoint needs a credential. */
+/** Identifies the caller. `requireAuth` rejects the request where the endpoint needs a credential. */
 export function identify(verify: (token: string) => Promise<UserCaller>): RequestHandler {
   async function callerOf(token: string): Promise<Caller> {
     if (!isApiKey(token)) return await verify(token);

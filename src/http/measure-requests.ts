@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Metrics } from '../metrics.ts';
 import { statusSeen } from './request-log.ts';
 
-/** Measures every request that comes by, and what the rate limits decided on it. */
+/** Measures every request and the decision of the request limit on it. */
 export function measureRequests(metrics: Metrics): RequestHandler {
   return (req, res, next) => {
     const started = performance.now();
@@ -16,5 +16,5 @@ export function measureRequests(metrics: Metrics): RequestHandler {
   };
 }
 
-/** Whom the request limit counts. */
+/** Names what the request limit counts by. */
 const bucketOf = { jwt: 'user', api_key: 'api_key', none: 'address' };

@@ -9,7 +9,7 @@ import { clientAddress } from '../model/client-address.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
-    /** Name of the endpoint in logs and metrics; absent for an address that is none. */
+    /** Name of the endpoint in logs and metrics; absent for other addresses. */
     operation?: string;
   }
 }
@@ -24,17 +24,17 @@ function requestIdOf(req: Request, res: Response): string {
 }
 
 /**
- * Gives every request its id (the client's X-Request-Id where well-formed, else a new one) and logs one line when it has
- * ended. Headers, queries and bodies are never logged: they carry credentials.
+ * Gives every request its id (a well-formed X-Request-Id of the client, else a new one) and logs one line at its end.
+ * Headers, queries and bodies are never logged, because they carry credentials.
  */
 export function requestLog(log: Logger): RequestHandler {
   return pinoHttp<Request, Response>({
     logger: log,
     genReqId: requestIdOf,
-    // Load balancers ask every second: that is not worth a line.
+    // Probes come every second.
     autoLogging: { ignore: ({ url }) => /^\/(healthz|readyz)(\?|$)/.test(url) },
-    // The library would log the whole request; the line below says what matters of it. Its own way to log the id alone makes
-    // two loggers for each request, which takes a tenth of the processor time of a request.
+    // Logs the id instead of the whole request. The library's own option for that makes two loggers for each request, which
+    // takes a tenth of its processor time.
     customAttributeKeys: { req: 'requestId' },
     wrapSerializers: false,
     serializers: { requestId: ({ id }: Request) => id },
@@ -46,7 +46,7 @@ export function requestLog(log: Logger): RequestHandler {
   });
 }
 
-/** A client that went away has seen no status. */
+/** Returns the status, or null when the client disconnected before it. */
 export const statusSeen = (res: Response) => (res.writableFinished ? res.statusCode : null);
 
 const messageOf = (req: Request, res: Response) =>
@@ -68,12 +68,12 @@ function lineOf(req: Request, res: Response, durationMs: number) {
   };
 }
 
-/** A key goes by the hash that private.api_keys knows it by. */
+/** Names an API key by its hash, as private.api_keys does. */
 function nameOf(caller: Caller) {
   return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
 }
 
-/** The first segment of an unknown address helps to find the mistake; the others may be tokens, codes or names. */
+/** Keeps the first segment of an unknown address to help find the mistake. Later ones may be tokens, codes or names. */
 function withoutSecrets(url: string) {
   const [, base = '', first = '', rest] =
     /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
@@ -81,7 +81,7 @@ function withoutSecrets(url: string) {
   return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
 }
 
-/** Only rejections log the address that the limits count on, so that an attack can be blocked. */
+/** Tells rejections, which alone log the address of the client, so that an attack can be blocked. */
 function isRejected({ originalUrl }: Request, { statusCode }: Response) {
   return (
     [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`))

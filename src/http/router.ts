@@ -27,13 +27,13 @@ declare module 'express-serve-static-core' {
 
 type SharedReads = ReturnType<typeof createSharedReads>;
 
-/** Deadlines start here, behind the body parser: the client sets the pace of its body. */
+/** Starts the deadlines after the body parser, because the client sets the pace of its body. */
 const startRequestContext: RequestHandler = (req, res, next) => {
   const { trace } = res.locals;
   requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
 };
 
-/** Notes the name of the endpoint for logs and metrics. */
+/** Records the name of the endpoint for logs and metrics. */
 const named =
   (operation: string): RequestHandler =>
   (_req, res, next) => {
@@ -41,7 +41,7 @@ const named =
     next();
   };
 
-/** Writes all labels of UTF-8 (https://encoding.spec.whatwg.org) in the one way that the body parser knows. */
+/** Replaces all labels of UTF-8 (https://encoding.spec.whatwg.org) by the one that the body parser knows. */
 const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
   const label = /(?<=charset=)"?(x-unicode20|unicode11|unicode20|unicode-1-1-)?utf-?8"?/i;
   if (headers['content-type']) headers['content-type'] = headers['content-type'].replace(label, 'utf-8');
@@ -51,7 +51,7 @@ const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
 const parseJson = (limit = '16kb') =>
   express.json({ limit, type: ['application/json', 'application/*+json'] });
 
-/** A client that takes less than 64 KB/s is cut after 6 to 12 s, because others wait for the stream. */
+/** Cuts a client that takes less than 64 KB/s after 6 to 12 s, because it occupies an export slot. */
 const paceWindowMs = 6_000;
 const minBytesInWindow = 6 * 64 * 1024;
 
@@ -71,7 +71,7 @@ async function sendData(json: Readable, res: Response) {
   });
   envelope.push('{"data":');
   json.once('error', (error) => {
-    res.err = error; // for the log: the status is sent
+    res.err = error; // for the log, because the status is sent already
   });
   await pipeline(json, envelope, res).catch(() => res.destroy());
   clearInterval(pace);
@@ -114,7 +114,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
       res.set('Cache-Control', 'private, no-cache');
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.
       delete req.headers['cache-control'];
-      // For an API key every read is its own: whether the key is live is asked in the read itself.
+      // A read with an API key is never shared, because the read itself verifies the key.
       if (endpoint.shared && caller?.via !== 'api_key') {
         const what = [endpoint.operation, input];
         const shared = await sharedReads(what, async () => new SharedAnswer(await handle()));
@@ -123,7 +123,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // those end sessions and accounts
+    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // these endpoints end sessions and accounts
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };
 }
@@ -150,12 +150,12 @@ export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
   });
 }
 
-/** The routes of endpoints, each made from its declaration: what stands in a route is the way of its requests. */
+/** Makes the routes from the declarations of endpoints. Middleware of a route runs in the order below. */
 export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limiters: Limiters): Router {
   const router = Router({ caseSensitive: true });
   const sharedReads = createSharedReads(() => context.metrics?.readJoined());
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
-  // In order, since a brace sorts behind letters: a fixed path comes before a parameter in the same place.
+  // Sorted, because a brace comes after letters: a fixed path must match before a parameter.
   for (const [path, ofPath] of [...byPath].sort()) {
     const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const endpoint of ofPath)

@@ -1,6 +1,6 @@
 import helmet from 'helmet';
 
-/** For what is not a page: nothing in it may be run, framed or sniffed. */
+/** Headers of JSON responses, which must not be run, framed or sniffed. */
 export const securityHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -10,8 +10,8 @@ export const securityHeaders = helmet({
 });
 
 /**
- * For the reference: nothing but what this origin serves, and no script inside the page. Scalar makes its styles as it
- * runs, which only 'unsafe-inline' allows; styles alone can send nothing anywhere under the rest of this policy.
+ * Headers of the reference, which loads from this origin alone and has no inline script. Scalar makes its styles at run
+ * time, which needs 'unsafe-inline'. Under the rest of this policy styles cannot send data.
  */
 export const pageSecurityHeaders = helmet({
   contentSecurityPolicy: {

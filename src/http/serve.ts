@@ -15,7 +15,7 @@ function listen(listener: Server, port: number, variable: string, listening: () 
   listener.listen(port, listening);
 }
 
-/** Serves the app, and metrics where they are asked for, until the process is told to end; then lets requests finish. */
+/** Serves the app, and the metrics if METRICS_PORT is set, until the process gets a signal. */
 export function serve(context: Context, app: Express): void {
   const { config, log } = context;
   const server = createHttpServer(config, app);

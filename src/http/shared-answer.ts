@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 
-/** As for `compression`: a shorter body fits into one packet either way. */
+/** Leaves shorter bodies uncompressed, as `compression` does, because they fit into one packet either way. */
 const worthCompressingBytes = 1024;
 
-/** The ETag of a body: a weak one, since it stands for the compressed bytes as well (RFC 9110 section 8.8.1). */
+/** Returns the ETag of a body. It is weak, because it also covers the compressed bytes (RFC 9110 section 8.8.1). */
 export const weakETag = (body: Buffer) => `W/"${hash('sha1', body, 'base64url')}"`;
 
 /** A response that many requests share: it is hashed and compressed once for all of them. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { logWritten } from '../logger.ts';
 
-/** How long an idle keep-alive connection may still bring a request, which may be on its way already. */
+/** Keeps idle connections for this time, because a request may be on its way. */
 const idleMs = 2_000;
 
 /** Ends the process on SIGTERM and SIGINT, in phases. No request that was received is lost. */

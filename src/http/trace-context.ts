@@ -8,23 +8,23 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Version, trace, parent, flags. Versions to come may add more behind them; 00 has nothing more. Ids of zeros are none. */
+/** Matches version, trace, parent and flags. Later versions may append fields, 00 may not. Ids of zeros are invalid. */
 const wellFormed =
   /^(?!ff)(?!00.{53}.)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-([\da-f]{2})(-|$)/;
 
-/** 32 at random, by Node's own supply of randomness: asking for more each time takes 8 µs and a buffer. */
+/** Returns 32 random digits from the pool of randomUUID, because randomBytes takes 8 µs and a buffer. */
 const randomDigits = () => randomUUID().replaceAll('-', '');
 
-/** Continues the trace of these headers, or starts one where there is none or it is malformed. */
+/** Continues the trace of these headers, or starts one if they are missing or malformed. */
 export function traceOf(traceparent: string | undefined, tracestate: string | undefined): Trace {
   const [, given, flags = '00'] = wellFormed.exec(traceparent ?? '') ?? [];
   const id = given ?? randomDigits();
   const span = randomDigits().slice(16);
-  const sampled = Number.parseInt(flags, 16) & 1; // the one flag of version 00; nothing is recorded here
+  const sampled = Number.parseInt(flags, 16) & 1; // the only flag of version 00
   return {
     id,
     traceparent: `00-${id}-${span}-0${sampled}`,
-    // As it is: it belongs to others. 512 bytes are what everybody must pass on (section 3.3.1.5 there).
+    // Passed on unchanged, up to the 512 bytes that section 3.3.1.5 of the standard requires.
     tracestate: given !== undefined && (tracestate ?? '').length <= 512 ? tracestate : undefined,
   };
 }

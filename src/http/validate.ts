@@ -5,12 +5,12 @@ import { ApiError, notFound } from '../errors.ts';
 
 declare module 'express-serve-static-core' {
   interface Locals {
-    /** What a client sent, as validated by its endpoint; empty where the endpoint takes nothing. */
+    /** Validated request; empty where the endpoint takes nothing. */
     input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
   }
 }
 
-/** Validates what a request carries. @throws ApiError not_found for a path that cannot name anything */
+/** Validates a request. @throws ApiError not_found for a path that cannot name a resource */
 export function validate(endpoint: Endpoint): RequestHandler {
   const { params, query, headers, body } = endpoint;
   const fields = fieldsOf(endpoint);
@@ -28,11 +28,11 @@ export function validate(endpoint: Endpoint): RequestHandler {
   };
 }
 
-/** These headers of a request, by the names as they are given: Node's own are in lower case. */
+/** Returns these headers by the given names, because Node's are in lower case. */
 const sent = (req: Request, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, req.get(name)]));
 
-/** Rejects tag[any]=a: ignored, it would answer another question. */
+/** Rejects tag[any]=a, because a response without the filter would be wrong. */
 function rejectBrackets(req: Request, { shape }: z.ZodObject) {
   for (const key of Object.keys(req.query)) {
     const [name = '', ...brackets] = key.split('[');
@@ -44,9 +44,9 @@ function rejectBrackets(req: Request, { shape }: z.ZodObject) {
 }
 
 /**
- * Validates what a client sent.
+ * Validates one part of a request.
  * @param fields those that the error may name to programs: the client makes up names as it likes
- * @throws ApiError invalid_request that names the first wrong field and what it must be; values are not repeated.
+ * @throws ApiError invalid_request that names the first wrong field and its rule, but no value.
  */
 function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly string[]): z.output<S> {
   const result = schema.safeParse(input);

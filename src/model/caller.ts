@@ -1,36 +1,36 @@
 import { unauthorized } from '../errors.ts';
 
-/** Who is calling, as proved by the credential of the request. */
+/** Caller of a request, from its credential. */
 export type Caller = UserCaller | KeyCaller;
 
 export type UserCaller = Readonly<{
   via: 'jwt';
   userId: string;
-  /** The credential itself: every query runs as its caller. */
+  /** Access token. Every query runs as its caller. */
   token: string;
   claims: Claims;
 }>;
 
-/** What is used of an access token besides its user. */
+/** Claims of an access token that the gateway uses. */
 type Claims = Readonly<{
   email?: string | undefined;
-  /** The id that Auth gives a session, which it keeps through refreshes. */
+  /** Id of the session at Auth. It survives refreshes. */
   sessionId?: string | undefined;
-  /** When the user last signed in, in Unix seconds; 0 where the token does not tell. Neither a refresh nor a second factor is a sign-in. */
+  /** Unix time in seconds of the last sign-in, 0 if unknown. A refresh or a second factor does not count. */
   signedInAt: number;
 }>;
 
-/** Whether the key is live, and whose it is, only the database knows: every query asks it anew. */
+/** Caller with an API key. Every query verifies the key and finds its owner in the database. */
 type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
 
-/** The 401 of a credential that was sent and is invalid, for whatever reason. */
+/** Returns the 401 of an invalid credential. */
 export const invalidToken = (cause?: unknown) =>
   unauthorized('The access token or API key is invalid, expired or revoked.', { tokenCame: true, cause });
 
 const recentSignInSeconds = 15 * 60;
 
 /**
- * Keeps a session that was stolen, or left open, from taking the account over.
+ * Requires a recent sign-in, so that a stolen session cannot take over the account.
  * @param purpose what the user is told to sign in again for
  * @throws unauthorized recent_sign_in_required
  */

@@ -3,7 +3,7 @@ import { exactText } from './fields.ts';
 
 const wrong = 'must be the next_cursor of an earlier page';
 
-/** An RFC 3339 date-time, or a variant: as clients print it, and with a "+" that was decoded as a space. */
+/** Matches RFC 3339 date-times, variants that clients print, and a "+" that was decoded as a space. */
 const dateTimeForm =
   /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
@@ -34,12 +34,12 @@ export const cursor = z.string({ error: 'must be given once' }).transform((value
   return z.NEVER;
 });
 
-/** The orders of GET /sounds besides its own. */
+/** Orders of GET /sounds besides the default. */
 export const soundOrder = z
   .enum(['newest', 'title', 'popular'], 'must be newest, title or popular, given once')
   .meta({ id: 'SoundOrder' });
 
-/** The cursor of GET /sounds: a date-time, or what the database has written for another order, which it reads itself. */
+/** Cursor of GET /sounds: a date-time, or with `sort` a text that the database writes and reads. */
 export const soundCursor = z
   .string({ error: 'must be given once' })
   .transform((value, check) => {
@@ -49,10 +49,10 @@ export const soundCursor = z
     check.addIssue(error?.issues[0]?.message ?? wrong);
     return z.NEVER;
   })
-  // What a JSON Schema can say of it.
+  // JSON Schema cannot express all of the rule.
   .meta({ override: { minLength: 1, maxLength: 4000, pattern: '^[\\w:.,+ -]+$' } });
 
-/** Plain text to generated clients: those that know a format parse it, and send back another spelling. */
+/** Plain text for generated clients, because those that know a format would parse it and send another spelling. */
 export const nextCursor = z.string().meta({
   description:
     'Send it as `cursor` to get the next page; null on the last one. An RFC 3339 date-time, with `sort` any text: keep it as it is, it ' +
@@ -64,8 +64,8 @@ export const nextCursor = z.string().meta({
 type Position = { last_played_at: string; sound_id: string };
 
 /**
- * The cursor of GET /history: the position of an entry, its moment and its sound, since moments may be shared. It is opaque,
- * so that no client makes one.
+ * Cursor of GET /history: the time and the sound of an entry, because times may be equal. It is opaque, so that clients do
+ * not make their own.
  */
 export const historyCursor = exactText(200).transform((value, check): Position => {
   const parts = Buffer.from(value, 'base64url').toString().split(' ');
@@ -75,6 +75,6 @@ export const historyCursor = exactText(200).transform((value, check): Position =
   return z.NEVER;
 });
 
-/** @returns what `historyCursor` reads */
+/** Returns the cursor that `historyCursor` reads. */
 export const historyCursorAt = ({ last_played_at, sound_id }: Position) =>
   Buffer.from(`${last_played_at} ${sound_id}`).toString('base64url');

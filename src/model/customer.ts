@@ -19,7 +19,7 @@ export const Profile = z
   })
   .meta({ id: 'Profile' });
 
-/** What the database gives of a customer. */
+/** Customer, as the database returns it. */
 export const Customer = Profile.extend({
   phone: optionalText('+491701234567'),
   provider: optionalText('email'),
@@ -47,12 +47,12 @@ const phone = text(50)
     },
   });
 
-/** The parts of a BCP 47 language tag: language, script, region, variants, extensions, private use. */
+/** Matches a BCP 47 language tag: language, script, region, variants, extensions, private use. */
 const languageTag =
   '[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*' +
   '(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?';
 
-/** Phones print zh-Hant_HK and th_TH@calendar=buddhist. */
+/** Converts the locales that phones print, such as zh-Hant_HK and th_TH@calendar=buddhist. */
 const asLanguageTag = (value: string) => value.replace(/@.*$/s, '').replaceAll('_', '-');
 
 const locale = text(35)
@@ -66,7 +66,7 @@ const locale = text(35)
   })
   .meta({ override: { maxLength: 35, pattern: `^\\s*${languageTag.replaceAll('(-', '([-_]')}(@.*)?\\s*$` } });
 
-/** The assigned codes of ISO 3166-1 alpha-2, and XK, which phones in Kosovo send. The database has the same list. */
+/** Assigned codes of ISO 3166-1 alpha-2, and XK, which phones in Kosovo send. The database has the same list. */
 export const countryCodes: ReadonlySet<string> = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
@@ -79,7 +79,7 @@ export const countryCodes: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-// Letters first: upper case makes SS of ß.
+// Letters are checked first, because upper case turns ß into SS.
 const country = text(50)
   .refine(
     (value) => /^[a-z]{2}$/i.test(value) && countryCodes.has(value.toUpperCase()),
@@ -92,7 +92,7 @@ const avatarUrl = text(2048)
   .refine(isPlainHttpsUrl, 'must be an https address without user name or spaces')
   .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
 
-// The very pattern of private.is_https_address in the database; a URL parser would mend what is odd, and the two would differ.
+// The same pattern as private.is_https_address in the database. A URL parser would repair odd addresses that the database rejects.
 const plainHttpsUrl = new RegExp(
   '^[Hh][Tt][Tt][Pp][Ss]://' +
     String.raw`([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])` +
@@ -100,12 +100,12 @@ const plainHttpsUrl = new RegExp(
     String.raw`([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$`,
 );
 
-/** Whether the database takes an address for a picture, but for its length. */
+/** Tells whether the database accepts an address of a picture, apart from its length. */
 export function isPlainHttpsUrl(value: string): boolean {
   return plainHttpsUrl.test(value);
 }
 
-/** What a customer may change. Unknown fields are rejected, unlike elsewhere: a client that sends one believes that it changed something. */
+/** Fields that a customer may change. Others are rejected, unlike elsewhere, because the client would believe them changed. */
 export const CustomerChanges = body({
   full_name: text(200)
     .nullable()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export const notAnObject = 'Send a JSON object with the header Content-Type: application/json';
 
-/** A JSON object with these fields; others are ignored. */
+/** JSON object with these fields; others are ignored. */
 export function body<S extends z.ZodRawShape>(shape: S) {
   return z.object(shape, { error: notAnObject });
 }
@@ -12,15 +12,15 @@ const unicode = z
     error: ({ input }) =>
       input === undefined ? 'is required' : Array.isArray(input) ? 'must be given once' : 'must be a string',
   })
-  // Postgres and JSON encoders cannot carry these.
+  // Postgres and JSON encoders reject these.
   .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL');
 
 const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);
 
-/** What a JSON Schema can say of `unicode`. */
+/** Pattern of `unicode` in JSON Schema. */
 const withoutNul = '^[^\\u0000]*$';
 
-/** A required string, taken as it is: credentials, tokens. */
+/** Required string that is not trimmed, for credentials and tokens. */
 export function exactText(max: number, min = 1) {
   const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
   return unicode
@@ -28,14 +28,14 @@ export function exactText(max: number, min = 1) {
     .meta({ override: { minLength: min, maxLength: max, pattern: withoutNul } });
 }
 
-/** An optional field of a body: null, which many encoders send for what is absent, counts as absent. */
+/** Optional field of a body. Null counts as absent, because many encoders send it. */
 export const optional = <S extends z.ZodType>(schema: S) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** A character that shows. */
+/** Matches a visible character. */
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
-/** Tells white space of JavaScript, and what Postgres takes for white space besides. */
+/** Tells white space, as JavaScript or Postgres defines it. */
 const isWhiteSpace = (character: string) =>
   /\s/.test(character) || '\x1C\x1D\x1E\x1F\x85\u180E'.includes(character);
 
@@ -46,7 +46,7 @@ function trim(value: string): string {
   return value.slice(start, end);
 }
 
-/** Text that people type: trimmed, and not empty afterwards. */
+/** Text that people type. It is trimmed, and must not be empty afterwards. */
 export function text(max: number) {
   return unicode
     .transform(trim)
@@ -54,7 +54,7 @@ export function text(max: number) {
     .meta({ override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
 }
 
-/** A query parameter whose blank value means that it is absent. */
+/** Query parameter that counts as absent when it is blank. */
 export function optionalQueryText(max: number) {
   return unicode
     .transform((value) => trim(value) || undefined)
@@ -79,23 +79,23 @@ const queryNumber = (pattern: RegExp, min: number, max: number, what: string) =>
     .transform((value) => (pattern.test(value) ? Number(value) : Number.NaN))
     .refine((value) => value >= min && value <= max, `must be ${what} from ${min} to ${max}`);
 
-/** The query parameter `limit` of lists in pages. */
+/** Query parameter `limit` of lists with pages. */
 export const pageSize = queryNumber(/^\d{1,3}$/, 1, 100, 'a whole number').meta({
   override: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
 });
 
-/** A uuid as Postgres takes it, whatever its version bits. */
+/** UUID of any version, as Postgres accepts it. */
 export const uuid = z
   .guid('must be a UUID')
   .transform((value) => value.toLowerCase())
   .meta({ examples: ['50000000-0000-4000-8000-000000000001'] });
 
-/** A query parameter of seconds, up to a day. */
+/** Query parameter of seconds, up to a day. */
 export const querySeconds = queryNumber(/^\d{1,5}(\.\d{1,6})?$/, 0, 86_400, 'a number of seconds').meta({
   override: { type: 'number', minimum: 0, maximum: 86_400 },
 });
 
-/** A list of ids without repetitions, in their order. */
+/** List of ids. Repetitions are removed, the order is kept. */
 export const uuids = (max: number) =>
   z
     .array(uuid, 'must be a list of ids')
@@ -103,10 +103,10 @@ export const uuids = (max: number) =>
     .max(max, `must have at most ${max} ids`)
     .transform((ids) => [...new Set(ids)]);
 
-/** A query parameter with ids, separated by commas or repeated: generated clients know one way each. */
+/** Query parameter with ids, separated by commas or repeated, because generated clients know one way each. */
 export const queryUuids = (max: number) =>
   z.preprocess((value) => [value].flat().join().split(','), uuids(max));
 
-/** A query parameter that may be repeated. */
+/** Query parameter that may be repeated. */
 export const repeatable = (max: number) =>
   z.preprocess((value) => [value].flat(), z.array(text(100)).max(max, `must be given at most ${max} times`));

@@ -54,7 +54,7 @@ const exampleTokens = {
   expires_in: 3600,
 };
 
-/** One shape instead of a choice of two, which most client generators turn into something that fits no response. */
+/** One shape for both outcomes, because most client generators turn a choice of two into a type that fits neither. */
 export const SignedUp = RefreshedSession.partial()
   .extend({
     needs_email_confirmation: z
@@ -77,7 +77,7 @@ export const email = text(254)
   .pipe(z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })) // as Auth has it
   .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
 
-/** The fields the contract names and no others: Auth's user object holds much more. */
+/** Returns the fields of the contract, because Auth returns more. */
 export function toTokens({ access_token, refresh_token, token_type, expires_at, expires_in }: Tokens) {
   return { access_token, refresh_token, token_type, expires_at, expires_in };
 }
@@ -85,21 +85,21 @@ export function toTokens({ access_token, refresh_token, token_type, expires_at, 
 const toUser = ({ id, email }: Tokens['user']) => ({ id, email: email || null });
 
 /**
- * Whom a sign-up is answered with while the address is not confirmed. Auth's own id would tell who has an account: it makes up
- * another one each time for an address that does.
+ * Returns the placeholder user of a sign-up whose address is unconfirmed. Auth's own id would reveal accounts, because it is
+ * a new one at each try for an address with an account.
  * @param secret nobody else must be able to make these ids
  */
 export function placeholderUser(address: string, secret: string) {
   const email = address.toLowerCase();
   const bytes = createHmac('sha256', secret).update(`sign-up of ${email}`).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6); // version 8: made as its maker likes (RFC 9562)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6); // version 8, for custom contents (RFC 9562)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return { id: bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'), email };
 }
 
 export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUser(tokens.user) });
 
-/** A password that is to be set. bcrypt, which Auth hashes with, sees no more than 72 bytes. */
+/** New password. Auth hashes with bcrypt, which reads at most 72 bytes. */
 export const newPassword = exactText(72, 6)
   .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
   .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] });

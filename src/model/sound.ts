@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { nextCursor } from './cursor.ts';
 
-// The JSON of these nouns is built in SQL, by the views private.sound and private.sound_preview; this is its shape.
+// SQL builds this JSON, in the views private.sound and private.sound_preview.
 
-/** Always UTC with three fraction digits. */
+/** Date-time in UTC with three fractional digits. */
 export const dateTime = z
   .stringFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   .meta({ examples: ['2026-06-23T09:30:00.000Z'] });
 
 export const soundId = z.guid().meta({ examples: ['50000000-0000-4000-8000-000000000001'] });
 
-/** A Sound of the contract, as lists carry it. */
+/** Sound of the contract, as lists contain it. */
 export const Sound = z
   .object({
     id: soundId,
@@ -52,7 +52,7 @@ export const Sound = z
   })
   .meta({ id: 'Sound' });
 
-/** The compact form inside home sections and favorites. */
+/** Compact form in home sections and favorites. */
 export const SoundPreview = Sound.pick({
   id: true,
   title: true,
@@ -61,7 +61,7 @@ export const SoundPreview = Sound.pick({
   duration_sec: true,
 }).meta({ id: 'SoundPreview' });
 
-/** How long a signed address lives, in seconds (contract: 5 minutes). */
+/** Lifetime of a signed address, by the contract. */
 export const signedUrlLifetimeSeconds = 300;
 
 const storage = 'https://example.supabase.co/storage/v1/object/sign';
@@ -89,7 +89,7 @@ export const SoundDetail = Sound.extend({
   }),
 }).meta({ id: 'SoundDetail' });
 
-/** Tells the content of a file that is replaced under its name. */
+/** Changes when a file is replaced under its name. */
 export const fileVersion = z.nullable(z.string()).meta({
   description: 'Another one when the content has changed; null when there is no file.',
   examples: ['d41d8cd98f00b204e9800998ecf8427e'],

@@ -21,7 +21,7 @@ const securityOf: Record<Guard, Record<string, never[]>[]> = {
 /** Adjusts schemas for client generators, which JSON Schema alone leaves guessing or makes too strict. */
 const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   const { type } = zodSchema._zod.def;
-  // An app must survive a field that is added later.
+  // Fields may be added later.
   if (io === 'output' && type === 'object') delete jsonSchema.additionalProperties;
   if (type === 'number') {
     if (jsonSchema.type === 'number') jsonSchema.format = 'double';
@@ -31,7 +31,7 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
-  // The pattern says what the format says, at greater length.
+  // The format says the same as the pattern.
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
   // Transformed inputs lose their examples, because zod takes them for examples of the output.
   const examples = z.globalRegistry.get(zodSchema)?.examples;
@@ -100,7 +100,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
 }
 
 /**
- * The OpenAPI 3.1 document of these endpoints.
+ * Makes the OpenAPI 3.1 document of these endpoints.
  * @returns plain JSON, the same for the same endpoints
  */
 export function openApiDocument(endpoints: readonly Endpoint[]) {

@@ -95,7 +95,7 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
 
 const onEveryResponse = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-/** The headers that every response has, and these. */
+/** Returns references to the headers of every response and to these. */
 export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
   Object.fromEntries(
     [...onEveryResponse, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -122,7 +122,7 @@ const idsOfReasons = {
   rate_limited: 'RateLimitedReason',
 } satisfies Record<keyof typeof reasonsOfCode, string>;
 
-/** The header that says why, with the words that it may hold along with a code. */
+/** Describes X-Error-Reason with the reasons of a code. */
 function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject {
   const reasons = Object.entries(reasonsOfCode[code]);
   const schema = { $ref: `#/components/schemas/${idsOfReasons[code]}` };
@@ -182,7 +182,7 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
     UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
     RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
-    // Open: an enumeration would make every new field break the clients that were generated before.
+    // No enumeration, because a new field would break clients that were generated before.
     ErrorField: { type: 'string', examples: [...fields] },
   },
   headers: {

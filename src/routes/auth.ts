@@ -19,7 +19,7 @@ import {
 } from '../model/session.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 
-/** Which provider an ID token comes from, by its issuer; nothing is believed before Auth has verified the token. */
+/** Returns the provider of an ID token by its issuer. Auth verifies the token afterwards. */
 function providerOf(idToken: string): IdTokenProvider | undefined {
   try {
     return providerOfIssuer[decodeJwt(idToken).iss ?? ''];
@@ -40,7 +40,7 @@ const ExchangeIdTokenRequest = body({
   nonce: optional(exactText(512)).meta({ examples: ['n-0S6_WzA2Mj'] }),
 }).meta({ id: 'ExchangeIdTokenRequest' });
 
-/** The exchange of the contract, and the same with the provider named in the path. */
+/** Declares an exchange of ID tokens, for any provider or for the one in the path. */
 function idTokenEndpoint(
   name: 'idp' | IdTokenProvider,
   operation: string,

@@ -51,7 +51,7 @@ export const configEndpoints = [
       return {
         data: {
           storage_url: files,
-          // Storage makes any size when it is asked for; without that, the import has made one.
+          // Storage makes any size on request, or the import has made one.
           cover_sizes: config.imageTransformations
             ? {
                 template: `${storage}/render/image/public/{path}?width={size}&height={size}&resize=cover`,

@@ -9,9 +9,9 @@ const AuthVia = z
   .enum(['jwt', 'api_key'])
   .meta({ id: 'AuthVia', description: 'The kind of credential in the request.' });
 
-/** What a token says of its user, for the rare account that has no customer record. */
+/** Returns the profile from the token, for the rare account without a customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
-  // A key cannot be without: its owner is a customer.
+  // The owner of an API key is a customer.
   if (caller.via === 'api_key') throw notFound('customer');
   return { id: caller.userId, email: caller.claims.email ?? null, full_name: null, avatar_url: null };
 }

@@ -6,7 +6,7 @@ import { momentOf } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
 import { PlayCount, PlayResult } from '../model/play.ts';
 
-/** Bounds of the times that the database is sent: it has no year 0, and reads four digits. */
+/** Bounds of times, because Postgres has no year 0 and reads four digits. */
 const earliest = Date.parse('0001-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -17,8 +17,8 @@ const examplePlay = {
 };
 
 /**
- * The header of draft-ietf-httpapi-idempotency-key-header, whose value is a quoted string; it is taken without quotes, too.
- * A UUID counts as the same in capital letters, as Swift writes it.
+ * Header of draft-ietf-httpapi-idempotency-key-header, with or without its quotes. A UUID in capital letters, as Swift writes
+ * it, is the same key.
  */
 const idempotencyKey = z
   .string()
@@ -48,7 +48,7 @@ const playedAt = z
 
 const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
 
-/** The service counts plays, and says whose they are. The owner of an API key is known to the database alone. */
+/** Names the player, because the service counts plays. Only the database knows the owner of an API key. */
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
 
 export const playEndpoints = [

@@ -34,7 +34,7 @@ const RecoveryCode = body({ type: z.literal('recovery'), email, code }).meta({
   description: 'The code for a forgotten password.',
 });
 
-/** Has a code mailed. The mail goes out, or it does not: the client is told the same. */
+/** Declares an endpoint that mails a code. The response does not tell whether the mail was sent. */
 function mailEndpoint(
   operation: 'recover' | 'resend',
   id: string,
@@ -60,7 +60,7 @@ function mailEndpoint(
       const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
         if (reason !== null) notSent({ reason });
       });
-      await Promise.race([mailing, due]); // fails where Auth cannot be asked at all
+      await Promise.race([mailing, due]); // rejects if Auth is unreachable
       mailing.catch((err: unknown) => notSent({ err }));
       await due;
       return { data: { ok: true } };

@@ -10,7 +10,7 @@ import { expectDeclared } from './declared.ts';
 
 test('the migrations make what the schema files declare, on PostgreSQL 15', () => expectDeclared(15));
 
-test('the migrations make the declared schema where an older project grants everything by default', async () => {
+test('the migrations make the declared schema in an older project that grants everything', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-older-'));
   const server = await startPostgres({ dataDir: folder, port: 0, durable: false, release: 15 });
   onTestFinished(async () => {

@@ -130,7 +130,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
-    test('Auth of a hosted project ignores the client address that the gateway forwards, and has second factors switched on', async ({
+    test('Auth of a hosted project ignores forwarded client addresses and has second factors on', async ({
       ownStack,
     }) => {
       await ownStack.superuser.unsafe(`
@@ -153,7 +153,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     test.for([
       ['auth.users', /^Clean-up: .*the account \S+@doctor\.invalid/],
       ['storage.objects', /^Clean-up: .*the file doctor-\S+ in the bucket (audio|covers)/],
-    ] as const)('what the doctor made in %s cannot be removed', async ([table, finding], { ownStack }) => {
+    ] as const)("the doctor's account in %s cannot be removed", async ([table, finding], { ownStack }) => {
       await ownStack.superuser.unsafe(`
         create function extensions.keep() returns trigger language plpgsql as 'begin return null; end';
         create trigger keep before delete on ${table} for each row execute function extensions.keep()`);

@@ -44,7 +44,7 @@ describe('a body', () => {
     'application/json; charset=x-unicode20utf8',
     'application/vnd.api+json',
     'application/merge-patch+json; charset=utf8',
-  ])('of the type %s is read', async (type, { api, user }) => {
+  ])('reads a body of the type %s', async (type, { api, user }) => {
     const changes = JSON.stringify({ full_name: 'Zoë' });
     const answer = await api
       .patch('/me/customer')
@@ -59,7 +59,7 @@ describe('a body', () => {
     await api.post('/auth/signup').type('json').send(body).expect(200);
   });
 
-  test('that is huge is ignored by an endpoint that takes none', async ({ api }) => {
+  test('an endpoint without a body ignores a huge one', async ({ api }) => {
     const { access_token: token } = await signUp(api);
     await api.post('/auth/signout').auth(token, bearer).type('json').send('x'.repeat(1_000_000)).expect(200);
   });
@@ -100,7 +100,7 @@ describe('a query', () => {
 });
 
 describe('an address', () => {
-  test('that does not exist is 404, with or without a token', async ({ api, gateway, user }) => {
+  test('an unknown address returns 404, with or without a token', async ({ api, gateway, user }) => {
     for (const path of [
       '',
       '/',
@@ -150,7 +150,7 @@ describe('an address', () => {
 });
 
 describe('a request id', () => {
-  test('is kept when well-formed, and replaced when not', async ({ api }) => {
+  test('a well-formed request id is kept, another one is replaced', async ({ api }) => {
     const idOf = async (id: string) =>
       (await api.get('/categories').set('X-Request-Id', id)).headers['x-request-id'];
     expect(await idOf('app-7.2:3')).toBe('app-7.2:3');

@@ -134,7 +134,7 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('are served on their own port and path alone', async () => {
+  test('metrics are served on their own port and path alone', async () => {
     const gateway = await measured();
     const { port } = new URL(gateway.metricsUrl ?? '');
     await request(`http://127.0.0.1:${gateway.port}`).get('/metrics').expect(404);
@@ -148,7 +148,7 @@ describe('metrics with Redis', () => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.'),
   );
 
-  test('say whether rate limits are shared, through a Redis that freezes, refuses to write, dies and returns', async ({
+  test('metrics show whether limits are shared while Redis freezes, rejects writes, dies and returns', async ({
     user,
   }) => {
     const redis = await startRedis();

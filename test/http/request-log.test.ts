@@ -14,7 +14,7 @@ async function linesOf(logged: string[], requestIds: string[]) {
 }
 
 describe('the log', () => {
-  test('has one line for each request: id, operation, status, duration, caller and what is left of the limit', async ({
+  test('the log has one line per request: id, operation, status, duration, caller, remaining limit', async ({
     api,
     gateway,
     user,
@@ -39,7 +39,7 @@ describe('the log', () => {
     expect(gateway.logged.join('')).not.toContain('private');
   });
 
-  test('shows of an unknown address the first segment alone, and not what may be a credential there', async ({
+  test('the log shows only the first segment of an unknown address, without credentials', async ({
     api,
     gateway,
     user,
@@ -66,7 +66,7 @@ describe('the log', () => {
     expect(outside.map(({ path }) => path)).toEqual(['/reset/…', '/…']);
   });
 
-  test('has the address of the client, of IPv6 the network, where a request was rejected, and nowhere else', async () => {
+  test("the log has the client's address, of IPv6 the network, for rejected requests only", async () => {
     const gateway = await startGateway({ TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '3' });
     const api = apiAt(gateway.url);
     const from = (id: string, address: string) => ({ 'X-Request-Id': id, 'X-Forwarded-For': address });
@@ -110,7 +110,7 @@ describe('the log', () => {
     await gateway.close();
   });
 
-  test('is silent about probes', async () => {
+  test('the log has no probes', async () => {
     const gateway = await startGateway();
     for (const path of ['/healthz', '/readyz', '/readyz?x=1'])
       expect([200, 503]).toContain((await fetch(`http://127.0.0.1:${gateway.port}${path}`)).status);

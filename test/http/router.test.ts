@@ -57,7 +57,7 @@ test('a fixed path is found wherever a path with a parameter in its place is dec
   expect(asked).toEqual(['all', 'count', 'one', 'remove']);
 });
 
-test('reads that come at once share an answer only where they ask for the same, in the path as well', async ({
+test('simultaneous reads share a response only if their paths and queries are equal', async ({
   onTestFinished,
 }) => {
   const { promise: allAsked, resolve } = Promise.withResolvers<void>();

@@ -59,7 +59,7 @@ describe('catalogue reads under constant traffic', () => {
 });
 
 describe('identical catalogue reads', () => {
-  test('that come at the same time share a run', async () => {
+  test('simultaneous reads share a run', async () => {
     const held: ServerResponse[] = [];
     let holding = true;
     const { runs, behave } = catalogue((res) => (holding ? held.push(res) : sendList(res)));
@@ -80,7 +80,7 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('that differ in their query do not share one', async () => {
+  test('reads with different queries do not share a run', async () => {
     const held: ServerResponse[] = [];
     const { runs, behave } = catalogue((res) => held.push(res));
     await withSupabase(behave, async (api) => {
@@ -97,7 +97,7 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('of an API key are not shared: each asks whether the key is live', async () => {
+  test('reads with an API key are not shared, because each checks whether the key is active', async () => {
     const held: ServerResponse[] = [];
     const behave: RequestListener = async (req, res) => {
       if ((await text(req)).includes('list_categories')) held.push(res);
@@ -114,7 +114,7 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('that share a run which fails all fail, and the next read runs anew', async () => {
+  test('reads that share a failing run all fail, and the next read starts a new run', async () => {
     let failing = true;
     const { runs, behave } = catalogue((res, run) =>
       setTimeout(() => (failing && run > 1 ? res.writeHead(500).end() : sendList(res)), 100),
@@ -131,7 +131,7 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('do not wait for a run that hangs: its own caller is told after 5 seconds, the others are served', async () => {
+  test('a run that hangs fails its own caller after 5 seconds, and the others are served', async () => {
     const { runs, behave } = catalogue((res, run) => {
       if (run > 1) sendList(res);
     });

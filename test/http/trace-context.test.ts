@@ -13,7 +13,7 @@ const spanId = 'b7ad6b7169203331';
 const given = `00-${traceId}-${spanId}-01`;
 
 describe('the trace of a request', () => {
-  test('is continued in what goes to Supabase, under a span of its own, and named in the log', async () => {
+  test('a trace continues to Supabase under a new span, and the log names it', async () => {
     const sent: IncomingHttpHeaders[] = [];
     await withSupabase(
       (req, res) => {
@@ -63,7 +63,7 @@ describe('the trace of a request', () => {
     }
   });
 
-  test('is known in later versions of the header, too, of which it sends on what version 00 has', () => {
+  test('reads later versions of traceparent and forwards the fields of version 00', () => {
     for (const later of [given, `${given}-more`, given.replace(/01$/, 'ff')]) {
       const { id, traceparent } = traceOf(later.replace(/^00/, 'cc'), undefined);
       expect(id).toBe(traceId);
@@ -78,7 +78,7 @@ describe('the trace of a request', () => {
     expect(stateOf('x'.repeat(513))).toBeUndefined();
   });
 
-  test('of two that came in one request is neither', async () => {
+  test('ignores a request with two traceparent headers', async () => {
     const gateway = await startGateway();
     const socket = connect(gateway.port, '127.0.0.1');
     const headers = `Host: x\r\ntraceparent: ${given}\r\ntraceparent: ${given}\r\nConnection: close`;

@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('plain HTTP', () => {
-  test('is rejected whatever its headers say, as long as no proxy is trusted', async () => {
+  test('rejects plain HTTP whatever its headers say while no proxy is trusted', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
     for (const path of ['/categories', '/nope']) {
       // The OpenAPI document describes the service over HTTPS alone.
@@ -19,7 +19,7 @@ describe('plain HTTP', () => {
     await gateway.close();
   });
 
-  test('is told from https by X-Forwarded-Proto behind a trusted proxy', async () => {
+  test('reads the scheme from X-Forwarded-Proto behind a trusted proxy', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
     const get = (protocol: string) =>
       request(gateway.url).get('/categories').set('X-Forwarded-Proto', protocol).expect(expectCommonParts);
@@ -28,7 +28,7 @@ describe('plain HTTP', () => {
     await gateway.close();
   });
 
-  test('is accepted for probes', async () => {
+  test('accepts plain HTTP for probes', async () => {
     const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
     const origin = request(`http://127.0.0.1:${gateway.port}`);
     await origin.get('/healthz').expect(200);
@@ -42,7 +42,7 @@ describe('plain HTTP', () => {
 });
 
 describe('/readyz', () => {
-  test('is 503 and names the failing checks while Supabase is out of reach', async () => {
+  test('returns 503 and names the failing checks while Supabase is unreachable', async () => {
     const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
     const { body } = await request(`http://127.0.0.1:${gateway.port}`).get('/readyz').expect(503);
     expect(body).toMatchObject({
@@ -52,7 +52,7 @@ describe('/readyz', () => {
     await gateway.close();
   });
 
-  test.for(['database', 'auth'])('is 503 while the %s alone fails', async (failing) => {
+  test.for(['database', 'auth'])('returns 503 while the %s alone fails', async (failing) => {
     const behave: RequestListener = (req, res) => {
       const part = req.url?.startsWith('/auth/') ? 'auth' : 'database';
       res.writeHead(part === failing ? 503 : 200, { 'Content-Type': 'application/json' }).end('[]');
@@ -122,7 +122,7 @@ describe('a web page of another origin', () => {
   const origin = 'https://app.example.com';
   const preflight = { Origin: origin, 'Access-Control-Request-Method': 'PATCH' };
 
-  test('is allowed nothing unless origins are configured', async ({ api }) => {
+  test('allows nothing to web pages unless origins are configured', async ({ api }) => {
     for (const method of ['get', 'options'] as const) {
       const { headers } = await api[method]('/categories').set(preflight);
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
@@ -146,7 +146,7 @@ describe('a web page of another origin', () => {
     );
   });
 
-  test('may call and read the headers of every answer, errors too, when its origin is configured; others may not', async () => {
+  test('a configured origin may call and read the headers of every response, other origins may not', async () => {
     const gateway = await startGateway({ CORS_ORIGINS: `${origin}, https://b.example` });
     const api = apiAt(gateway.url);
     for (const path of ['/categories', '/sounds', '/nope']) {

@@ -94,7 +94,7 @@ describe.concurrent('a failing Supabase', () => {
     });
   }
 
-  test('whose lists are null is 500, not an empty catalogue', async () => {
+  test('a null list of Supabase is 500, not an empty catalogue', async () => {
     const answerNull: RequestListener = (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).end('null');
     };
@@ -105,7 +105,7 @@ describe.concurrent('a failing Supabase', () => {
     });
   });
 
-  test('whose data answers 204 where a value is due is 500, not 404', async () => {
+  test('a 204 of Supabase instead of a value is 500, not 404', async () => {
     await withSupabase(
       (_req, res) => res.writeHead(204).end(),
       async (api) => {
@@ -116,7 +116,7 @@ describe.concurrent('a failing Supabase', () => {
     );
   });
 
-  test('whose key set is malformed is 500, not 401: that says nothing about the token', async () => {
+  test('a malformed key set is 500, not 401, because it says nothing about the token', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     const signed = await new SignJWT({ sub: id, role: 'authenticated', aud: 'authenticated' })
       .setProtectedHeader({ alg: 'ES256', kid: 'a' })
@@ -132,7 +132,7 @@ describe.concurrent('a failing Supabase', () => {
     }
   });
 
-  test('that never answers costs 5 seconds for data and 11 for accounts, no more', async () => {
+  test('a hanging Supabase costs at most 5 seconds for data and 11 for accounts', async () => {
     await withSupabase(
       () => {},
       async (api) => {
@@ -152,7 +152,7 @@ describe.concurrent('a failing Supabase', () => {
     );
   });
 
-  test('that takes half its time to accept a code has the usual 5 seconds to store the name', async () => {
+  test('storing the name after a slow mailed code has its own 5 seconds', async () => {
     const named: string[] = [];
     const slowToVerify: RequestListener = async (req, res) => {
       if (req.url === '/auth/v1/verify') await setTimeout(5_200);
@@ -182,7 +182,7 @@ describe.concurrent('a failing Supabase', () => {
       return { calls, behave };
     };
 
-    test(`whose pool holds dead connections (${code}) is asked again until it finds a living one`, async () => {
+    test(`retries a read while the pool of the data API has dead connections (${code})`, async () => {
       for (const [path, body] of [
         ['/categories', '[]'],
         ['/favorites', '[]'],
@@ -198,7 +198,7 @@ describe.concurrent('a failing Supabase', () => {
       }
     });
 
-    test(`that fails so for good (${code}) is 500 at the deadline, and is not flooded`, async () => {
+    test(`returns 500 at the deadline when the pool stays dead (${code}), without flooding it`, async () => {
       const { calls, behave } = answerOnce(Number.POSITIVE_INFINITY, '');
       await withSupabase(behave, async (api) => {
         const lag = watchLag();
@@ -209,7 +209,7 @@ describe.concurrent('a failing Supabase', () => {
       });
     });
 
-    test(`that fails so (${code}) is not asked to write twice`, async () => {
+    test(`does not repeat a write on a dead connection (${code})`, async () => {
       const { calls, behave } = answerOnce(1, 'null');
       await withSupabase(behave, async (api) => {
         await api
@@ -222,7 +222,7 @@ describe.concurrent('a failing Supabase', () => {
     });
   }
 
-  test('that stalls in the middle of an answer is given up at the same deadline', async () => {
+  test('a response that stalls in the middle is given up at the same deadline', async () => {
     const stall: RequestListener = (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
       res.write('{"data":');
@@ -236,7 +236,7 @@ describe.concurrent('a failing Supabase', () => {
     });
   });
 
-  test('whose Auth, or a proxy in front of it, limits the gateway is 429 with Retry-After', async () => {
+  test('a limit of Auth, or of a proxy in front of it, is 429 with Retry-After', async () => {
     for (const content of [
       JSON.stringify({ code: 'over_request_rate_limit', message: secret }),
       '<h1>Slow</h1>',
@@ -256,7 +256,7 @@ describe.concurrent('a failing Supabase', () => {
   });
 
   test.for(['PGRST301', 'PGRST303'])(
-    'whose data API rejects a token (%s) is 401 where it is the user’s, 500 where it is ours',
+    "a token that the data API rejects (%s) is 401 for the user’s, 500 for the gateway's",
     async (code) => {
       const behave: RequestListener = (_req, res) =>
         res
@@ -270,7 +270,7 @@ describe.concurrent('a failing Supabase', () => {
     },
   );
 
-  test('whose database has just lost the sound of a favorite is 404', async () => {
+  test('a favorite of a sound that was just deleted is 404', async () => {
     await withSupabase(
       (_req, res) =>
         res.writeHead(409, { 'Content-Type': 'application/json' }).end('{"code":"23503","message":"gone"}'),
@@ -282,9 +282,7 @@ describe.concurrent('a failing Supabase', () => {
     );
   });
 
-  test('that cannot note when users were last seen is asked once a minute for each, and logged once', async ({
-    expect,
-  }) => {
+  test('a failing touch_last_seen is retried once a minute per user and logged once', async ({ expect }) => {
     let notes = 0;
     const behave: RequestListener = (req, res) => {
       res.setHeader('Content-Type', 'application/json');
@@ -305,7 +303,7 @@ describe.concurrent('a failing Supabase', () => {
     });
   });
 
-  test('is sent the address of the client, not that of the gateway', async () => {
+  test('Supabase gets the address of the client, not that of the gateway', async () => {
     const seen: (string | string[] | undefined)[] = [];
     const noteHeaders: RequestListener = (req, res) => {
       seen.push(req.headers['sb-forwarded-for'], req.headers['apikey'], req.headers.authorization);
@@ -328,7 +326,7 @@ describe.concurrent('a failing Supabase', () => {
     ['[2001:db8::1]:4711', '2001:db8::1'],
     ['unknown', '127.0.0.1'],
     ['203.0.113.7:4711:1', '127.0.0.1'],
-  ])('is sent the address without a port where a trusted proxy names %s', async ([named = '', sent]) => {
+  ])('Supabase gets the address without a port when a trusted proxy names %s', async ([named = '', sent]) => {
     const seen: unknown[] = [];
     const noteAddress: RequestListener = (req, res) => {
       seen.push(req.headers['sb-forwarded-for']);

@@ -79,7 +79,7 @@ test('adding a favorite over 20 connections at once makes one row, without an er
 });
 
 describe('paging through GET /sounds', () => {
-  test('returns every other sound once and in order while sounds are deactivated, deleted and added', async ({
+  test('returns every other sound once, in order, while sounds are deactivated, deleted and added', async ({
     api,
     sql,
     user,

@@ -118,7 +118,7 @@ test('an address of a part of Supabase is reported, where that of the project be
     );
 });
 
-test('variables that begin like known ones, or miss them by a letter, are told, with the one that is meant', () => {
+test('the log names variables that resemble known ones, with the one that is meant', () => {
   const meantBy = (name: string) => loadConfig({ ...required, [name]: 'x' }).unknownVariables;
   for (const [name, meant] of [
     ['RATE_LIMIT_PER_MINUT', 'RATE_LIMIT_PER_MINUTE'],

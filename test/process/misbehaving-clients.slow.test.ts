@@ -70,7 +70,7 @@ describe('the gateway survives', () => {
   );
 
   test.runIf(countable)(
-    `clients that pipeline downloads of the reference and leave without reading, and closes their files${why}`,
+    `clients that pipeline downloads and leave without reading, and closes their files${why}`,
     async ({ server }) => {
       const before = openFiles(server);
       const download = 'GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);

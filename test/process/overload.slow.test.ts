@@ -14,7 +14,7 @@ const times = <T>(count: number, run: () => PromiseLike<T>) =>
   Promise.all(Array.from({ length: count }, run));
 
 describe('load beyond what Supabase can take', () => {
-  test('is shed within the deadline, while as many requests as possible are served', async () => {
+  test('excess load is shed within the deadline, while as many requests as possible are served', async () => {
     const calls = { now: 0, most: 0 };
     const afterThreeSeconds: RequestListener = (req, res) => {
       req.resume();
@@ -46,7 +46,7 @@ describe('load beyond what Supabase can take', () => {
     });
   });
 
-  test('of an Auth that hangs does not keep anybody from the catalogue', async () => {
+  test('a hanging Auth does not delay the catalogue', async () => {
     const held: ServerResponse[] = [];
     let hangs = true;
     const hangingAuth: RequestListener = (req, res) => {
@@ -66,7 +66,7 @@ describe('load beyond what Supabase can take', () => {
     });
   });
 
-  test('is rejected at once when too many calls are already in flight', async () => {
+  test('rejects calls at once when too many are in flight', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

@@ -34,7 +34,7 @@ describe('the server process', () => {
     expect(unmeasured.output.stdout).not.toContain('metrics');
   });
 
-  test('that cannot be configured says why in one line for each variable, without a stack trace, and ends with code 1', async () => {
+  test('invalid configuration prints one line per variable and exits with code 1', async () => {
     const { output, exited } = startServer({ ...environment(), SUPABASE_URL: '', PORT: 'x' });
     expect(await exited).toEqual([1, null]);
     expect(output.stderr.trim().split('\n')).toEqual([
@@ -44,7 +44,7 @@ describe('the server process', () => {
     ]);
   });
 
-  test('that rejects every request because it trusts no proxy, or is given a misspelt variable, says so', async () => {
+  test('the server logs that it trusts no proxy although it requires HTTPS, and misspelt variables', async () => {
     const env = { ...environment(), REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
     const { child, output, exited } = await startListening(env);
     await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
@@ -53,7 +53,7 @@ describe('the server process', () => {
     await exited;
   });
 
-  test('whose port is taken says so in one line and ends with code 1', async () => {
+  test('a port in use is reported in one line, and the server exits with code 1', async () => {
     const other = createServer().listen(0);
     const PORT = String((other.address() as AddressInfo).port);
     for (const variable of ['PORT', 'METRICS_PORT']) {

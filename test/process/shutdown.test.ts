@@ -13,7 +13,7 @@ import { test } from '../support/test.ts';
 const pauseMs = 20;
 
 describe('on SIGTERM', () => {
-  test('no request is lost or counted twice when gateways restart under load on keep-alive connections', async ({
+  test('no request is lost or counted twice when gateways restart under keep-alive load', async ({
     sql,
     user,
   }) => {

@@ -56,14 +56,14 @@ async function answers(origin: string, requests: number) {
 }
 
 describe('a gateway answers, and ends within its grace period on SIGTERM, when its stdout', () => {
-  test('is a pipe whose reader has gone', async () => {
+  test('a pipe whose reader has gone does not stop the gateway', async () => {
     const { child, origin } = await start('pipe');
     child.stdout?.destroy();
     await answers(origin, 20);
     expect(await end(child)).toBeLessThan(graceMs);
   });
 
-  test('is a pipe whose reader goes while it ends', async () => {
+  test('a pipe whose reader goes during the shutdown does not stop it', async () => {
     const { child } = await start('pipe');
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       if (text.includes('SIGTERM')) child.stdout?.destroy();
@@ -71,14 +71,14 @@ describe('a gateway answers, and ends within its grace period on SIGTERM, when i
     expect(await end(child)).toBeLessThan(graceMs);
   });
 
-  test('is a pipe that is full, as nobody reads from it', async () => {
+  test('a full pipe without a reader does not stop the gateway', async () => {
     const { child, origin } = await start('pipe');
     child.stdout?.pause();
     await answers(origin, 1_500); // 600 KB, which is more than a pipe holds
     expect(await end(child)).toBeLessThan(graceMs);
   });
 
-  test('is a file on a full disk', async ({ skip }) => {
+  test('a file on a full disk does not stop the gateway', async ({ skip }) => {
     skip(!existsSync('/dev/full'), 'This system has no /dev/full.');
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));

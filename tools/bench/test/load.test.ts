@@ -29,7 +29,7 @@ const counted = async () => {
   return row;
 };
 
-test('loads beside a sound that was played, and leaves it as it is; a second time nothing is written', async () => {
+test('loads beside a played sound without changing it, and writes nothing the second time', async () => {
   // The first by title: loaded sounds are deleted again in that order.
   await sql`insert into public.sounds (title) values ('A sound of mine')`;
   await sql`insert into public.play_counts select id, 41 from public.sounds`;

@@ -22,7 +22,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('tells what it does, then all that is needed, in lines that work when pasted or print the error', async () => {
+  test('prints its progress, then commands that work when pasted or print the error', async () => {
     const dev = await startDev(env);
     const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);

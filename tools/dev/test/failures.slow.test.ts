@@ -89,7 +89,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     await untilGone(folder);
   });
 
-  test('goes on or ends whole when connections to the database are terminated in the middle of requests', async () => {
+  test('continues or ends cleanly when its database connections are terminated', async () => {
     const dev = await startDev({ ...env, ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'silent' });
     onTestFinished(() => void dev.kill('SIGKILL'));
     let ended = false;

@@ -99,12 +99,14 @@ describe('the gateway of npm run dev', () => {
     await expect.poll(() => statusAt(url)).toBe(200);
   });
 
-  test('that cannot start is not waited for', async ({ checkout }) => {
+  test('stops waiting for a gateway that cannot start', async ({ checkout }) => {
     const { gateway } = await checkout.start({ LOG_LEVEL: 'loud' });
     await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
   });
 
-  test('is not taken for ready while somebody else answers at its port', async ({ checkout }) => {
+  test('the gateway does not count as ready while another program answers at its port', async ({
+    checkout,
+  }) => {
     const { port, server } = await occupy();
     server.on('connection', (socket) => {
       socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');

@@ -40,7 +40,7 @@ describe.runIf(inject('stack').embedded)(
       );
     });
 
-    test('says to correct a migration that fails, and to start over only without one that was applied', async () => {
+    test('says to correct a failing migration, and to start over only without an applied one', async () => {
       // What it makes is there already.
       const again = await environmentAfter('delete from supabase_migrations.schema_migrations');
       const failing = run(['tools/dev/main.ts'], again);

@@ -7,7 +7,7 @@ import { PROJECT } from 'sounds-migration/databases';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchSchemas } from '../schema-watch.ts';
 
-test('npm run dev says when a schema file is saved that the migrations lag behind, or that is at fault', async () => {
+test('npm run dev reports a saved schema file that is invalid or ahead of the migrations', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-watch-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const part of ['supabase/schemas', 'supabase/migrations'])

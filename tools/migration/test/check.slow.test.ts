@@ -62,7 +62,7 @@ test('npm run migration -- --check ignores what administrators added under other
   expect(await checkDatabase(databaseUrl)).toEqual([]);
 });
 
-test('npm run migration -- --check reports every mistake, with SQL that the role postgres can run', async () => {
+test('npm run migration -- --check reports every mistake with SQL that postgres can run', async () => {
   const { databaseUrl, sql, superuser } = await startDatabase();
   await sql.unsafe(additions);
   // Hosted projects let administrators do more to the tables of Auth.

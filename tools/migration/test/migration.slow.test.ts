@@ -20,7 +20,7 @@ async function projectWith(file: string, change: (text: string) => string) {
   return { project: pathToFileURL(`${folder}/`), migrations: join(folder, 'supabase/migrations') };
 }
 
-test('npm run migration writes the migration of a new column, after the last one, and has nothing to do after it', async () => {
+test('npm run migration writes the migration of a new column once, after the last one', async () => {
   const { project, migrations } = await projectWith('31_sounds.sql', (text) =>
     text.replace('  bowl_note text\n', '  mood text,\n  bowl_note text\n'),
   );
@@ -96,7 +96,7 @@ test.for([
   },
 );
 
-test('npm run migration -- --baseline writes the schema files into the one migration, and refuses beside a second', async () => {
+test('npm run migration -- --baseline writes the one migration and rejects a second beside it', async () => {
   const { project, migrations } = await projectWith('31_sounds.sql', (text) => `${text}-- A changed line.\n`);
   const [baseline = ''] = await readdir(migrations);
   expect(await readFile(join(migrations, baseline), 'utf8')).not.toContain('-- A changed line.');

@@ -1,6 +1,6 @@
 import type { Audio } from './catalogue.ts';
 
-/** What is used of an HTMLAudioElement, so that the package has types where there is no DOM. */
+/** The part of HTMLAudioElement in use, so that the package has types without the DOM library. */
 export interface AudioElement {
   src: string;
   currentTime: number;
@@ -16,10 +16,10 @@ export interface AudioElement {
 }
 
 /**
- * Plays a sound through an audio element for as long as the user likes: an address is valid for five minutes, and is renewed
- * before a play or a seek after that, and when it fails. It begins nothing by itself: call `element.play()`.
- * @param onFailure told when it cannot play on: no new address could be had, or the new one failed, too. The next play tries again
- * @returns what takes the sound out of the element
+ * Plays a sound through an audio element. Renews its address, which is valid for five minutes, before a play or a seek after
+ * that time, and when it fails. Starts nothing by itself: call `element.play()`.
+ * @param onFailure called when there is no new address, or the new one fails, too. The next play tries again
+ * @returns a function that removes the sound from the element
  */
 export function attachAudio(
   element: AudioElement,
@@ -28,9 +28,9 @@ export function attachAudio(
 ): () => void {
   let current: Audio | null = audio;
   let isRenewing = false;
-  /** An address that has not played is not renewed when it fails: the next one would fail, too. */
+  /** An address that fails before it has played is not renewed, because the next one would fail, too. */
   let hasPlayed = false;
-  /** Where to go on when there is an address again. */
+  /** Position to go on at with the next address. */
   let position = 0;
 
   async function renew() {
@@ -47,12 +47,12 @@ export function attachAudio(
     if (next?.url) {
       element.src = next.url;
       element.currentTime = position;
-      if (isWanted) await element.play().catch(() => {}); // the element tells of it by an event
+      if (isWanted) await element.play().catch(() => {}); // reported by an event of the element
     } else giveUp();
   }
 
   function giveUp() {
-    current = null; // the next play asks again
+    current = null; // the next play requests another one
     unload();
     onFailure();
   }
@@ -80,7 +80,7 @@ export function attachAudio(
   };
 
   let isDetached = false;
-  element.crossOrigin = 'anonymous'; // else a browser hides why an address fails, and tries it for half a minute
+  element.crossOrigin = 'anonymous'; // otherwise a browser hides the status of a failed address and retries it for 30 s
   for (const [type, listener] of Object.entries(listeners)) element.addEventListener(type, listener);
   if (audio.url !== null) element.src = audio.url;
   return () => {

@@ -15,23 +15,23 @@ import { memoryStore } from './store.ts';
 
 type Answer = Schema<'Session'>;
 
-/** What is sent with a mailed code, after a sign-up or for a forgotten password. */
+/** A mailed code and the fields sent with it, after a sign-up or for a forgotten password. */
 export type MailedCode =
   | { type: 'signup'; email: string; code: string; password: string; fullName?: string | undefined }
   | { type: 'recovery'; email: string; code: string };
 
 type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
   session: DeviceSession;
-  /** Removes what the store keeps of a user besides the session. */
+  /** Removes everything in the store that belongs to the user, except the session. */
   forget: (userId: string) => Promise<void>;
 };
 
-/** Accounts, and who is signed in on this device. */
+/** Accounts, and the user who is signed in on this device. */
 export interface Auth extends ReturnType<typeof createAuth> {}
 
 export function createAuth({ url, waiting, session, forget }: Options) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
-  /** For what may have happened although no answer came, and must not happen twice. */
+  /** Sends calls that must not take effect twice. */
   const once = guestClient(url, { repeatable: false, ...waiting });
 
   const clientOf = (fetch: DeviceSession['fetch']) =>
@@ -39,7 +39,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
 
   const passingSession = () => createSession({ url, store: memoryStore(), waiting, onSession: () => {} });
 
-  /** Sends with a session, and tells whether it may have been done by an attempt whose answer was lost. */
+  /** Sends with a session. `mayBeDone` is true if an attempt whose response was lost may have succeeded. */
   function repeating(sender: DeviceSession, userId?: string) {
     let mayBeDone = false;
     const onRepeat = ({ code }: SoundsError) => {
@@ -63,14 +63,13 @@ export function createAuth({ url, waiting, session, forget }: Options) {
   }
 
   return {
-    /** Who is signed in on this device; null when nobody is. Asks the store alone. */
+    /** Returns the user who is signed in on this device, or null. Reads only the store. */
     async user(): Promise<User | null> {
       return (await session.load())?.user ?? null;
     },
 
     /**
-     * Creates an account. It is not signed in yet when `needsEmailConfirmation` is true: ask for the mailed code, and
-     * `verify` it.
+     * Creates an account and signs in. When `needsEmailConfirmation` is true, ask for the mailed code and call `verify`.
      */
     async signUp(
       { email, password, fullName }: { email: string; password: string; fullName?: string | undefined },
@@ -86,7 +85,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     /** Signs in. */
     signIn,
 
-    /** Signs in with an ID token of Google or Apple, and the nonce whose hash its SDK was given. */
+    /** Signs in with an ID token of Google or Apple, and the nonce whose hash was passed to their SDK. */
     async signInWithIdToken(
       { idToken, nonce }: { idToken: string; nonce?: string | undefined },
       options?: CallOptions,
@@ -96,8 +95,8 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Takes a mailed code. With `signup` the user is signed in then, and password and name are those that are given here.
-     * With `recovery`, call `setPassword` next: until then nobody is signed in, and a program that ends has to start again.
+     * Checks a mailed code. `signup` signs in, and sets the password and the name given here. After `recovery`, call
+     * `setPassword` to sign in; the code is lost when the program ends before that.
      */
     async verify(code: MailedCode, options?: CallOptions): Promise<User> {
       const { fullName, ...rest } = { fullName: undefined, ...code };
@@ -109,7 +108,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       return data.user;
     },
 
-    /** Mails a code for a forgotten password, if there is such an account. */
+    /** Mails a code for a forgotten password, if the account exists. */
     async recover(body: { email: string }, options?: CallOptions): Promise<void> {
       await guest.POST('/auth/recover', { body, ...signalOf(options) });
     },
@@ -120,8 +119,8 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Sets a new password: after a code; or, with the current one, for the user who is signed in, who signs in again with that
-     * first, since the service asks for a sign-in within the last 15 minutes. All other sessions end.
+     * Sets a new password after a mailed code. With `currentPassword`, signs in again first, because the service requires a
+     * sign-in within the last 15 minutes. All other sessions end.
      */
     async setPassword(
       { password, currentPassword }: { password: string; currentPassword?: string | undefined },
@@ -136,7 +135,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       try {
         await clientOf(sending.fetch).POST('/auth/password', { body, ...signalOf(options) });
       } catch (error) {
-        // It is this one already: it was the answer that had been lost.
+        // The password was set by an attempt whose response was lost.
         if (!(sending.mayBeDone() && error instanceof SoundsError && error.reason === 'same_password'))
           throw error;
       }
@@ -147,8 +146,8 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Signs out on this device, at once and whatever comes of it. Resolves when the service knows, or cannot be told:
-     * there is no need to wait for that.
+     * Signs out on this device at once. Resolves when the service has ended the session or cannot be reached; you need not
+     * wait for that.
      */
     async signOut(options?: CallOptions): Promise<void> {
       recovery = null;
@@ -161,14 +160,14 @@ export function createAuth({ url, waiting, session, forget }: Options) {
         .catch(() => {});
     },
 
-    /** Deletes the account for good. The service asks for a sign-in within the last 15 minutes. */
+    /** Deletes the account permanently. The service requires a sign-in within the last 15 minutes. */
     async deleteAccount(options?: CallOptions): Promise<void> {
       const user = (await session.load())?.user;
       const sending = repeating(session, user?.id);
       try {
         await clientOf(sending.fetch).DELETE('/me', signalOf(options));
       } catch (error) {
-        // Rejected now, and the session over, too: it was the answer that had been lost.
+        // The account was deleted by an attempt whose response was lost, if its session has ended, too.
         const isOver = (await session.load()) === null;
         if (!(sending.mayBeDone() && isOver && error instanceof SoundsError && error.code === 'unauthorized'))
           throw error;

@@ -1,11 +1,11 @@
-/** What only browsers have, or only some of the other runtimes. */
+/** Globals of browsers that other runtimes may lack. */
 type Browser = {
   navigator?: {
     locks?: { request: <T>(name: string, task: () => Promise<T>) => Promise<T> };
     onLine?: boolean;
   };
   indexedDB?: IndexedDb;
-  /** Absent outside of pages: React Native has no origin. */
+  /** Absent in React Native, which has no origin. */
   location?: { origin?: string };
   addEventListener?: (type: 'online' | 'storage', listener: (event: StorageChange) => void) => void;
   removeEventListener?: (type: 'online', listener: () => void) => void;
@@ -18,7 +18,7 @@ export interface DatabaseRequest<T> {
   onerror: (() => void) | null;
 }
 
-/** The part of IndexedDB that is used. */
+/** The part of IndexedDB in use. */
 export interface IndexedDb {
   open: (name: string) => DatabaseRequest<Database> & { onupgradeneeded: (() => void) | null };
 }
@@ -38,7 +38,7 @@ interface Items {
   delete: (key: string) => DatabaseRequest<unknown>;
 }
 
-/** The part of StorageEvent that is used. */
+/** The part of StorageEvent in use. */
 export type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
 
 export const browser = globalThis as Browser;

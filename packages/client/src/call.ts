@@ -1,10 +1,10 @@
 /** The last argument of every call. */
 export interface CallOptions {
-  /** Ends the call, which is then rejected with the signal's reason. */
+  /** Ends the call, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** What a call was answered; its failures have been thrown before. */
+/** Returns the body of a response. Failures have been thrown before. */
 export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> =>
   (await call).data as T;
 

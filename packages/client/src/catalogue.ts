@@ -15,10 +15,10 @@ export interface SoundDetail extends Schema<'SoundDetail'> {}
 /** The files of a sound, for a download. */
 export interface SoundFiles extends Schema<'SoundFiles'> {}
 
-/** Those of GET /sounds. */
+/** Query parameters of GET /sounds. */
 export interface Filters extends NonNullable<paths['/sounds']['get']['parameters']['query']> {}
 
-/** Some of a list. */
+/** One page of a list. */
 export interface Page {
   data: Sound[];
   next_cursor: string | null;
@@ -30,27 +30,18 @@ export interface Audio {
   url: string | null;
   /** By the clock of this device. */
   expiresAt: Date;
-  /** Gets a new address. Call it on any 4xx from `url`, and go on at the same position; once. */
+  /** Returns a new address. Call it once on any 4xx from `url`, and go on at the same position. */
   renew: (options?: CallOptions) => Promise<Audio>;
 }
 
-/** Finds a sound in the copy of the catalogue; null where it has none. */
+/** Finds a sound in the copy of the catalogue, or null. */
 export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
 
-/** A sound as favorites and the history have it. */
-export const previewOf = ({
-  id,
-  title,
-  category,
-  cover_image_url,
-  duration_sec,
-}: Schema<'SoundPreview'>): Schema<'SoundPreview'> => ({
-  id,
-  title,
-  category,
-  cover_image_url,
-  duration_sec,
-});
+/** Picks the fields of a sound that favorites and the history have. */
+export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'> {
+  const { id, title, category, cover_image_url, duration_sec } = sound;
+  return { id, title, category, cover_image_url, duration_sec };
+}
 
 /** Sounds, and the addresses of their files. */
 export interface Catalogue extends ReturnType<typeof createCatalogue> {}
@@ -77,10 +68,10 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
   }
 
   return {
-    /** One page. Ask for the next with the same filters and its `next_cursor` as `cursor`, until that is null. */
+    /** Returns one page. Request the next with the same filters and its `next_cursor` as `cursor`, until that is null. */
     page,
 
-    /** All sounds of all pages, each page fetched when it is needed. */
+    /** Lists all sounds. Each page is requested when it is needed. */
     async *list(filters: Filters = {}, options?: CallOptions): AsyncGenerator<Sound, void> {
       let cursor: string | null | undefined = filters.cursor;
       do {
@@ -91,7 +82,7 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
     },
 
     /**
-     * The signed addresses of the files of any number of sounds, for downloads. Each request gets 50 of them when they are
+     * Lists the signed addresses of the files of any number of sounds, for downloads. Each request gets 50 when they are
      * needed, because they are valid for five minutes.
      */
     async *files(ids: readonly string[], options?: CallOptions): AsyncGenerator<SoundFiles, void> {
@@ -101,10 +92,10 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
       }
     },
 
-    /** One sound, with `audio_url` and `cover_image_url` signed for five minutes. */
+    /** Returns one sound, with `audio_url` and `cover_image_url` signed for five minutes. */
     get,
 
-    /** The address to play a sound from. Ask for it right before playback, and do not keep it. */
+    /** Returns the address of a sound's audio. Call it right before playback, and do not keep the address. */
     audio,
   };
 }

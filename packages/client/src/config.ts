@@ -4,12 +4,12 @@ import type { Waiting } from './send.ts';
 import { guestClient } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
-/** What the screens of an app depend on. */
+/** Settings of the service that the screens of an app depend on. */
 export interface AppConfig extends Schema<'AppConfig'> {}
 
 const key = 'sounds.config';
 
-/** What an app must know before anybody signs in, and what its covers depend on. */
+/** Loads the settings that an app needs before the user signs in, and for covers. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
   const repeated = guestClient(url, { repeatable: true, ...waiting });
   const once = guestClient(url, { repeatable: false, ...waiting });
@@ -18,7 +18,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
 
   async function ask(options?: CallOptions): Promise<AppConfig> {
     known ??= await readItem<AppConfig>(store, key);
-    // What is known from the last start does for a start without a network: no need to wait for one.
+    // With the settings of the last start there is no need to wait for a network.
     const guest = known ? once : repeated;
     try {
       known = (await answer(guest.GET('/config', signalOf(options)))).data;
@@ -32,7 +32,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
   return {
     ask,
 
-    /** Gets what `coverUrl` needs, if it has not come yet; lists are shown without covers rather than not at all. */
+    /** Loads the settings that `coverUrl` needs. A failure is ignored, so that lists are shown without covers. */
     async covers(): Promise<void> {
       if (known) return;
       asking ??= ask()

@@ -1,6 +1,6 @@
 import type { SessionEvent, User } from './session.ts';
 
-/** Who is signed in, for any number of parts of an app. The shape is that of React's `useSyncExternalStore`. */
+/** The user who is signed in, for any number of listeners, in the shape of React's `useSyncExternalStore`. */
 export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow'> {}
 
 export function createCurrentUser(stored: Promise<User | null>) {
@@ -17,13 +17,13 @@ export function createCurrentUser(stored: Promise<User | null>) {
   return {
     follow: (event: SessionEvent) => change(event.type === 'signedOut' ? null : event.user),
 
-    /** Calls `listener` whenever somebody else, or nobody, is signed in. @returns what ends that */
+    /** Calls `listener` whenever the user changes. @returns a function that ends the subscription */
     subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
 
-    /** Who is signed in on this device; undefined until the store has been read. */
+    /** Returns the user who is signed in on this device, or null; undefined until the store has been read. */
     user: (): User | null | undefined => current,
   };
 }

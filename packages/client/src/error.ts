@@ -1,10 +1,10 @@
 import { browser } from './browser.ts';
 import type { Schema } from './schema.ts';
 
-/** The codes of the service, and `no_answer`: no network, a broken connection, or the time was over. */
+/** Codes of the service, and `no_answer`: no network, a broken connection, or a time-out. A service may add codes. */
 export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 
-/** The words of X-Error-Reason; more may be added. */
+/** Values of X-Error-Reason. A service may add values. */
 export type ErrorReason =
   | Schema<'InvalidRequestReason'>
   | Schema<'UnauthorizedReason'>
@@ -21,16 +21,16 @@ interface Details {
 
 class ServiceError extends Error {
   override readonly name = 'SoundsError';
-  /** The HTTP status; 0 without an answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Why, for a 400, a 401 or a 429. Decide by this, never by the message. */
+  /** The cause of a 400, a 401 or a 429. Decide by this, never by the message. */
   readonly reason: ErrorReason | null;
-  /** The field that is wrong, where it is one. */
+  /** The field that is wrong, if it is a single one. */
   readonly field: string | null;
-  /** To be quoted to those who run the service. */
+  /** Quote it when you report a problem. */
   readonly requestId: string | null;
-  /** Seconds after which to try again, where the service said so. */
+  /** Seconds to wait before the next attempt, if the service sent them. */
   readonly retryAfter: number | null;
 
   constructor(message: string, details: Details, cause?: unknown) {
@@ -50,7 +50,7 @@ type Coded<Code extends ErrorCode, Reason> = ServiceError & {
   readonly reason: Reason | null;
 };
 
-/** What every call is rejected with, except where its own `signal` ended it. `code` tells which reasons there can be. */
+/** Every call rejects with it, unless its `signal` ended the call. The type of `reason` depends on `code`. */
 export type SoundsError =
   | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
   | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
@@ -59,27 +59,27 @@ export type SoundsError =
   | Coded<'server_error', never>
   | Coded<'no_answer', never>;
 
-/** The class under that type, for `instanceof`. */
+/** The class of that type, for `instanceof`. */
 export const SoundsError = ServiceError as unknown as {
   new (message: string, details: Details, cause?: unknown): SoundsError;
   readonly prototype: SoundsError;
 };
 
-/** A browser keeps it from the page why there was no answer: CORS looks like a broken network. */
+/** Returns the error for a missing response. Mentions CORS, because a browser does not tell it from a broken network. */
 export function noAnswer(cause?: unknown): SoundsError {
   const origin = browser.location?.origin;
   const hint = origin ? ` If it runs, its CORS_ORIGINS may lack ${origin}.` : '';
   return new SoundsError(`The service did not answer.${hint}`, { status: 0, code: 'no_answer' }, cause);
 }
 
-/** For a call that needs a session where there is none any more. */
+/** Returns the error of a call that needs a session when there is none. */
 export const sessionOver = () =>
   new SoundsError('Nobody is signed in.', { status: 401, code: 'unauthorized', reason: 'session_ended' });
 
 /**
- * The error that a response stands for.
- * @param text its body. What has no envelope comes from something between the app and the service, such as a proxy: that
- *   counts as no answer, so that it is no rejection and ends no session.
+ * Returns the error for a response.
+ * @param text its body. A body without the error envelope comes from a proxy. It counts as `no_answer`, so that it ends no
+ *   session.
  */
 export function errorOf({ status, headers }: Response, text: string): SoundsError {
   const error = envelope(text);

@@ -1,28 +1,11 @@
-import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import { type Finder, previewOf } from './catalogue.ts';
-import type { paths } from './document.types.ts';
-import { createEntries, type Entries } from './entries.ts';
+import { previewOf } from './catalogue.ts';
+import { createEntries } from './entries.ts';
 import { SoundsError } from './error.ts';
-import type { Schema } from './schema.ts';
-import type { DeviceSession } from './session.ts';
-import type { Store } from './store.ts';
+import type { Parts } from './parts.ts';
+import type { Favorite } from './resources.ts';
 
-/** A favorite of the user; `sounds` is null while the sound is hidden. */
-export interface Favorite extends Schema<'Favorite'> {}
-
-type Options = {
-  api: Client<paths>;
-  session: DeviceSession;
-  store: Store;
-  /** The copy for use without a network. */
-  copy: Entries<Favorite>;
-  find: Finder;
-  /** Loads the address of covers. */
-  covers: () => Promise<void>;
-};
-
-/** The favorite that a sound becomes now. */
+/** Makes a favorite of a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
   sound_id: sound.id,
   created_at: new Date().toISOString(),
@@ -34,11 +17,11 @@ const isNotFound = (error: unknown) => error instanceof SoundsError && error.cod
 /** The user's favorites, which can be changed without a network. */
 export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'forget'> {}
 
-export function createFavorites({ api, session, store, copy, find, covers }: Options) {
+export function createFavorites({ api, session, store, favoritesCopy: copy, find, covers }: Parts) {
   /** Changes that the service does not have yet: true adds a favorite, false removes it. */
   const wanted = createEntries<boolean>(store, 'favorites');
 
-  /** Why the service did not take a wish; `flush` tells. */
+  /** Why the service rejected a change. The next `flush` throws it. */
   let rejection: SoundsError | undefined;
 
   async function want(id: string, isFavorite: boolean) {
@@ -51,7 +34,7 @@ export function createFavorites({ api, session, store, copy, find, covers }: Opt
       if (!isFavorite) delete entries[id];
       else if (sound) entries[id] ??= favoriteOf(sound);
     });
-    send().catch(() => {}); // it stays wanted
+    send().catch(() => {}); // it stays in `wanted`
   }
 
   async function send(options?: CallOptions): Promise<void> {
@@ -61,13 +44,13 @@ export function createFavorites({ api, session, store, copy, find, covers }: Opt
       for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
         await sendOne(user, id, isFavorite, options);
         await wanted.update(user, (entries) => {
-          if (entries[id] === isFavorite) delete entries[id]; // or they changed their mind meanwhile
+          if (entries[id] === isFavorite) delete entries[id]; // unless the user changed it again meanwhile
         });
       }
     });
   }
 
-  /** Resolves, too, where the service will never take it. @throws SoundsError what holds for all others, too */
+  /** Resolves also if the service rejects this change for good. @throws SoundsError if the others would fail, too */
   async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
     const fetch = (request: Request) => session.fetch(request, { userId: user });
     const init = { fetch, ...signalOf(options) };
@@ -81,7 +64,7 @@ export function createFavorites({ api, session, store, copy, find, covers }: Opt
     }
   }
 
-  /** A favorite that the service does not know of yet; none where the sound is gone. */
+  /** Returns a favorite that is not sent yet, or none if the sound is gone. */
   async function newFavorite(id: string, options?: CallOptions): Promise<Favorite[]> {
     const init = { params: { path: { id } }, ...signalOf(options) };
     try {
@@ -94,15 +77,15 @@ export function createFavorites({ api, session, store, copy, find, covers }: Opt
   }
 
   return {
-    /** Resolves when the wish is stored. It is sent at once, or when there is a network: see `flush`. */
+    /** Resolves when the change is stored. It is sent at once, or when there is a network: see `flush`. */
     add: (id: string) => want(id, true),
 
-    /** As `add`. */
+    /** Resolves when the change is stored, as `add`. */
     remove: (id: string) => want(id, false),
 
     /**
-     * The favorites as the user wants them, the newest first, whether or not the service knows. One whose `sounds` is null
-     * is hidden at present.
+     * Lists the favorites, the newest first, with the changes that are not sent yet. `sounds` is null while a sound is
+     * hidden.
      */
     async *list(options?: CallOptions): AsyncGenerator<Favorite, void> {
       const { user } = await session.current();
@@ -122,9 +105,10 @@ export function createFavorites({ api, session, store, copy, find, covers }: Opt
     },
 
     /**
-     * Sends what waits. The client does so by itself after each change, when it is made, and when a browser is back on the
-     * network; elsewhere, call it then. @throws SoundsError what kept something waiting, or why the service rejected something
-     * since the last time, such as `too_many_favorites`: that is dropped
+     * Sends the changes that wait. The client does so itself after each change, when it is created, and when a browser is
+     * back on the network; in React Native, call it then.
+     * @throws SoundsError why changes still wait, or why the service rejected one since the last call, such as
+     *   `too_many_favorites`; that one is dropped
      */
     async flush(options?: CallOptions): Promise<void> {
       await send(options);

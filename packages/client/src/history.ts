@@ -1,30 +1,19 @@
-import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { paths } from './document.types.ts';
-import type { Entries } from './entries.ts';
+import type { Parts } from './parts.ts';
+import type { HistoryEntry } from './resources.ts';
 import type { Schema } from './schema.ts';
-import type { DeviceSession } from './session.ts';
-
-/** A sound that the user listened to, and when. `sounds` is null while the sound is hidden. */
-export interface HistoryEntry extends Schema<'HistoryEntry'> {}
 
 type HistoryPage = Schema<'HistoryListResponse'>;
 
-type Options = {
-  api: Client<paths>;
-  session: DeviceSession;
-  /** The copy for use without a network. */
-  copy: Entries<HistoryEntry>;
+type Options = Parts & {
   /** Sends the plays that wait, so that the history has them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
-  /** Loads the address of covers. */
-  covers: () => Promise<void>;
 };
 
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory({ api, session, copy, flushPlays, covers }: Options) {
+export function createHistory({ api, session, historyCopy: copy, flushPlays, covers }: Options) {
   async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
     const { user } = await session.current();
     if (!cursor) await flushPlays(options);

@@ -7,8 +7,8 @@ import { type AppConfig, createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
 import type { paths } from './document.types.ts';
 import { createEntries } from './entries.ts';
-import { createFavorites, type Favorite, type Favorites } from './favorites.ts';
-import { createHistory, type History, type HistoryEntry } from './history.ts';
+import { createFavorites, type Favorites } from './favorites.ts';
+import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
 import { createPlays, type Plays } from './plays.ts';
 import type {
@@ -16,6 +16,8 @@ import type {
   Category,
   Customer,
   CustomerChanges,
+  Favorite,
+  HistoryEntry,
   HomeSection,
   Profile,
 } from './resources.ts';
@@ -30,35 +32,28 @@ export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } 
 export type { AppConfig } from './config.ts';
 export type { CurrentUser } from './current-user.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
-export type { Favorite, Favorites } from './favorites.ts';
-export type { History, HistoryEntry } from './history.ts';
+export type { Favorites } from './favorites.ts';
+export type { History } from './history.ts';
 export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';
-export type {
-  AccountExport,
-  Category,
-  Customer,
-  CustomerChanges,
-  HomeSection,
-  Profile,
-} from './resources.ts';
+export type * from './resources.ts';
 export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';
 
-/** Where the service is, and what the client keeps and tells. */
+/** Settings of a client. */
 export interface Options {
-  /** Of the service, with `/api/v1`. */
+  /** URL of the service, with `/api/v1`. */
   url: string;
-  /** Keeps the tokens and what waits for a network: localStorage, AsyncStorage, SecureStore … */
+  /** Keeps the tokens and unsent changes: localStorage, AsyncStorage, SecureStore … */
   store: Store;
   /** Keeps the copies for use without a network, which may be megabytes. Default: IndexedDB, or `store` without it. */
   offlineStore?: Store;
-  /** Told whenever the session of this device begins, gets new tokens, or ends. */
+  /** Called whenever the session of this device begins, gets new tokens, or ends. */
   onSession?: (event: SessionEvent) => void;
-  /** What a request may take with all its repetitions, in milliseconds. */
+  /** Time limit of a request with all its repetitions. Default: 60 s. */
   timeLimitMs?: number;
-  /** Told whenever a call waits before it is sent again: show it, and until when. */
+  /** Called whenever a call waits before it is sent again, so that you can show why and how long. */
   onWait?: (wait: Wait) => void;
 }
 
@@ -73,40 +68,40 @@ export interface Sounds {
   offline: Offline;
 
   customer: {
-    /** The record of the user. */
+    /** Returns the customer record of the user. */
     get(options?: CallOptions): Promise<Customer>;
-    /** Changes what is named, and nothing else; null clears a text. */
+    /** Changes only the fields that are named. Null clears a field. */
     update(changes: CustomerChanges, options?: CallOptions): Promise<Customer>;
   };
 
-  /** What an app must know before anybody signs in: which buttons to show. Without a network, as it was at the last start. */
+  /** Returns what decides which screens to show before the user signs in. Without a network, as at the last start. */
   config(options?: CallOptions): Promise<AppConfig>;
 
-  /** The address of the cover of a sound; null when there is none. */
+  /** Returns the address of the cover of a sound; null when there is none. */
   coverUrl(sound: { cover_image_url: string | null }): string | null;
 
-  /** The sections of the home page with their sounds. */
+  /** Returns the sections of the home page with their sounds. */
   home(options?: CallOptions): Promise<HomeSection[]>;
 
-  /** The tree of categories; nobody needs to be signed in. */
+  /** Returns the tree of categories, also to guests. */
   categories(options?: CallOptions): Promise<Category[]>;
 
-  /** Everything that the service keeps of the user, as one object. */
+  /** Returns everything that the service stores about the user. */
   export(options?: CallOptions): Promise<AccountExport>;
 
   /**
-   * Asks an endpoint that this client does not know yet, with the session, as `fetch` does. Only what may be done twice is
-   * sent again after no answer: GET, HEAD, PUT and DELETE.
-   * @param path below the URL of the service: `/sounds`
-   * @returns an answer of status 2xx @throws SoundsError any other
+   * Calls an endpoint that has no method here, with the session, as `fetch` does. Repeats GET, HEAD, PUT and DELETE.
+   * @param path below the URL of the service, such as `/sounds`
+   * @returns a response of status 2xx
+   * @throws SoundsError for every other response
    */
   fetch(path: `/${string}`, init?: RequestInit): Promise<Response>;
 
-  /** Who the service says is signed in. */
+  /** Returns the profile of the user. */
   me(options?: CallOptions): Promise<Profile>;
 }
 
-/** Makes a client. One does for the whole app. */
+/** Makes a client. One is enough for the whole app. */
 export function createSounds({
   url,
   store,
@@ -131,37 +126,26 @@ export function createSounds({
   const favoritesCopy = createEntries<Favorite>(copies, 'copy.favorites');
   const historyCopy = createEntries<HistoryEntry>(copies, 'copy.history');
   const find = (id: string) => offline.get(id);
-  const { forget: forgetFavorites, ...favorites } = createFavorites({
-    api,
-    session,
-    store,
-    copy: favoritesCopy,
-    find,
-    covers,
-  });
-  const { forget: forgetPlays, ...plays } = createPlays({ api, session, store, history: historyCopy, find });
-  const history = createHistory({ api, session, copy: historyCopy, flushPlays: plays.flush, covers });
+  const parts = { api, session, store, favoritesCopy, historyCopy, find, covers };
+  const { forget: forgetFavorites, ...favorites } = createFavorites(parts);
+  const { forget: forgetPlays, ...plays } = createPlays(parts);
+  const history = createHistory({ ...parts, flushPlays: plays.flush });
   const refresh = async (options?: CallOptions) => {
     await favorites.list(options).next();
     await history.list(options).next();
   };
-  const offline = createOffline({
-    api,
-    store: copies,
-    session,
-    refresh,
-    favorites: favoritesCopy,
-    history: historyCopy,
-  });
-  const forgetCopies = (userId: string) =>
-    Promise.all([favoritesCopy.forget(userId), historyCopy.forget(userId)]);
+  const offline = createOffline({ ...parts, store: copies, refresh });
+  const forgetCopies = async (userId: string) => {
+    await favoritesCopy.forget(userId);
+    await historyCopy.forget(userId);
+  };
   const forget = async (userId: string) => {
     await forgetFavorites(userId);
     await forgetPlays(userId);
   };
 
   const flush = () => {
-    // What cannot be sent goes on waiting.
+    // Changes that cannot be sent go on waiting.
     favorites.flush().catch(() => {});
     plays.flush().catch(() => {});
   };

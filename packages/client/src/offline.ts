@@ -1,39 +1,30 @@
-import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { paths } from './document.types.ts';
 import type { Entries } from './entries.ts';
-import type { Favorite } from './favorites.ts';
-import type { HistoryEntry } from './history.ts';
-import type { Category, HomeSection } from './resources.ts';
+import type { Parts } from './parts.ts';
+import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
-import type { DeviceSession } from './session.ts';
-import { readItem, type Store } from './store.ts';
+import { readItem } from './store.ts';
 
-/** A Sound of the copy: its place in the list, and versions that change with its files. */
+/** A sound of the copy, with its place in the list and the versions of its files. */
 export interface CopiedSound extends Schema<'CopiedSound'> {}
 
-/** What the copy can be asked for, as GET /sounds. */
+/** Filters of the copy, as those of GET /sounds. */
 export interface OfflineFilters {
   category?: string;
-  /** With a parent intention as `category`: also sounds of its sub-intentions. */
+  /** Includes sounds of the sub-intentions of `category`. */
   include_children?: boolean;
   featured?: boolean;
-  /** Only sounds with all of these. */
+  /** Tags that a sound must all have. */
   tags?: string[];
 }
 
-type Options = {
-  api: Client<paths>;
-  store: Store;
+type Options = Parts & {
   /** Brings the copies of the user's lists up to date. */
   refresh: (options?: CallOptions) => Promise<void>;
-  session: DeviceSession;
-  favorites: Entries<Favorite>;
-  history: Entries<HistoryEntry>;
 };
 
 interface Copy {
-  /** What to ask with the next time. */
+  /** Value of `since` for the next request. */
   next: string | null;
   /** When the copy was last equal to the catalogue, in milliseconds by the clock of this device. */
   syncedAt: number | null;
@@ -49,10 +40,10 @@ const key = 'sounds.catalogue';
 /** Kinds of changes that this version copies. A newer service may send others, which are skipped. */
 const kinds = ['sound', 'category', 'home_section'];
 
-/** Storing all of a large copy after each page would take longer than to get it. */
+/** The whole copy is stored after this many pages, because storing it takes longer than getting a page. */
 const pagesBetweenStores = 10;
 
-/** Without case and accents. */
+/** Removes case and accents. */
 const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 const wordsOf = (text: string) => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -62,10 +53,10 @@ const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort
 const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
   entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));
 
-/** A copy of the catalogue on the device. Everything but `sync` works without a network. */
+/** Copies on the device. Everything except `sync` works without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
-export function createOffline({ api, store, session, refresh, favorites, history }: Options) {
+export function createOffline({ api, store, session, refresh, favoritesCopy, historyCopy }: Options) {
   let loading: Promise<Copy> | undefined;
   let syncing: Promise<void> | undefined;
 
@@ -92,7 +83,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
   }
 
   async function sync(options?: CallOptions): Promise<void> {
-    // Changed aside: until it is stored, the copy stays as it was.
+    // Changes a clone, so that the copy stays as it was until the clone is stored.
     const copy: Copy = JSON.parse(JSON.stringify(await load()));
     const keep = async () => {
       const text = JSON.stringify(copy);
@@ -109,7 +100,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
   const entriesOf = async <Entry>(copied: Entries<Entry>) =>
     Object.values(await copied.read((await session.current()).user.id));
 
-  /** With the newest first among those of one place. */
+  /** Orders by place in the list, then newest first. */
   const inListOrder = (copy: Copy) =>
     Object.values(copy.sound).sort((a, b) => byOrder(a, b) || (a.created_at < b.created_at ? 1 : -1));
 
@@ -117,7 +108,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
     Object.values(copy.category).sort((a, b) => byOrder(a, b) || a.name.localeCompare(b.name));
 
   return {
-    /** Brings the copy up to date; one that was interrupted goes on where it was. Call it when the app comes to the foreground. */
+    /** Brings the copies up to date, from where an earlier call stopped. Call it when the app comes to the foreground. */
     sync(options?: CallOptions): Promise<void> {
       syncing ??= sync(options).finally(() => {
         syncing = undefined;
@@ -125,22 +116,22 @@ export function createOffline({ api, store, session, refresh, favorites, history
       return syncing;
     },
 
-    /** The user's favorites as of the last `sync` or `favorites.list`, with later changes, the newest first. */
-    favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favorites), 'created_at'),
+    /** Returns the favorites of the last `sync` or `favorites.list` with later changes, the newest first. */
+    favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favoritesCopy), 'created_at'),
 
-    /** The last hundred sounds of the history as of the last `sync` or `history.list`, and later plays, the newest first. */
-    history: async (): Promise<HistoryEntry[]> => newestFirst(await entriesOf(history), 'last_played_at'),
+    /** Returns the hundred newest entries of the last `sync` or `history.list` with later plays, the newest first. */
+    history: async (): Promise<HistoryEntry[]> => newestFirst(await entriesOf(historyCopy), 'last_played_at'),
 
-    /** When the copy was last up to date, by the clock of this device; null where that was never. */
+    /** Returns when the copy was last up to date, by the clock of this device; null if never. */
     async syncedAt(): Promise<Date | null> {
       const { syncedAt } = await load();
       return syncedAt === null ? null : new Date(syncedAt);
     },
 
-    /** Null where the copy has none with this id. */
+    /** Returns a sound of the copy, or null. */
     get: async (id: string): Promise<CopiedSound | null> => (await load()).sound[id] ?? null,
 
-    /** In the order of GET /sounds, all of them. */
+    /** Returns all sounds that match, in the order of GET /sounds. */
     async list({
       category,
       include_children,
@@ -160,7 +151,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
       );
     },
 
-    /** Words in any order, as beginnings, in title, tags and the name of the category; sounds with all of them in the title first. */
+    /** Finds the beginnings of words in titles, tags and names of categories. Matches in the title come first. */
     async search(text: string): Promise<CopiedSound[]> {
       const copy = await load();
       const wanted = wordsOf(text);
@@ -173,7 +164,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
       return [...found.filter(inTitle), ...found.filter((sound) => !inTitle(sound))];
     },
 
-    /** The tree, as `categories` of the client. */
+    /** Returns the tree of categories, as `categories` of the client. */
     async categories(): Promise<Category[]> {
       const all = categoriesIn(await load());
       const under = (parent: string | null): Schema<'SubCategory'>[] =>
@@ -181,7 +172,7 @@ export function createOffline({ api, store, session, refresh, favorites, history
       return under(null).map((category) => ({ ...category, children: under(category.id) }));
     },
 
-    /** The sections, as `home` of the client. */
+    /** Returns the sections of the home page, as `home` of the client. */
     async home(): Promise<HomeSection[]> {
       const { sound, home_section } = await load();
       const sections = Object.values(home_section).sort(

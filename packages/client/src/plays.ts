@@ -1,40 +1,24 @@
-import type { Client } from 'openapi-fetch';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import { type Finder, previewOf } from './catalogue.ts';
-import type { paths } from './document.types.ts';
-import { createEntries, type Entries } from './entries.ts';
+import { previewOf } from './catalogue.ts';
+import { createEntries } from './entries.ts';
 import { SoundsError } from './error.ts';
-import type { HistoryEntry } from './history.ts';
-import type { DeviceSession } from './session.ts';
-import type { Store } from './store.ts';
+import type { Parts } from './parts.ts';
 
-/** What one call of the service takes. */
+/** Plays in one request. */
 const batchSize = 100;
 
 /** Plays of this time are sent together, so that skipping through a list takes few requests. */
 const gatherMs = 5_000;
 
-/** Unique on every device: not everywhere is there crypto.randomUUID, as on pages without https. */
+/** Makes a UUID also without crypto.randomUUID, which pages without https lack. */
 const newId = () =>
   globalThis.crypto?.randomUUID?.() ??
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
 
-/** What was listened to, which is counted once, also when it could only be sent later. */
+/** Plays, each counted once, even if it is sent later. */
 export interface Plays extends Omit<ReturnType<typeof createPlays>, 'forget'> {}
 
-export function createPlays({
-  api,
-  session,
-  store,
-  history,
-  find,
-}: {
-  api: Client<paths>;
-  session: DeviceSession;
-  store: Store;
-  history: Entries<HistoryEntry>;
-  find: Finder;
-}) {
+export function createPlays({ api, session, store, historyCopy, find }: Parts) {
   const waiting = createEntries<{ sound_id: string; played_at: string }>(store, 'plays');
 
   let isGathering = false;
@@ -52,7 +36,7 @@ export function createPlays({
           await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
         } catch (error) {
           if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
-          // One of them is broken, and none was counted: the one that is rejected alone is dropped.
+          // One play is invalid, and none was counted. Sends halves until it is rejected alone and dropped.
           if (plays.length > 1) {
             size = Math.ceil(plays.length / 2);
             continue;
@@ -68,9 +52,9 @@ export function createPlays({
 
   return {
     /**
-     * Counts a play: call it once, when playback starts. Resolves when that is stored. It is sent with others after five
+     * Counts a play. Call it once when playback starts. Resolves when the play is stored. It is sent with others after five
      * seconds, or when there is a network.
-     * @param playedAt by the clock of this device, which may be wrong: the service's is used instead
+     * @param playedAt by the clock of this device. It is corrected by that of the service
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
       const { user, clock_ahead_ms } = await session.current();
@@ -79,7 +63,7 @@ export function createPlays({
         entries[newId()] = { sound_id: id, played_at };
       });
       const sound = await find(id);
-      await history.update(user.id, (entries) => {
+      await historyCopy.update(user.id, (entries) => {
         const { plays = 0, sounds = sound && previewOf(sound) } = entries[id] ?? {};
         entries[id] = { sound_id: id, last_played_at: played_at, plays: plays + 1, sounds };
       });
@@ -91,7 +75,7 @@ export function createPlays({
       }, gatherMs);
     },
 
-    /** Sends what waits; see `favorites.flush`. */
+    /** Sends the plays that wait; see `favorites.flush`. */
     flush,
 
     forget: waiting.forget,

@@ -17,3 +17,9 @@ export interface Profile extends Schema<'Profile'> {}
 
 /** Fields of the customer record to change. */
 export interface CustomerChanges extends Schema<'UpdateCustomerRequest'> {}
+
+/** A favorite of the user. `sounds` is null while the sound is hidden. */
+export interface Favorite extends Schema<'Favorite'> {}
+
+/** A sound that the user listened to, and when. `sounds` is null while the sound is hidden. */
+export interface HistoryEntry extends Schema<'HistoryEntry'> {}

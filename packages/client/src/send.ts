@@ -2,37 +2,36 @@ import { browser } from './browser.ts';
 import { errorOf, noAnswer, SoundsError } from './error.ts';
 
 const longestPauseMs = 30_000;
-/** The service itself gives up after eleven seconds, or sixteen where it stores a name behind a mailed code. */
+/** The service gives up after 11 s, or 16 s for a mailed code with a name. */
 const attemptLimitMs = 20_000;
 
-/** Why a call waits before it is sent again, and until when. */
+/** The reason and the end of a wait before a call is sent again. */
 export interface Wait {
-  /** `offline`: this device has no network. `limited`: the service asked for a pause. `retrying`: no or a failed answer. */
+  /** `offline`: no network. `limited`: the service asked for a pause. `retrying`: no response, or a failure of the service. */
   reason: 'offline' | 'limited' | 'retrying';
   until: Date;
 }
 
-/** How long calls are repeated, and who is told. */
+/** Limits of repetition. */
 export interface Waiting {
-  /** For all attempts together, in milliseconds; no pause is begun that would outlast it. */
+  /** Time limit of all attempts together. A longer pause is not begun. */
   timeLimitMs: number;
-  /** Told whenever a call waits. */
+  /** Called whenever a call waits. */
   onWait?: ((wait: Wait) => void) | undefined;
 }
 
 export type Limits = Waiting & {
-  /** Whether nothing is done twice when the request is sent twice. */
+  /** Whether the request may be sent twice. */
   repeatable: boolean;
-  /** Told of each failure after which the request is sent again. */
+  /** Called for each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;
 };
 
 /**
- * Sends a request until it is answered, as the guide's table says: again after the Retry-After of a 429, and after 1, 2, 4
- * … 30 s without an answer or after a failure of the service, where that is safe. (The libraries for this need parts of
- * AbortSignal that React Native lacks.)
+ * Sends a request, and repeats it as the guide says: after the Retry-After of a 429, and after 1, 2, 4 … 30 s if there is no
+ * response or the service fails. (Libraries for this need parts of AbortSignal that React Native lacks.)
  * @returns a response of status 2xx whose whole body has arrived
- * @throws SoundsError of the last attempt; what the request's signal was aborted with
+ * @throws SoundsError of the last attempt, or the reason of the request's signal
  */
 export async function send(
   request: Request,
@@ -44,7 +43,7 @@ export async function send(
       return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()));
     } catch (error) {
       if (!(error instanceof SoundsError) || !isWorthRepeating(error, repeatable)) throw error;
-      // Those who failed together do not come back together.
+      // A random share keeps clients that failed together from returning together.
       const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1_000) + Math.random() * pauseMs;
       if (performance.now() + waitMs > deadline) throw error;
       onRepeat?.(error);
@@ -66,7 +65,7 @@ function reasonToWait({ code }: SoundsError): Wait['reason'] {
 async function attempt(request: Request, limitMs: number): Promise<Response> {
   const { signal } = request;
   throwIfAborted(signal);
-  // AbortSignal.any and .timeout would do, but React Native has neither.
+  // React Native lacks AbortSignal.any and AbortSignal.timeout.
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, limitMs);
@@ -86,7 +85,7 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
   }
 }
 
-/** @param wakes whether the pause ends when a browser is back on the network */
+/** Waits. @param wakes whether the pause ends when a browser is back on the network */
 function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
   let end = () => {};
   const passed = new Promise<void>((resolve) => {
@@ -100,7 +99,7 @@ function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
   });
 }
 
-/** Settles as `promise` does, or rejects when the signal is aborted, which does not end what `promise` stands for. */
+/** Settles as `promise` does, or rejects when the signal is aborted, which does not cancel `promise`. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(reasonOf(signal));
@@ -114,6 +113,6 @@ function throwIfAborted(signal: AbortSignal) {
   if (signal.aborted) throw reasonOf(signal);
 }
 
-/** React Native's signals have no reason. */
+/** Returns the reason of a signal. React Native's signals have none. */
 const reasonOf = (signal: AbortSignal): unknown =>
   signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });

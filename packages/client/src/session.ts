@@ -7,19 +7,19 @@ import type { Schema } from './schema.ts';
 import { type Limits, send, unlessAborted, type Waiting } from './send.ts';
 import { parseItem, readItem, type Store } from './store.ts';
 
-/** Whose session it is. */
+/** The user of a session. */
 export interface User extends Schema<'User'> {}
 
 type Tokens = Schema<'RefreshedSession'>;
 
-/** What the store keeps. */
+/** The session as the store keeps it. */
 export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {
   user: User;
   /** How far the clock of this device is ahead of the service's. */
   clock_ahead_ms: number;
 };
 
-/** What happened to the session of this device. */
+/** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
   /** `elsewhere`: in another tab. `ended`: by the service. */
@@ -34,10 +34,10 @@ export type SessionOptions = {
 
 const key = 'sounds.session';
 
-/** A token that is this close to its end might expire on its way. */
+/** Tokens are refreshed this long before they expire. */
 const marginMs = 30_000;
 
-/** Made of tokens that have just been issued: the device's own clock may be hours off, and only its pace counts. */
+/** Makes a session of new tokens. Notes how far the clock of the device is off, which may be hours. */
 export function toSession(
   { access_token, refresh_token, expires_at, expires_in }: Tokens,
   user: User,
@@ -49,7 +49,7 @@ export function toSession(
 const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
   Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Whether a refresh may help, as it does not where the user has to sign in. A reason that is not known may be `token_invalid`. */
+/** Whether a refresh may help. An unknown reason may mean `token_invalid`. */
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
@@ -62,23 +62,23 @@ function withToken(request: Request, { access_token }: Session): Request {
 type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
   /** The only user whose token may be sent. */
   userId?: string | undefined;
-  /** Whether the request is sent without a token where nobody is signed in. */
+  /** Whether the request is sent without a token if nobody is signed in. */
   isForGuests?: boolean;
 };
 
-/** The session of one device: the first section of the guide. Its truth is in the store, which other tabs may share. */
+/** The session of one device, as the guide describes it. It is kept in the store, which other tabs may share. */
 export function createSession({ url, store, waiting, onSession }: SessionOptions) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
-  // Not at once: a handler that throws must not change what happens here.
+  // Called later, so that a handler that throws changes nothing here.
   const tell = (event: SessionEvent) => queueMicrotask(() => onSession(event));
 
   const load = () => readItem<Session>(store, key);
 
   /**
-   * Puts `next` in the place of `old`, unless the store holds another session meanwhile.
-   * @returns what the store holds then
+   * Replaces `old` by `next`, unless the store holds another session meanwhile.
+   * @returns the session in the store
    */
   const replace = (old: Session, next: Session | null) =>
     exclusively(key, async () => {
@@ -88,7 +88,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       return next;
     });
 
-  /** Gets new tokens and stores them. Others wait for the same; whoever loses interest does not stop it. */
+  /** Gets new tokens and stores them. Concurrent callers share one refresh; aborting one caller does not cancel it. */
   function refresh(stale: Session): Promise<Session> {
     refreshing ??= exclusively(`sounds.refresh.${stale.user.id}`, () => renew(stale)).finally(() => {
       refreshing = undefined;
@@ -105,7 +105,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
       if (data) next = toSession(data.data, old.user);
     } catch (error) {
-      // Anything else says nothing about the session.
+      // Other failures say nothing about the session.
       if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
     }
     const held = await replace(old, next);
@@ -118,7 +118,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
   return {
     load,
 
-    /** The session of this device. @throws SoundsError `session_ended` where there is none */
+    /** Returns the session of this device. @throws SoundsError `session_ended` if there is none */
     async current(): Promise<Session> {
       const session = await load();
       if (session === null) throw sessionOver();
@@ -126,8 +126,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     },
 
     /**
-     * Sends a request with the token of whoever is signed in, which is refreshed where necessary.
-     * Repeats it by default.
+     * Sends a request with the token of the user, and refreshes the token if necessary. Repeats the request by default.
      */
     async fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
       const limits = { repeatable: true, ...waiting, ...sending };
@@ -146,7 +145,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       }
     },
 
-    /** Makes a session that of this device. Its user may be signed in already, and then has new tokens. */
+    /** Stores a session as that of this device. Its user may be signed in already. */
     async begin(session: Session) {
       const before = await exclusively(key, async () => {
         const found = await load();
@@ -157,7 +156,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       tell({ type, user: session.user });
     },
 
-    /** Forgets the session on this device, whatever becomes of it at the service. @returns what it was */
+    /** Removes the session from this device, but not from the service. @returns the session */
     async end(reason: 'asked' | 'deleted'): Promise<Session | null> {
       const session = await exclusively(key, async () => {
         const found = await load();
@@ -169,7 +168,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     },
   };
 
-  /** The session with fresh tokens, for a request, which is not sent as somebody who signed in meanwhile. */
+  /** Returns the session with new tokens. Rejects if another user has signed in meanwhile. */
   async function refreshFor(session: Session, { signal }: Request): Promise<Session> {
     const fresh = await unlessAborted(refresh(session), signal);
     if (fresh.user.id !== session.user.id) throw sessionOver();
@@ -179,13 +178,12 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
 
 export type DeviceSession = ReturnType<typeof createSession>;
 
-/** Calls without a token: on their 401 there is nothing to refresh. */
+/** A client for calls without a token, whose 401 leads to no refresh. */
 export const guestClient = (url: string, limits: Limits): Client<paths> =>
   createClient<paths>({ baseUrl: url, fetch: (request) => send(request, limits) });
 
 /**
- * Tells when the user of this session changes in another tab with the same localStorage. (The tab that wrote gets no such
- * event.)
+ * Calls `onSession` when the user changes in another tab with the same localStorage. (The tab that wrote gets no event.)
  */
 export function watchOtherTabs(onSession: (event: SessionEvent) => void) {
   browser.addEventListener?.('storage', ({ key: changed, oldValue, newValue }) => {

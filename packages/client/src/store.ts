@@ -1,6 +1,6 @@
 import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
 
-/** Where tokens and what waits for a network are kept: localStorage, AsyncStorage, SecureStore, or anything of this shape. */
+/** A place for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
 export interface Store {
   getItem: (key: string) => string | null | Promise<string | null>;
   setItem: (key: string, value: string) => unknown;
@@ -17,7 +17,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Keeps items in IndexedDB, which holds more than localStorage does. In browsers. */
+/** Keeps items in IndexedDB of a browser, which holds more than localStorage. */
 export function indexedDbStore(name = 'sounds'): Store {
   const done = <T>(request: DatabaseRequest<T>) =>
     new Promise<T>((resolve, reject) => {
@@ -39,7 +39,7 @@ export function indexedDbStore(name = 'sounds'): Store {
   };
 }
 
-/** Reads the JSON under a key; null where there is none, or something else. */
+/** Reads the JSON under a key; null if there is none, or no JSON. */
 export async function readItem<T>(store: Store, key: string): Promise<T | null> {
   return parseItem(await store.getItem(key));
 }

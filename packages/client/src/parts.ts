@@ -1,0 +1,20 @@
+import type { Client } from 'openapi-fetch';
+import type { Finder } from './catalogue.ts';
+import type { paths } from './document.types.ts';
+import type { Entries } from './entries.ts';
+import type { Favorite, HistoryEntry } from './resources.ts';
+import type { DeviceSession } from './session.ts';
+import type { Store } from './store.ts';
+
+/** Objects that the parts of a client share. */
+export type Parts = {
+  api: Client<paths>;
+  session: DeviceSession;
+  store: Store;
+  /** Copies of the user's lists, for use without a network. */
+  favoritesCopy: Entries<Favorite>;
+  historyCopy: Entries<HistoryEntry>;
+  find: Finder;
+  /** Loads the settings that the addresses of covers depend on. */
+  covers: () => Promise<void>;
+};

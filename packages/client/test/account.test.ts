@@ -11,11 +11,8 @@ const { embedded, mailUrl } = inject('stack');
 const confirming = testWithConfirmations();
 const needsMail = 'Set TEST_SUPABASE_MAIL_URL to test mailed codes.';
 
-describe('an account', () => {
-  test('whose password was forgotten gets a new one with a mailed code, and nobody is signed in before', async ({
-    gateway,
-    skip,
-  }) => {
+describe('accounts', () => {
+  test('a mailed code sets a forgotten password, and signs in only after that', async ({ gateway, skip }) => {
     skip(!mailUrl, needsMail);
     const device = await startDevice(gateway.url);
     const { email, user } = await device.signUp();
@@ -36,7 +33,7 @@ describe('an account', () => {
     await device.api.auth.signIn({ email, password: 'a new password' });
   });
 
-  test('changes its password while it is signed in, however long ago that was', async ({ gateway, sql }) => {
+  test('setPassword changes the password however long ago the user signed in', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     const { email, user } = await device.signUp();
     await ageSignIn(sql, user.id);
@@ -56,7 +53,7 @@ describe('an account', () => {
     await other.api.auth.signIn({ email, password: 'a new password' });
   });
 
-  test('changes its password although the answer to that was lost', async ({ gateway }) => {
+  test('setPassword succeeds although its response was lost', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     device.network.after = faultsOf('POST /auth/password', 'cut');
@@ -68,7 +65,7 @@ describe('an account', () => {
     });
   });
 
-  test('is deleted with all that the device keeps of it', async ({ gateway }) => {
+  test('deleteAccount deletes the account and its data on the device', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { email, user } = await device.signUp();
     device.network.before = () => 'cut';
@@ -80,7 +77,7 @@ describe('an account', () => {
     await expect(device.api.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
   });
 
-  test('is deleted although the answer to that was lost', async ({ gateway }) => {
+  test('deleteAccount succeeds although its response was lost', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     device.network.after = faultsOf('DELETE /me', 'cut');
@@ -88,7 +85,7 @@ describe('an account', () => {
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
   });
 
-  test('is not taken for deleted when its session has ended', async ({ gateway }) => {
+  test('deleteAccount fails when only the session has ended', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     device.change({ access_token: 'none of the service', refresh_token: 'nor this' });
@@ -96,7 +93,7 @@ describe('an account', () => {
     await device.api.auth.signIn({ email, password });
   });
 
-  test.runIf(embedded)('signs in with an ID token and its nonce', async ({ gateway }) => {
+  test.runIf(embedded)('signInWithIdToken signs in with an ID token and its nonce', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const [email, nonce] = [newEmail(), 'a random value'];
     const idToken = await makeIdToken({ provider: 'google', email, nonce });
@@ -105,10 +102,10 @@ describe('an account', () => {
   });
 });
 
-describe('an account whose address must be confirmed', () => {
+describe('accounts with confirmation of the address', () => {
   confirming.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
 
-  confirming('is signed in with a mailed code, and has the password given with it', async ({ project }) => {
+  confirming('verify signs in with a mailed code and sets the password sent with it', async ({ project }) => {
     const device = await startDevice(project.gatewayUrl);
     const email = newEmail();
     const { needsEmailConfirmation } = await device.api.auth.signUp({ email, password });

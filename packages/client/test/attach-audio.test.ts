@@ -70,7 +70,7 @@ const attach = (lifetimeMs: number) => `(async () => {
 const state =
   '({ isPlaying: !element.paused && element.currentTime > 0, at: Math.floor(element.currentTime) })';
 
-test('an expired address is renewed before a play or a seek, and only what was playing plays', async ({
+test('an expired address is renewed before a play or a seek, and only a playing sound plays on', async ({
   skip,
 }) => {
   skip(!canRunBrowser, 'Install chromium to play audio in a browser.');
@@ -101,9 +101,7 @@ test('an expired address is renewed before a play or a seek, and only what was p
   });
 });
 
-test('an address that fails while it plays is renewed once, and the sound goes on where it was', async ({
-  skip,
-}) => {
+test('an address that fails during playback is renewed once, and the sound goes on', async ({ skip }) => {
   skip(!canRunBrowser, 'Install chromium to play audio in a browser.');
   const { origin, renewals, expire } = await servePage();
   await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {
@@ -118,7 +116,7 @@ test('an address that fails while it plays is renewed once, and the sound goes o
   });
 });
 
-test('what cannot play on is told once, and goes on where it was by the next play', async ({ skip }) => {
+test('a sound that cannot play on is reported once, and goes on with the next play', async ({ skip }) => {
   skip(!canRunBrowser, 'Install chromium to play audio in a browser.');
   const { origin, expire, setDown } = await servePage();
   await inBrowser(origin, { width: 1280, colorScheme: 'light' }, async (page) => {

@@ -3,7 +3,7 @@ import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import { serveClient } from './serve-client.ts';
 
-test('two tabs of a browser share one session, one refresh, and the end of it', async ({ skip }) => {
+test('two tabs of a browser share one session, its refresh and its end', async ({ skip }) => {
   skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
   const { origin, gateway } = await serveClient();
   const start = `(async () => {
@@ -53,7 +53,7 @@ test('a page whose origin the service does not allow is told so', async ({ skip,
   });
 });
 
-test('a call without a network says that it waits for one, and is sent as soon as a browser has one', async ({
+test('a call without a network says that it waits, and is sent when a browser is online again', async ({
   skip,
 }) => {
   skip(!canRunBrowser, 'Install chromium to run the client in a browser.');

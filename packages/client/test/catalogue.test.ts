@@ -6,7 +6,7 @@ import type { Filters } from '../src/catalogue.ts';
 import { errorAnswer, faultsOf, startDevice, withoutRepeats } from './device.ts';
 
 describe('sounds', () => {
-  test('are read to the last page, each page when it is needed', async ({ gateway, sql }) => {
+  test('list reads all pages, each page when it is needed', async ({ gateway, sql }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(
       sql,
@@ -32,7 +32,7 @@ describe('sounds', () => {
     expect(rest).toEqual(second.data);
   });
 
-  test('are read by their ids, and with several tags', async ({ gateway, sql }) => {
+  test('page filters by ids and by several tags', async ({ gateway, sql }) => {
     const ids = await addSounds(sql, [{}, {}, {}]);
     await sql`update public.sounds set tags = '{deep,slow}' where id = ${ids[1] ?? null}`;
     const device = await startDevice(gateway.url);
@@ -43,7 +43,7 @@ describe('sounds', () => {
     expect(await idsOf({ tag: ['deep', 'slow'] })).toContain(ids[1]);
   });
 
-  test('are 404 where they do not exist', async ({ gateway }) => {
+  test('get rejects with 404 for an unknown sound', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const error = { status: 404, code: 'not_found' };
@@ -52,7 +52,7 @@ describe('sounds', () => {
 });
 
 describe('audio', () => {
-  test('comes with the end of its address by the clock of the device, and a new address on request', async ({
+  test('audio returns the expiry by the clock of the device, and a new address on request', async ({
     gateway,
     sql,
   }) => {
@@ -74,7 +74,7 @@ describe('audio', () => {
 });
 
 describe('files', () => {
-  test('of a sound have a signed address, and the version that its entry in the copy has', async ({
+  test('files returns signed addresses and the versions of the copied catalogue', async ({
     gateway,
     sql,
   }) => {
@@ -95,7 +95,10 @@ describe('files', () => {
     expect(await device.api.offline.get(id)).toMatchObject({ audio_version: audio?.version });
   });
 
-  test('of 60 sounds come in two requests, the second one when it is needed', async ({ gateway, sql }) => {
+  test('files requests 60 sounds in two requests, the second one when it is needed', async ({
+    gateway,
+    sql,
+  }) => {
     const ids = await addSounds(
       sql,
       Array.from({ length: 60 }, () => ({})),
@@ -114,10 +117,7 @@ describe('files', () => {
 });
 
 describe('covers', () => {
-  test('have their address at the storage of the service, also without a network at the next start', async ({
-    gateway,
-    sql,
-  }) => {
+  test('coverUrl returns addresses also without a network at the next start', async ({ gateway, sql }) => {
     const { apiUrl } = inject('stack');
     const address = `${apiUrl}/storage/v1/object/public/covers/bowls/c4.jpg`;
     const category = await addCategory(sql);
@@ -141,7 +141,7 @@ describe('covers', () => {
     expect(data.map(restarted.coverUrl)).toEqual([address, null]);
   });
 
-  test('are missing where their address cannot be had, and lists are not', async ({ gateway, sql }) => {
+  test('a list is returned without covers when the config is missing', async ({ gateway, sql }) => {
     const category = await addCategory(sql);
     await addSounds(sql, [{ category, cover_image_path: 'bowls/c4.jpg' }]);
     const device = await startDevice(gateway.url);
@@ -155,7 +155,7 @@ describe('covers', () => {
 });
 
 describe('the home page, the categories and the records of the user', () => {
-  test('are read, and changed by what is named alone', async ({ gateway, sql }) => {
+  test('are read, and customer.update changes only the named fields', async ({ gateway, sql }) => {
     const slug = await addSection(sql, { mode: 'rule', rule_type: 'newest' });
     const category = await addCategory(sql);
     const device = await startDevice(gateway.url);

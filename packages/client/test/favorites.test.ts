@@ -8,7 +8,10 @@ import { changes, favoriteTests, idsOf, known, waiting } from './everywhere/favo
 describe('favorites, in Node', () => favoriteTests(startDevice));
 
 describe('favorites', () => {
-  test('are sent at once, and listed with their sounds', async ({ gateway, sql }) => {
+  test('add and remove are sent at once, and list returns favorites with their sounds', async ({
+    gateway,
+    sql,
+  }) => {
     const device = await startDevice(gateway.url);
     const account = await device.signUp();
     const id = await addSound(sql, { title: 'A bowl' });
@@ -23,7 +26,7 @@ describe('favorites', () => {
     await expect.poll(() => known(gateway.url, account)).toEqual([]);
   });
 
-  test('that were changed while they were sent are sent again', async ({ gateway, sql }) => {
+  test('a change during the request of an earlier one is sent, too', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     const account = await device.signUp();
     const id = await addSound(sql);
@@ -39,7 +42,7 @@ describe('favorites', () => {
     expect(await known(gateway.url, account)).toEqual([]);
   });
 
-  test('of a sound that is gone are dropped, and what the service rejects is, too, and told once', async ({
+  test('changes that the service rejects are dropped, and flush throws the reason once', async ({
     gateway,
     sql,
   }) => {
@@ -55,7 +58,7 @@ describe('favorites', () => {
     expect(await known(gateway.url, account)).toEqual([id]);
   });
 
-  test('are listed without a sound that is gone before it was sent', async ({ gateway, sql }) => {
+  test('list leaves out an unsent favorite whose sound is gone', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const id = await addSound(sql);
@@ -66,7 +69,7 @@ describe('favorites', () => {
     expect(await idsOf(device)).toEqual([id]);
   });
 
-  test('of one user are never sent as those of another', async ({ gateway, sql }) => {
+  test('changes of one user are never sent with the token of another', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     const first = await device.signUp();
     const id = await addSound(sql);
@@ -87,7 +90,7 @@ describe('favorites', () => {
     await expect.poll(() => known(gateway.url, first)).toEqual([id]);
   });
 
-  test('need somebody who is signed in', async ({ gateway }) => {
+  test('add rejects while nobody is signed in', async ({ gateway }) => {
     const { api, sent } = await startDevice(gateway.url);
     await expect(api.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
     await expect(api.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });

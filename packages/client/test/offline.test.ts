@@ -8,7 +8,7 @@ import { serveClient } from './serve-client.ts';
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
 
 describe('the copy of the catalogue', () => {
-  test('lists, searches and shows categories and sections without a network, as the service does with one', async ({
+  test('the copy lists, searches and shows sections without a network as the service does', async ({
     gateway,
     sql,
   }) => {
@@ -59,7 +59,7 @@ describe('the copy of the catalogue', () => {
     expect(age).toBeLessThan(60_000);
   });
 
-  test('follows what changed, and asks for nothing else; after a restart, too', async ({ gateway, sql }) => {
+  test('sync copies changes and removals, also after a restart', async ({ gateway, sql }) => {
     const [kept, hidden] = (await addSounds(sql, [{}, {}])) as [string, string];
     const device = await startDevice(gateway.url);
     await device.signUp();
@@ -72,7 +72,7 @@ describe('the copy of the catalogue', () => {
     expect(await restarted.offline.get(hidden)).toBeNull();
   });
 
-  test('begins anew where the service says so', async ({ gateway, sql }) => {
+  test('sync starts again with an empty copy when the service says reset', async ({ gateway, sql }) => {
     const id = await addSound(sql);
     const store = phoneStore();
     const stale = {
@@ -90,7 +90,7 @@ describe('the copy of the catalogue', () => {
     expect(await device.api.offline.get(id)).not.toBeNull();
   });
 
-  test('stays as it was when a sync fails, and is one at a time', async ({ gateway, sql }) => {
+  test('a failed sync changes nothing, and concurrent syncs share one run', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     await Promise.all([device.api.offline.sync(), device.api.offline.sync()]);
@@ -103,7 +103,7 @@ describe('the copy of the catalogue', () => {
     expect([await offline.get(id), await offline.syncedAt()]).toEqual([null, before]);
   });
 
-  test('lies in IndexedDB in browsers', async ({ skip, sql }) => {
+  test('browsers keep the copy in IndexedDB', async ({ skip, sql }) => {
     skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
     const { origin, gateway } = await serveClient();
     const id = await addSound(sql);
@@ -123,7 +123,7 @@ describe('the copy of the catalogue', () => {
 });
 
 describe('the copies of favorites and history', () => {
-  test('list without a network what the service has, and what was changed since', async ({
+  test('offline.favorites and offline.history work without a network, with later changes', async ({
     gateway,
     sql,
   }) => {
@@ -168,7 +168,7 @@ describe('the copies of favorites and history', () => {
     expect(await offline.history()).toEqual([]);
   });
 
-  test('are deleted when the user signs out', async ({ gateway, sql }) => {
+  test('signing out deletes the copies of favorites and history', async ({ gateway, sql }) => {
     const id = await addSound(sql);
     const device = await startDevice(gateway.url);
     await device.signUp();

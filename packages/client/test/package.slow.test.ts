@@ -50,7 +50,7 @@ function hover(path: string) {
 }
 
 describe('the package of the client', () => {
-  test('is installed from its tarball into an empty project, has types, and runs', async ({
+  test('the tarball installs into an empty project, has types and runs', async ({
     gateway,
     sql,
     onTestFinished,
@@ -100,7 +100,7 @@ describe('the package of the client', () => {
     );
   });
 
-  test('adds at most 9.5 kB to an app, minified and compressed, with what it depends on, and attachAudio alone at most 1 kB', async () => {
+  test('the client adds at most 9.5 kB to an app, and attachAudio alone at most 1 kB', async () => {
     const size = gzipSync(await bundleClient()).length;
     expect(size).toBeGreaterThan(3_000); // that is, both are in it
     expect(size).toBeLessThanOrEqual(9_500);
@@ -108,7 +108,7 @@ describe('the package of the client', () => {
     expect(ofAudio).toBeLessThanOrEqual(1_000);
   });
 
-  test('has the types of the document', () => {
+  test('arguments and results have the types of the document', () => {
     type Argument<F extends (...args: never[]) => unknown> = Parameters<F>[0];
     expectTypeOf<ReturnType<Sounds['sounds']['page']>>().resolves.toEqualTypeOf<Page>();
     expectTypeOf<ReturnType<Sounds['sounds']['list']>>().toEqualTypeOf<AsyncGenerator<Sound, void>>();

@@ -10,14 +10,14 @@ import { departures, retryTests } from './everywhere/retries.ts';
 describe('a request that fails, in Node', () => retryTests(startDevice));
 
 describe('a request that fails', () => {
-  test('by a 500 is repeated', async ({ gateway }) => {
+  test('a request is repeated after a 500', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.network.before = faultsOf('GET /me', errorAnswer(500, 'server_error'));
     expect(await device.api.me()).toMatchObject({ id: user.id });
   });
 
-  test('by too many requests is repeated after its Retry-After, whatever it is', async ({ gateway }) => {
+  test('every request is repeated after the Retry-After of a 429', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const tooMany = errorAnswer(429, 'rate_limited', { 'Retry-After': '3' });
     device.network.before = faultsOf('POST /auth/signup', tooMany);
@@ -27,7 +27,7 @@ describe('a request that fails', () => {
     expect(left()[1]).toBeGreaterThan(3);
   });
 
-  test('tells the app why it waits, and until when', async ({ gateway }) => {
+  test('onWait is called with the reason and the end of each wait', async ({ gateway }) => {
     const waits: Wait[] = [];
     const device = await startDevice(gateway.url, { onWait: (wait) => waits.push(wait) });
     await device.signUp();
@@ -39,7 +39,7 @@ describe('a request that fails', () => {
     for (const { until } of waits) expect(until.getTime()).toBeGreaterThanOrEqual(before + 1000);
   });
 
-  test('is not repeated where that would take longer than the time limit', async ({ gateway }) => {
+  test('a request is not repeated beyond the time limit', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const tooMany = errorAnswer(429, 'rate_limited', {
@@ -62,7 +62,7 @@ describe('a request that fails', () => {
     expect(device.sent).toEqual(['POST /auth/recover']);
   });
 
-  test('is given up when the time limit is over, by an error that says so', async ({ gateway }) => {
+  test('a request fails with no_answer when the time limit is over', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const hurried = await device.again({ timeLimitMs: 2500 });
@@ -78,7 +78,9 @@ describe('a request that fails', () => {
     expect(device.sent.length).toBeLessThanOrEqual(2);
   });
 
-  test('by its own fault is not repeated, and the error has what the service said', async ({ gateway }) => {
+  test('a rejected request is not repeated, and the error has the details of the response', async ({
+    gateway,
+  }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     await expect(device.api.sounds.page({ limit: 0 })).rejects.toMatchObject({
@@ -95,9 +97,7 @@ describe('a request that fails', () => {
 });
 
 describe('the signal of a call', () => {
-  test('ends it before it begins, in flight, and while it waits, with its own reason', async ({
-    gateway,
-  }) => {
+  test('a signal ends a call before it begins, in flight and while it waits', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const reason = new Error('The screen is closed.');
@@ -118,7 +118,7 @@ describe('the signal of a call', () => {
     expect(device.sent).toEqual(['GET /me', 'GET /me']);
   });
 
-  test('ends a list between two sounds', async ({ gateway, sql }) => {
+  test('a signal ends a list between two sounds', async ({ gateway, sql }) => {
     await addSound(sql);
     await addSound(sql);
     const device = await startDevice(gateway.url);

@@ -8,7 +8,7 @@ describe('the session of a device, in Node', () => sessionTests(startDevice));
 describe('the session of a device', () => {
   const locks = { 'with Web Locks': navigator.locks, 'without them': undefined };
   test.for(Object.entries(locks))(
-    'is refreshed once for two clients on one store, %s',
+    'two clients on one store share one refresh, %s',
     async ([, available], { gateway, onTestFinished }) => {
       const spy = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(available as never);
       onTestFinished(() => spy.mockRestore());
@@ -26,7 +26,7 @@ describe('the session of a device', () => {
     },
   );
 
-  test('is refreshed to the end when the call that began it is aborted', async ({ gateway }) => {
+  test('a refresh goes on when the call that started it is aborted', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     device.change(expired);
@@ -41,7 +41,7 @@ describe('the session of a device', () => {
   });
 
   const reasons = { 'with a reason that is new': 'a_new_word', 'without a reason': undefined };
-  test.for(Object.entries(reasons))('is refreshed on a 401 %s', async ([, reason], { gateway }) => {
+  test.for(Object.entries(reasons))('a session is refreshed on a 401 %s', async ([, reason], { gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
@@ -62,7 +62,7 @@ describe('a signed-out device', () => {
       typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
     );
 
-  test('rejects every call that needs a session with session_ended, and sends nothing', async ({
+  test('every call that needs a session rejects with session_ended and sends nothing', async ({
     gateway,
   }) => {
     const device = await startDevice(gateway.url);
@@ -84,8 +84,8 @@ describe('a signed-out device', () => {
   });
 });
 
-describe('whoever is signed in', () => {
-  test('is known to any number of listeners, until they unsubscribe', async ({ gateway }) => {
+describe('the current user', () => {
+  test('listeners hear of a new user until they unsubscribe', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { session, auth } = device.api;
     const seen: (string | null)[] = [];
@@ -103,9 +103,7 @@ describe('whoever is signed in', () => {
     await expect.poll(() => again.user()).toBeNull();
   });
 
-  test('asks endpoints that the client does not know with the same session, and sends no POST of them twice', async ({
-    gateway,
-  }) => {
+  test('fetch calls any endpoint with the session, and repeats no POST', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.network.before = faultsOf('GET /me', 'cut');

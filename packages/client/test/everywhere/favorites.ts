@@ -23,7 +23,7 @@ export const waiting = ({ store }: Device) =>
 export const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
 
 export function favoriteTests(startDevice: Start) {
-  test('that were changed without a network show in the list, outlive the program, and are sent in the end', async ({
+  test('changes without a network are listed, survive a restart and are sent later', async ({
     gateway,
     sql,
   }) => {

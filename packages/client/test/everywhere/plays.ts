@@ -7,10 +7,7 @@ export const countOf = async ({ api }: Awaited<ReturnType<typeof startDevice>>, 
   (await api.sounds.get(id)).play_count;
 
 export function playTests(startDevice: Start) {
-  test('without a network outlive the program, and are counted once although the answer was lost', async ({
-    gateway,
-    sql,
-  }) => {
+  test('plays without a network survive a restart and are counted once', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     const id = await addSound(sql);
@@ -27,7 +24,7 @@ export function playTests(startDevice: Start) {
     expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
   });
 
-  test('are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
+  test('plays are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
     const device = await startDevice(gateway.url);
     await device.setClock(2 * 3_600_000);
     await device.signUp();

@@ -19,9 +19,7 @@ export function departures({ network, sent }: Device, name: string): () => numbe
 }
 
 export function retryTests(startDevice: Start) {
-  test('by a broken connection and the 502 of a proxy is repeated after 1 s and 2 s more', async ({
-    gateway,
-  }) => {
+  test('a request is repeated after a broken connection and the 502 of a proxy', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     device.network.before = faultsOf('GET /me', 'cut', 502);
@@ -33,7 +31,7 @@ export function retryTests(startDevice: Start) {
     expect(third - second).toBeGreaterThan(2);
   });
 
-  test('is not repeated where it might be done twice', async ({ gateway }) => {
+  test('a request that must not take effect twice is not repeated', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { email } = await device.signUp();
     const failed = { name: 'SoundsError' };
@@ -47,7 +45,7 @@ export function retryTests(startDevice: Start) {
     }
   });
 
-  test('in the middle of its answer is repeated as well', async ({ gateway, sql }) => {
+  test('a request is repeated when its response breaks off', async ({ gateway, sql }) => {
     await addSound(sql);
     const device = await startDevice(gateway.url);
     await device.signUp();

@@ -6,7 +6,7 @@ export const refresh = 'POST /auth/refresh';
 export const expired = { access_token: 'a token that the service does not take' };
 
 export function sessionTests(startDevice: Start) {
-  test('is stored, outlives the program, and is gone after signing out', async ({ gateway }) => {
+  test('a session survives a restart and is gone after signing out', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const account = { email: newEmail(), password };
     const { needsEmailConfirmation, user } = await device.api.auth.signUp({ ...account, fullName: 'Ada' });
@@ -26,7 +26,7 @@ export function sessionTests(startDevice: Start) {
       ]);
   });
 
-  test('is refreshed once for all calls whose token was rejected', async ({ gateway }) => {
+  test('calls whose token was rejected share one refresh', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.change(expired);
@@ -35,7 +35,7 @@ export function sessionTests(startDevice: Start) {
     await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
   });
 
-  test('is stored before it is used, however slow the store is', async ({ gateway }) => {
+  test('new tokens are stored before they are used, also in a slow store', async ({ gateway }) => {
     const device = await startDevice(gateway.url, { store: phoneStore(50) });
     await device.signUp();
     device.change(expired);
@@ -49,9 +49,7 @@ export function sessionTests(startDevice: Start) {
     expect(used).toEqual(['stored', 'stored']);
   });
 
-  test('is refreshed before its token expires, whatever the clock of the device says', async ({
-    gateway,
-  }) => {
+  test('a token is refreshed before it expires, also with a wrong clock', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     for (const hours of [2, -2]) {
       const aheadMs = hours * 3_600_000;
@@ -67,9 +65,7 @@ export function sessionTests(startDevice: Start) {
     }
   });
 
-  test('survives a refresh whose answer was lost: it is repeated with the same token', async ({
-    gateway,
-  }) => {
+  test('a refresh whose response was lost is repeated with the same token', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     await device.signUp();
     device.change(expired);
@@ -85,7 +81,7 @@ export function sessionTests(startDevice: Start) {
     expect(device.stored().refresh_token).not.toBe(refresh_token);
   });
 
-  test('survives a program that ends before the answer to a refresh', async ({ gateway }) => {
+  test('a session survives a program that ends during a refresh', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.change(expired);
@@ -96,7 +92,7 @@ export function sessionTests(startDevice: Start) {
     expect(await restarted.me()).toMatchObject({ id: user.id });
   });
 
-  test('is ended by nothing but a 401 of the service to a refresh', async ({ gateway }) => {
+  test('only a 401 of the service to a refresh ends a session', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     const { user } = await device.signUp();
     device.change(expired);
@@ -122,7 +118,7 @@ export function sessionTests(startDevice: Start) {
     await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
   });
 
-  test('does not come back when the answer to a refresh arrives after signing out', async ({ gateway }) => {
+  test('a session does not return when a refresh ends after signing out', async ({ gateway }) => {
     const device = await startDevice(gateway.url, { store: phoneStore(20) });
     await device.signUp();
     device.change(expired);
@@ -144,7 +140,7 @@ export function sessionTests(startDevice: Start) {
     await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['signedOut']);
   });
 
-  test('is signed out at once without a network, and of the service when it can be told', async ({
+  test('signOut ends the session at once, and at the service when there is a network', async ({
     gateway,
   }) => {
     const device = await startDevice(gateway.url);
@@ -164,7 +160,7 @@ export function sessionTests(startDevice: Start) {
     expect(again.status).toBe(401);
   });
 
-  test('is none when the store holds something else', async ({ gateway }) => {
+  test('an invalid entry in the store counts as no session', async ({ gateway }) => {
     const device = await startDevice(gateway.url);
     device.store.items.set('sounds.session', 'no JSON');
     expect(await device.api.auth.user()).toBeNull();

@@ -7,11 +7,11 @@ import { connect } from 'node:tls';
 import { expect } from 'vitest';
 import { freePort } from '../support/ports.ts';
 
-/** False where Caddy is not installed, which is an error in CI. */
+/** Whether Caddy is installed. CI requires it. */
 export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;
 if (!canRunCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
 
-/** Whether TLS handshakes succeed: not before Caddy has made its certificate. */
+/** Returns whether a TLS handshake succeeds, which needs Caddy's certificate. */
 const acceptsTls = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect({ port, servername: 'localhost', rejectUnauthorized: false });
@@ -24,8 +24,8 @@ const acceptsTls = (port: number) =>
   });
 
 /**
- * Runs ops/Caddyfile with a certificate of its own making, in front of these two ports instead of the containers.
- * @param changes what to replace in it, for this run
+ * Runs ops/Caddyfile with a self-signed certificate, in front of two local ports instead of the containers.
+ * @param changes texts to replace in the file
  */
 export async function startCaddy(
   gatewayPorts: readonly [number, number],

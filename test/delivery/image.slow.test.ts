@@ -12,12 +12,12 @@ import { buildImage, type Image, runIn, sealImage, unsealImage } from './image.t
 
 let folder: string;
 let image: Image;
-/** What anybody may write to in the image as it is delivered. */
+/** Files of the delivered image that all users may write to. */
 let writable: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sounds-service-image-'));
-  // Who runs the image is not who made the folder.
+  // Another user runs the image.
   await chmod(folder, 0o711);
   image = buildImage(folder);
   writable = execFileSync('find', [image.root, '-perm', '-002', '!', '-type', 'l'], { encoding: 'utf8' });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The code that the image's health check ends with. */
+/** Returns the exit code of the image's health check. */
 async function healthOf(port: string): Promise<number> {
   const child = runIn(image, image.healthcheck, { PORT: port });
   const [code] = await once(child, 'exit');
@@ -57,17 +57,17 @@ describe('the image', () => {
     expect(unneeded.filter((path) => existsSync(join(app, path)))).toEqual([]);
   });
 
-  test('does not run as root, nor through a shell that would keep SIGTERM to itself', () => {
+  test('runs Node directly, and not as root', () => {
     expect(image.user).toBe('node');
     expect([image.command[0], image.command.at(-1)]).toEqual(['node', 'src/server.ts']);
   });
 
-  test('has no file or folder that anybody may write to', () => {
+  test('has no file or folder that all users may write to', () => {
     expect(writable).toBe('');
   });
 
-  test('contains compiled code, so that a start need not read TypeScript', async () => {
-    // Node's own words are lost where a pipe is full.
+  test('holds a compile cache, so that no start compiles TypeScript', async () => {
+    // Node drops debug output if a pipe is full.
     await using report = await open(join(folder, 'report'), 'w');
     const child = runIn(image, image.command, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }, report.fd);
     await once(child, 'exit');
@@ -76,7 +76,7 @@ describe('the image', () => {
       expect(told).toMatch(new RegExp(`StrippedTypeScript \\S+/src/${file} because cache was the same`));
   });
 
-  test('runs the same command as npm start', () => {
+  test('runs the command of npm start', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
     expect(scripts.start.split(' ').filter((word) => !/^(exec|--env-file.*)$/.test(word))).toEqual(
       image.command,
@@ -84,7 +84,7 @@ describe('the image', () => {
     expect(Object.keys(image.env).filter((name) => !name.startsWith('NODE_'))).toEqual([]);
   });
 
-  test('starts from read-only files, is healthy, serves a new user, and ends by itself on SIGTERM', async () => {
+  test('starts from read-only files, serves a new user, and ends by itself on SIGTERM', async () => {
     const child = runIn(image, image.command, { ...environment(), HOME: '/nonexistent' });
     const exited = once(child, 'exit');
     let output = '';
@@ -98,7 +98,6 @@ describe('the image', () => {
     expect(await healthOf(String(port))).toBe(0);
 
     const url = `http://127.0.0.1:${port}/api/v1`;
-    // Read from files when they are asked for.
     for (const path of ['/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
       expect((await fetch(url + path)).status, path).toBe(200);
     const account = { email: newEmail(), password };

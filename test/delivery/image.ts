@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-/** What an image holds and how it runs. */
+/** Files and settings of an image. */
 export type Image = {
-  /** A folder that stands for the root of its file system. */
+  /** Folder that serves as the root of its file system. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -13,14 +13,14 @@ export type Image = {
   healthcheck: string[];
 };
 
-/** Files and folders that .dockerignore, which hides all others, lets into the build. */
+/** Files and folders that .dockerignore does not hide. */
 const shown = readFileSync('.dockerignore', 'utf8')
   .split('\n')
   .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
 
 const isShown = (path: string) => shown.some((name) => path === name || path.startsWith(`${name}/`));
 
-/** Copies as `COPY [--from=stage] source… target` does. @throws for a source that .dockerignore hides */
+/** Executes `COPY [--from=stage] source… target`. @throws for a source that .dockerignore hides */
 function copy(text: string, stages: Map<string, Image>, stage: Image) {
   const [, name, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(text) ?? [];
   const from = name === undefined ? undefined : stages.get(name);
@@ -38,18 +38,17 @@ function copy(text: string, stages: Map<string, Image>, stage: Image) {
   }
 }
 
-/** npm must not learn from the run of these tests what to install where; whom it trusts it must. */
+/** Environment without the settings of npm and Node of this test run, except trusted certificates. */
 export const buildEnvironment = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)),
   );
 
 /**
- * Follows the Dockerfile without Docker: each stage is a folder of its own, and the base image contributes nothing but
- * this very Node.
- * @param folder empty; gets the files
+ * Builds the Dockerfile without Docker. Each stage is a folder, and the base image contributes this Node alone.
+ * @param folder an empty folder
  * @returns the last stage
- * @throws for an instruction that is not followed here, so that none is passed over
+ * @throws for an instruction that is not implemented here
  */
 export function buildImage(folder: string): Image {
   const stages = new Map<string, Image>();
@@ -109,7 +108,7 @@ function emptyStage(root: string): Image {
   return { root, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
 }
 
-/** Makes the image's files read-only; root, who may write all the same, does not run what is in them. */
+/** Makes the files of the image read-only. */
 export function sealImage({ root }: Image) {
   execFileSync('chmod', ['-R', 'a-w,a+rX', root]);
 }
@@ -118,13 +117,13 @@ export function unsealImage({ root }: Image) {
   execFileSync('chmod', ['-R', 'u+w', root]);
 }
 
-/** Root can play any user; who is not root runs everything alone. */
+/** Returns the user of the image if this process runs as root. */
 const accountOf = ({ user }: Image) =>
   user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * Runs a command of the image as Docker would: nothing else in its environment, not as root.
- * @param stderr where that goes; a file takes all of it, a pipe only as much as is read in time
+ * Runs a command of the image with its own environment, and not as root.
+ * @param stderr a pipe, or a file for output that must not be dropped
  */
 export function runIn(
   image: Image,

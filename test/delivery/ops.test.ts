@@ -75,7 +75,7 @@ describe('ops/alerts.yaml and ops/grafana-dashboard.json', () => {
     skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.'),
   );
 
-  test('use only metrics and labels that the gateway exposes', async () => {
+  test('alerts and panels use only metrics and labels that the gateway exposes', async () => {
     const { series } = await exposed();
     expect(queries.length).toBeGreaterThan(15);
     expect(alerts.length).toBeGreaterThan(8);
@@ -94,7 +94,7 @@ describe('ops/alerts.yaml and ops/grafana-dashboard.json', () => {
     }
   });
 
-  test('show every metric of the gateway in some panel', async () => {
+  test('the dashboard shows every metric of the gateway', async () => {
     const { declared } = await exposed();
     const shown = queries.flatMap(({ expr }) => namesIn(expr).selectors.map(({ metric }) => metric));
     const histograms = shown.map((metric) => metric.replace(/_(bucket|count)$/, ''));

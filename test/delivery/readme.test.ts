@@ -54,7 +54,7 @@ test('every file and folder that a page names exists', () => {
 test.each([
   ['packages/local-supabase', 'packages/local-supabase/src'],
   ['tools/dev', 'tools/dev'],
-])('%s/README.md says of every file there what it is for, and of no other', (folder, cwd) => {
+])('%s/README.md describes each file of its folder and no other', (folder, cwd) => {
   const rows = readFileSync(`${folder}/README.md`, 'utf8').matchAll(/^\| `.+?\|/gm);
   const named = [...rows].flatMap(([files]) =>
     [...files.matchAll(/`([^`]+\.(?:ts|sql))`/g)].map(([, path]) => path),
@@ -64,7 +64,7 @@ test.each([
 });
 
 test.for(['confirmation', 'recovery', 'invite', 'magic_link', 'email_change', 'reauthentication'])(
-  'the mail %s, which anybody may make Auth send, has a template, and no link',
+  'the mail %s has a template without a link',
   (kind) => {
     const path = `supabase/templates/${kind}.html`;
     const settings = readFileSync('supabase/config.toml', 'utf8');

@@ -8,7 +8,7 @@ describe('every command with arguments', () => {
     ['src/doctor/main.ts', 'npm run doctor'],
     ['tools/catalogue/main.ts', 'npm run import'],
     ['tools/bench/main.ts', 'npm run bench'],
-  ] as const)('%s explains itself with --help, and does nothing', async ([file, command]) => {
+  ] as const)('%s prints its usage for --help, and does nothing else', async ([file, command]) => {
     const { exited, output } = run([file, '--help']);
     expect([await exited, output.stderr]).toEqual([0, '']);
     expect(output.stdout).toMatch(new RegExp(`^Usage: ${command}\\b`));
@@ -20,7 +20,7 @@ describe('every command with arguments', () => {
     'src/doctor/main.ts',
     'tools/catalogue/main.ts',
     'tools/bench/main.ts',
-  ])('%s rejects an option that there is not, and shows those that there are', async (file) => {
+  ])('%s rejects an unknown option, and prints its usage', async (file) => {
     const { exited, output } = run([file, '--hepl']);
     expect([await exited, output.stdout]).toEqual([1, '']);
     expect(output.stderr).toMatch(/--hepl[\s\S]*Usage: npm run/);

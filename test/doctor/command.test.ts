@@ -34,7 +34,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
 
   test('leaves nothing behind when it is interrupted', async ({ ownStack }) => {
     const { exited } = await ownStack.superuser.begin(async (transaction) => {
-      // So that it cannot come to its end before it is interrupted: what it makes next is an account.
+      // Blocks the creation of the account, so that the run cannot end before it is interrupted.
       await transaction`lock table auth.users in exclusive mode`;
       const child = start(ownStack.environment);
       let said = '';

@@ -9,7 +9,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
   const gatewayOf = ({ environment }: DoctorStack, env: Record<string, string> = {}) =>
     startGateway({ ...environment, ...env });
 
-  test('finds nothing to fix in a correct one', async ({ ownStack }) => {
+  test('finds nothing to fix in a correct gateway', async ({ ownStack }) => {
     const gateway = await gatewayOf(ownStack);
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();
@@ -24,7 +24,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
 
   test.for<[string, Record<string, string>, string, RegExp]>([
     [
-      'trusts no proxy though it needs one',
+      'trusts no proxy but is behind one',
       { REQUIRE_HTTPS: 'true' },
       'Gateway https',
       /TRUST_PROXY to the number of proxies/,
@@ -36,7 +36,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
       /greater than the number of proxies/,
     ],
     ['cannot reach Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, 'Gateway', /Read its log/],
-  ])('reports when it %s', async ([, env, check, remedy], { ownStack }) => {
+  ])('reports a gateway that %s', async ([, env, check, remedy], { ownStack }) => {
     const gateway = await gatewayOf(ownStack, env);
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();
@@ -44,7 +44,9 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     expect(resultOf(results, check)?.remedy).toMatch(remedy);
   });
 
-  test('reports when it takes a proxy for the client, or answers over plain HTTP', async ({ ownStack }) => {
+  test('reports a gateway that mistakes a proxy for the client or answers over plain HTTP', async ({
+    ownStack,
+  }) => {
     const gateway = await gatewayOf(ownStack);
     // Reached at a public address, it sees a private one.
     const results = await ownStack.diagnose({}, gateway.url.replace('127.0.0.1', '0.0.0.0'));
@@ -55,9 +57,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     );
   });
 
-  test('accepts a proxy that does not pass /readyz on, as that of compose.yaml does not', async ({
-    ownStack,
-  }) => {
+  test('accepts a proxy that hides /readyz, as in compose.yaml', async ({ ownStack }) => {
     const gateway = await gatewayOf(ownStack);
     const network = await startNetwork(new URL(gateway.url).origin, ({ path }) =>
       path === '/readyz' ? 404 : undefined,
@@ -68,13 +68,13 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     expect(resultOf(results, 'Gateway')?.detail).toBe('It answers. Its proxy keeps /readyz to itself.');
   });
 
-  test('reports when nothing answers', async ({ ownStack }) => {
+  test('reports a gateway that does not answer', async ({ ownStack }) => {
     const results = await ownStack.diagnose({}, `http://127.0.0.1:${await freePort()}`);
     expect(problemsIn(results)).toEqual(['Gateway']);
     expect(resultOf(results, 'Gateway')?.detail).toContain('ECONNREFUSED');
   });
 
-  test('does not blame the proxies when the rate limit is used up', async ({ ownStack }) => {
+  test('does not report the proxies when the rate limit is used up', async ({ ownStack }) => {
     const gateway = await gatewayOf(ownStack, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' });
     const results = await ownStack.diagnose({}, gateway.url);
     await gateway.close();

@@ -32,7 +32,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     expect(resultOf(results, 'Redis')?.status).toBe('ok');
   });
 
-  describe('names what is wrong in the environment, and its remedy:', () => {
+  describe('wrong variables of the environment', () => {
     test.for<[Record<string, string>, RegExp]>([
       [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, /^SUPABASE_PUBLISHABLE_KEY: .*API Keys/],
       [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/],
@@ -41,22 +41,22 @@ describe.runIf(embedded)('npm run doctor', () => {
       [{ SUPABASE_JWT_SECRET: 'x'.repeat(40) }, /^SUPABASE_JWT_SECRET: .*forge .*Take .* out/],
       [{ RATE_LIMIT_PER_MINUT: '5' }, /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/],
       [{ SUPABASE_ANON_KEY: 'x' }, /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/],
-    ])('%o', async ([env, finding], { ownStack }) => {
+    ])('reports the variable and its fix: %o', async ([env, finding], { ownStack }) => {
       expect(await findingsOf(ownStack.diagnose(env))).toEqual([expect.stringMatching(finding)]);
     });
 
     test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([
-      ['nobody listens far away', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
-      ['nobody listens here', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
-      ['http is spoken', (url) => url.replace('http:', 'https:'), /speaks no https\. Write http:/],
-    ])('a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
+      ['no remote server listens', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
+      ['no local server listens', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
+      ['the server speaks http', (url) => url.replace('http:', 'https:'), /speaks no https\. Write http:/],
+    ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
       const SUPABASE_URL = addressOf(ownStack.apiUrl, await freePort());
       expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
     });
   });
 });
 
-describe.runIf(embedded)('npm run doctor, at a project that signs with its shared secret,', () => {
+describe.runIf(embedded)('npm run doctor at a project that signs with its shared secret', () => {
   testWithSharedSecret('finds nothing to fix when the gateway knows the secret', async ({ ownStack }) => {
     const results = await ownStack.diagnose();
     expect(problemsIn(results)).toEqual([]);
@@ -67,7 +67,7 @@ describe.runIf(embedded)('npm run doctor, at a project that signs with its share
     ['x'.repeat(40), /^Access tokens: .*is not the secret of this project: .*JWT Keys/],
     ['', /^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/],
   ] as const)(
-    'says what to do when the gateway has "%s"',
+    'reports a wrong SUPABASE_JWT_SECRET: "%s"',
     async ([SUPABASE_JWT_SECRET, finding], { ownStack }) => {
       const findings = await findingsOf(ownStack.diagnose({ SUPABASE_JWT_SECRET }));
       expect(findings).toEqual([expect.stringMatching(finding)]);
@@ -76,16 +76,13 @@ describe.runIf(embedded)('npm run doctor, at a project that signs with its share
 });
 
 describe('the database functions of the doctor', () => {
-  testWithUser(
-    'neither reveal nor change anything of accounts that the doctor did not make',
-    async ({ sql, user }) => {
-      const account = user.user.id;
-      const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
-      expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
-      expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
-      await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
-      const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
-      expect(keys).toEqual([{ revoked_at: null }]);
-    },
-  );
+  testWithUser('ignore accounts that the doctor did not create', async ({ sql, user }) => {
+    const account = user.user.id;
+    const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
+    expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
+    expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
+    await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
+    const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
+    expect(keys).toEqual([{ revoked_at: null }]);
+  });
 });

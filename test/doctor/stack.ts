@@ -12,29 +12,29 @@ import { createRun } from '../../src/doctor/run.ts';
 import { fixture } from '../support/fixture.ts';
 import { preparedFolder } from '../support/prepared.ts';
 
-/** A Supabase of the test file's own, for the doctor: tests break it on purpose. */
+/** Separate Supabase of a test file, which tests may break. */
 export type DoctorStack = {
   apiUrl: string;
-  /** The configuration of a gateway in front of it. */
+  /** Configuration of a gateway in front of it. */
   environment: {
     SUPABASE_URL: string;
     SUPABASE_PUBLISHABLE_KEY: string;
     SUPABASE_SECRET_KEY: string;
   };
-  /** As `postgres`, the role of the SQL editor. */
+  /** Connection as `postgres`, the role of the SQL editor. */
   sql: postgres.Sql;
-  /** Has rights that nobody has on a hosted project, to break what administrators cannot. */
+  /** Connection with rights that administrators of hosted projects do not have. */
   superuser: postgres.Sql;
   /** Runs the doctor. */
   diagnose: (env?: Record<string, string>, gateway?: string) => Promise<Result[]>;
-  /** Counts what the doctor has made and not removed. */
+  /** Counts what the doctor created and did not remove. */
   countLeftovers: () => Promise<unknown>;
 };
 
-/** What `countLeftovers` must return once the doctor has ended. */
+/** Expected result of `countLeftovers` after a run. */
 export const noLeftovers = { users: 0, keys: 0, files: 0 };
 
-/** The checks that found something to fix. */
+/** Returns the names of checks that found a problem. */
 export const problemsIn = (results: readonly Result[]) => [
   ...new Set(results.filter(({ status }) => status === 'problem').map(({ check }) => check)),
 ];
@@ -42,7 +42,7 @@ export const problemsIn = (results: readonly Result[]) => [
 export const resultOf = (results: readonly Result[], name: string) =>
   results.find(({ check }) => check === name);
 
-/** What the doctor finds, a line each: "Redis: It cannot be used. Check that …". */
+/** Returns one line per finding, such as "Redis: It cannot be used. Check that …". */
 export async function findingsOf(diagnosis: ReturnType<DoctorStack['diagnose']>): Promise<string[]> {
   return (await diagnosis)
     .filter(({ remedy }) => remedy !== undefined)
@@ -84,12 +84,12 @@ async function withOwnStack(signing: SigningAlgorithm, use: (ownStack: DoctorSta
   await rm(folder, { recursive: true, force: true });
 }
 
-/** vitest's test with a Supabase of the file's own. */
+/** Test with a separate Supabase per file. */
 export const test = base.extend<{ $file: { ownStack: DoctorStack } }>({
   ownStack: [fixture((use) => withOwnStack('ES256', use)), { scope: 'file' }],
 });
 
-/** The same with a project that signs access tokens with its shared secret. */
+/** Test with a project that signs access tokens with its shared secret. */
 export const testWithSharedSecret = base.extend<{ $file: { ownStack: DoctorStack } }>({
   ownStack: [fixture((use) => withOwnStack('HS256', use)), { scope: 'file' }],
 });

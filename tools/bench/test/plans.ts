@@ -11,17 +11,17 @@ import { isSearch, type Statement, statements, tablesReadWhole } from '../statem
 
 export const SIZE: Size = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 
-/** A loaded database, and a connection to it on which plans are seen. */
+/** A loaded database, and a connection that reports plans. */
 export type Loaded = { database: ScratchDatabase; explainer: Explainer };
 
-/** Fresh statistics, as autovacuum would make them. */
+/** Loads a database with fresh statistics, as after an autovacuum. */
 export async function withStatistics(size: Size, release?: Release): Promise<Loaded> {
   const database = await startDatabase(release);
   await load(database.databaseUrl, size);
   return { database, explainer: await openExplainer(database.databaseUrl) };
 }
 
-/** The statements, with a place far into the list and a sound that is there. */
+/** Returns the statements with an existing sound and a cursor far into the list. */
 async function statementsIn({ databaseUrl }: ScratchDatabase): Promise<Statement[]> {
   const sql = postgres(databaseUrl, { max: 1 });
   const [row] = await sql`
@@ -30,7 +30,7 @@ async function statementsIn({ databaseUrl }: ScratchDatabase): Promise<Statement
   return statements(row?.['created_at'].toISOString(), row?.['id']);
 }
 
-/** Declares the tests of all plans in the database that this starts. */
+/** Declares the tests of all plans, in the database that `start` returns. */
 export function testPlans(start: () => Promise<Loaded>) {
   let loaded: Loaded;
   let list: Statement[];
@@ -44,9 +44,9 @@ export function testPlans(start: () => Promise<Loaded>) {
   });
   const plansOf = ({ caller, sql }: Pick<Statement, 'caller' | 'sql'>) => loaded.explainer.plans(caller, sql);
 
-  describe('uses an index and scans no large table:', () => {
+  describe('statements', () => {
     for (const [position, { name }] of statements('', '').entries()) {
-      test(name, async () => {
+      test(`${name} uses an index and scans no large table`, async () => {
         const statement = list[position] as Statement;
         const plans = await plansOf(statement);
         expect(tablesScanned(plans).filter((table) => !tablesReadWhole(statement).includes(table))).toEqual(
@@ -63,7 +63,7 @@ export function testPlans(start: () => Promise<Loaded>) {
     }
   });
 
-  test('a page far into the list is read from its cursor on, without reading and discarding earlier rows', async () => {
+  test('a page far into the list reads no earlier rows', async () => {
     const [first, far] = list as [Statement, Statement];
     for (const statement of [first, far]) {
       const plans = (await plansOf(statement)).join('\n');
@@ -81,12 +81,12 @@ export function testPlans(start: () => Promise<Loaded>) {
     expect(plans).not.toMatch(/Rows Removed by Filter: [1-9]|Sort Key/);
   });
 
-  test('a play looks at no other listener of its day', async () => {
+  test('a play reads no other listener of its day', async () => {
     const play = list.find(({ name }) => name === 'POST /sounds/{id}/play') as Statement;
     expect((await plansOf(play)).join('\n')).not.toContain('Filter: (user_id');
   });
 
-  test('these tests would notice a scan of a large table, and one of a whole index', async () => {
+  test('scans of a large table and of a whole index are detected', async () => {
     const scan = await plansOf({
       caller: { role: 'service_role' },
       sql: 'select count(*) from public.sounds where description is null',

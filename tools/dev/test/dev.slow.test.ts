@@ -36,7 +36,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('--confirm-email asks new accounts, but not the demo account, for the code that it prints', async () => {
+  test('requires confirmation of new accounts with --confirm-email, and prints the code', async () => {
     const own = await devEnvironment(await preparedFolder());
     const dev = await startDev({ ...env, ...own }, '--confirm-email');
     const post = async (path: string, body: object) => {
@@ -66,7 +66,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await rm(own.DEV_DATA_DIR, { recursive: true });
   });
 
-  test('keeps its data and outlives whatever ends it', async () => {
+  test('keeps its data after each way of ending', async () => {
     const first = await startDev(env);
     await query('drop table if exists public.kept; create table public.kept as select 7 as n');
     first.kill('SIGINT');
@@ -99,7 +99,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await readyz()).toBeUndefined();
   });
 
-  test('says in one sentence what is in use, and names all ports that are taken at once', async () => {
+  test('names the data folder or all ports that are in use in one sentence', async () => {
     const dev = await startDev(env);
     const other = { ...env, ...(await devEnvironment(folder)) };
     const inUse = new RegExp(
@@ -135,14 +135,14 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await dev.exited;
   });
 
-  test('ends when the gateway cannot start, with its reason', async () => {
+  test('ends with the reason if the gateway cannot start', async () => {
     const dev = run(['tools/dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
     expect(await dev.exited).toBe(1);
     expect(dev.output.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
     await untilGone(folder);
   });
 
-  test('--fresh starts anew, and Ctrl-C ends it while it prepares', async () => {
+  test('deletes the data with --fresh, and ends on Ctrl-C during the preparation', async () => {
     const dev = run(['tools/dev/main.ts', '--fresh'], env);
     await dev.until('Seeding the catalogue');
     const [row] = await query(

@@ -5,7 +5,7 @@ import { preparedFolder } from '../../../test/support/prepared.ts';
 import { devEnvironment, run, startDev } from '../../../test/support/processes.ts';
 
 describe.runIf(inject('stack').embedded)('npm run dev -- --empty', () => {
-  test('leaves out the samples, also at later starts, but not the demo account', async () => {
+  test('omits the samples, also at later starts, but not the demo account', async () => {
     const folder = await preparedFolder();
     onTestFinished(() => rm(folder, { recursive: true }));
     const env = await devEnvironment(folder);
@@ -22,7 +22,7 @@ describe.runIf(inject('stack').embedded)('npm run dev -- --empty', () => {
     }
   });
 
-  test('does not touch a catalogue that has them, and names the way', async () => {
+  test('rejects a catalogue with samples, and names the command that deletes it', async () => {
     const folder = await preparedFolder();
     onTestFinished(() => rm(folder, { recursive: true }));
     const env = await devEnvironment(folder);

@@ -47,7 +47,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     await rm(env.DEV_DATA_DIR, { recursive: true });
   });
 
-  test('signs URLs of that address, where the files can be fetched', async () => {
+  test('signs URLs of the given address, which serves the files', async () => {
     expect(dev.output.stdout).toContain(`From phones    ${gateway}`);
     const { body: session } = await apiAt(gateway).post('/auth/signin').send(DEMO);
     const token = session.data.access_token;
@@ -64,7 +64,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     }
   });
 
-  test('shows there nothing else of the local Supabase, not even to its keys', async () => {
+  test('serves nothing else of the local Supabase at that address, even with its keys', async () => {
     const up = '/storage/v1/object/public';
     const rejected: [method: string, path: string][] = [
       ['GET', '/'],
@@ -94,7 +94,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
   });
 
   // Once in some thirty runs on an overloaded machine the browser showed an empty page for minutes, and nobody saw why.
-  test('lets the reference send the token of the demo account, also after it was loaded anew', {
+  test('lets the reference send the token of the demo account, also after a reload', {
     retry: 1,
   }, async ({ skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
@@ -116,7 +116,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     );
   });
 
-  test('names in a 500 the migrations that the database does not have, and in no other answer', async () => {
+  test('names pending migrations in a 500, and in no other response', async () => {
     const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
     await sql`delete from supabase_migrations.schema_migrations where name = 'baseline'`;
     const messageOf = async (path: string) => (await apiAt(gateway).get(path)).body.error?.message;
@@ -134,7 +134,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
 
 describe('npm run dev -- --host', () => {
   test.for(['0.0.0.0', '127.0.0.1', '192.0.2.1', 'localhost', 'fe80::1'])(
-    'rejects %s, which is no address of this machine in its network',
+    'rejects %s, because this machine does not have the address in its network',
     async (address) => {
       const dev = run(['tools/dev/main.ts', '--host', address]);
       expect(await dev.exited).toBe(1);

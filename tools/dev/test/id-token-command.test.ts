@@ -11,7 +11,7 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
     return { code, ...command.output };
   }
 
-  test('prints a token that is taken, and nothing else', async ({ api }) => {
+  test('prints a token that the service accepts, and nothing else', async ({ api }) => {
     const email = newEmail();
     const { code, stdout, stderr } = await print('--email', email, '--name', 'Ada', '--nonce', 'raw');
     expect([code, stderr]).toEqual([0, '']);
@@ -27,7 +27,7 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
     expect((await signIn(again.stdout.trim())).user.id).toBe(user.id);
   });
 
-  test('prints what it is asked for', async () => {
+  test('prints a token with the requested claims', async () => {
     const args = ['--provider', 'apple', '--sub', 's', '--unverified'];
     const { stdout } = await print('--email', 'a@example.com', ...args);
     expect(decodeJwt(stdout)).toMatchObject({

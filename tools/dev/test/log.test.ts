@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { prettyLog } from '../log.ts';
 
-test('the log at a terminal names the caller of a request in one line', async () => {
+test('formats the caller of a request in one line', async () => {
   const terminal = new PassThrough();
   const stream = prettyLog({ destination: terminal, sync: true });
   pino(stream).info({ caller: { via: 'jwt', id: 'ada' } }, 'listSounds 200');

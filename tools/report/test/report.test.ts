@@ -40,7 +40,7 @@ const write = async (name: string, ...args: string[]) => {
 };
 
 describe('npm run report', () => {
-  test('says so where nothing was played yet', async () => {
+  test('reports that nothing was played yet', async () => {
     const page = await readFile(await write('empty.html', '--days', '7'), 'utf8');
     expect(page).toContain('Nothing was played.');
   });
@@ -48,7 +48,7 @@ describe('npm run report', () => {
   test.skipIf(!canRunBrowser).for<View>([
     { width: 1000, colorScheme: 'light' },
     { width: 400, colorScheme: 'dark' },
-  ])('writes one page that draws its charts without a network: $colorScheme, $width wide', async (view) => {
+  ])('draws its charts without a network: $colorScheme, $width px wide', async (view) => {
     const sql = postgres(database.databaseUrl, { max: 1 });
     const title = `Rain & <script>alert("${view.colorScheme}")</script>`;
     const [sound] = await sql`insert into public.sounds (title) values (${title}) returning id`;
@@ -84,7 +84,7 @@ describe('npm run report', () => {
     });
   });
 
-  test('says what is wrong with the command line or the database, and writes nothing', async () => {
+  test('reports an invalid option or database, and writes nothing', async () => {
     for (const days of ['0', '366', '1.5', 'x']) {
       const { code, error } = await report('--days', days);
       expect([code, error]).toEqual([1, expect.stringContaining('must be a whole number from 1 to 365')]);
@@ -99,10 +99,10 @@ describe('npm run report', () => {
     expect(dead.error).not.toContain('secret');
     const { databaseUrl } = database;
     const bare = await report('--database', databaseUrl.replace(/postgres$/, 'template1'));
-    expect([bare.code, bare.error]).toEqual([1, expect.stringContaining('apply the migrations first')]);
+    expect([bare.code, bare.error]).toEqual([1, expect.stringContaining('Apply the migrations first')]);
   });
 
-  test('explains its options', async () => {
+  test('prints its usage for --help', async () => {
     const { code, out, error } = await report('--help');
     expect([code, error]).toEqual([0, '']);
     expect(out).toMatch(/^Usage: npm run report -- \[--days 30\]/);

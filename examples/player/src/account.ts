@@ -1,7 +1,7 @@
 import { SoundsError } from 'sounds-client';
+import { api } from './api.ts';
 import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
-import { api } from './sounds.ts';
 
 const email: Field = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' };
 const code: Field = { name: 'code', label: 'Code', inputMode: 'numeric', autocomplete: 'one-time-code' };
@@ -11,7 +11,7 @@ const newPassword: Field = { ...secret, label: 'New password', autocomplete: 'ne
 
 const link = (href: string, text: string) => el('p', {}, el('a', { href }, text));
 
-/** Goes on to the next step of a screen. */
+/** Shows the next step of a screen. */
 function next(title: string, ...content: Node[]) {
   entitle(title);
   find('main > div').replaceChildren(...content);
@@ -53,14 +53,14 @@ export function signUp() {
   return [form([name, email, newPassword], 'Create the account', create)];
 }
 
-/** Asks for the code of a sign-up; what was chosen stays in memory until then, and is sent with it. */
+/** Asks for the code of a sign-up. The name and the password stay in memory until then, and are sent with it. */
 function confirm(account: { email: string; password: string; fullName?: string }) {
   const verify = ({ code = '' }) => api.auth.verify({ type: 'signup', code, ...account });
   const again = button('Send again', () => api.auth.resend(account));
   next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
 }
 
-/** No answer tells whether there is such an account, so this does not claim to know. */
+/** The service does not reveal whether there is such an account. */
 const sentTo = (email: string) => el('p', {}, `If there is an account for ${email}, a code is on its way.`);
 
 export function forgot() {
@@ -93,7 +93,7 @@ export async function account() {
     el('p', {}, [full_name, email].filter(Boolean).join(', ')),
     button('Sign out', () => api.auth.signOut()),
     el('h2', {}, 'Your data'),
-    button('Download everything that is kept of you', download),
+    button('Download everything that is stored about you', download),
     el('h2', {}, 'Change the password'),
     form([current, newPassword], 'Change the password', change),
     el('h2', {}, 'Leave'),
@@ -101,7 +101,7 @@ export async function account() {
   ];
 }
 
-/** A screen of its own: nobody comes here by pressing Enter in another form. */
+/** A separate screen, so that Enter in another form cannot lead here. */
 export async function deletion() {
   const { email } = await api.me();
   const remove = async ({ password = '' }) => {

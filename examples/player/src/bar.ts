@@ -1,76 +1,124 @@
-import { button, el, find } from './dom.ts';
-import { clock, coverOf, heart, heartOf } from './parts.ts';
-import { element, now, pause, type State, seekTo, skip, toggle } from './player.ts';
-import type { Preview } from './sounds.ts';
+import { categoryOf, type Preview } from './api.ts';
+import { button, el, find, icon } from './dom.ts';
+import { clock, coverOf, heart, heartOf, pageOf, picture } from './parts.ts';
+import * as player from './player.ts';
 
-// What plays: at the bottom of every screen, and reached by the keyboard before the lists. Its parts stay, and so does the focus.
+// The sound that plays, at the bottom of every screen. Its parts stay, and so does the focus. `open` shows it on the whole screen.
 
 const bar = find('#bar');
-const cover = el('img', { alt: '' });
-const title = el('strong');
+const cover = picture('');
+const title = el('strong', { dir: 'auto' });
 const state = el('span', { role: 'status' });
 const time = el('time');
-const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position' });
+const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position', className: 'more' });
 const favorite = heart({ id: '', title: '' } as Preview);
-const middle = button('Play', toggle);
-middle.style.width = '6.5rem'; // whatever it says
-const previous = button('«', () => skip(-1), { ariaLabel: 'Previous' });
-const next = button('»', () => skip(1), { ariaLabel: 'Next' });
+const middle = button(icon('play'), player.toggle, { ariaLabel: 'Play', className: 'primary middle' });
+const previous = button(icon('previous'), () => player.skip(-1), { ariaLabel: 'Previous' });
+const next = button(icon('next'), () => player.skip(1), { ariaLabel: 'Next' });
+const about = el('a', { className: 'icon', ariaLabel: 'About this sound' }, icon('about'));
 
 const repeat = () => {
-  element.loop = !element.loop;
-  loop.ariaPressed = String(element.loop);
+  player.element.loop = !player.element.loop;
+  loop.ariaPressed = String(player.element.loop);
 };
-const loop = button('↻', repeat, { ariaLabel: 'Repeat', ariaPressed: 'false' });
+const loop = button(icon('repeat'), repeat, { ariaLabel: 'Repeat', ariaPressed: 'false' });
 
-const lengths = [5, 15, 30, 60].map((minutes) => new Option(`${minutes} min`, `${minutes}`));
-const sleep = el('select', { ariaLabel: 'Sleep timer' }, new Option('No timer', '0'), ...lengths);
+const lengths = [0, 5, 15, 30, 60].map(
+  (length) => new Option(length ? `${length} min` : 'No timer', `${length}`),
+);
+const sleep = el('select', { ariaLabel: 'Sleep timer' }, ...lengths);
 let timer = 0;
 sleep.onchange = () => {
   clearTimeout(timer);
   const end = () => {
     sleep.value = '0';
-    pause();
+    player.pause();
   };
   if (sleep.value !== '0') timer = window.setTimeout(end, Number(sleep.value) * 60_000);
 };
 
-const volume = el('input', { type: 'range', max: '1', step: '0.05', value: '1', ariaLabel: 'Volume' });
+const volume = el('input', { type: 'range', max: '1', step: '0.05', ariaLabel: 'Volume' });
 volume.oninput = () => {
-  element.volume = Number(volume.value);
+  player.element.volume = Number(volume.value);
+  localStorage.setItem('volume', volume.value);
 };
-element.volume = 0.5; // iOS leaves that to its own buttons
-volume.hidden = element.volume !== 0.5;
-element.volume = 1;
+player.element.volume = 0.5; // iOS leaves that to its own buttons
+volume.hidden = player.element.volume !== 0.5;
+volume.value = localStorage.getItem('volume') ?? '1';
+player.element.volume = Number(volume.value);
 
-const controls = el('div', { className: 'controls' }, previous, middle, next, loop, sleep, volume);
-const track = el('div', { className: 'track' }, el('span', {}, title, ' ', time), state, seek);
-bar.append(cover, track, favorite, controls);
+const expand = button(cover, () => setOpen(true), { className: 'expand', ariaLabel: 'Now playing' });
+const shrink = button(icon('close'), () => setOpen(false), { className: 'shrink', ariaLabel: 'Close' });
 
-const words: { [name in State]?: string } = { loading: 'Loading …', stalled: 'Waiting for the network …' };
-const labels: { [name in State]?: string } = { idle: 'Play', paused: 'Play', failed: 'Try again' };
+/** Shows the player on the whole screen, or as a bar. */
+function setOpen(isOpen: boolean) {
+  if (bar.classList.contains('open') === isOpen) return;
+  bar.classList.toggle('open', isOpen);
+  for (const name of ['header', 'main']) find(name).inert = isOpen;
+  (isOpen ? shrink : expand).focus();
+}
+addEventListener('hashchange', () => setOpen(false));
+
+const track = el('div', { className: 'track' }, title, el('span', {}, time, ' ', state));
+const controls = el('div', { className: 'controls' }, previous, middle, next, loop);
+const extras = el('div', { className: 'controls more' }, sleep, volume, about);
+bar.append(shrink, expand, track, favorite, controls, seek, extras);
+title.onclick = () => setOpen(true);
+
+const labels: { [name in player.State]?: string } = { idle: 'Play', paused: 'Play', failed: 'Try again' };
 
 addEventListener('player', () => {
-  const { state: current, sound, failure, ...neighbours } = now();
+  const { state: current, sound, reason, ...neighbours } = player.now();
   bar.hidden = sound === null;
-  state.textContent = failure || (words[current] ?? '');
-  middle.textContent = labels[current] ?? 'Pause';
+  if (sound === null) setOpen(false);
+  const wait = navigator.onLine ? 'Loading …' : 'Waiting for the network …';
+  state.textContent = reason || (['loading', 'stalled'].includes(current) ? wait : '');
+  middle.ariaLabel = labels[current] ?? 'Pause';
+  middle.replaceChildren(icon(current === 'failed' ? 'retry' : labels[current] ? 'play' : 'pause'));
   previous.ariaDisabled = neighbours.previous ? null : 'true';
   next.ariaDisabled = neighbours.next ? null : 'true';
   for (const item of document.querySelectorAll<HTMLButtonElement>('.listen'))
     item.ariaCurrent = item.value === sound?.id ? 'true' : null;
+  showTime();
+  session.playbackState = sound === null ? 'none' : player.element.paused ? 'paused' : 'playing';
+  const artwork = sound ? [{ src: coverOf(sound) }] : [];
+  session.metadata = sound && new MediaMetadata({ title: sound.title, artist: categoryOf(sound), artwork });
   if (sound === null || favorite.value === sound.id) return;
   Object.assign(favorite, heartOf(sound));
   title.textContent = sound.title;
   cover.src = coverOf(sound);
+  about.href = pageOf(sound.id);
 });
 
-element.ontimeupdate = element.ondurationchange = () => {
-  const length = element.duration || now().sound?.duration_sec || 0; // not a number until the file tells
+function showTime() {
+  const length = player.element.duration || player.now().sound?.duration_sec || 0; // not a number until the file has come
   seek.max = String(length);
-  seek.value = String(element.currentTime);
-  time.textContent = `${clock(element.currentTime)}\u00a0/\u00a0${clock(length)}`;
+  seek.value = String(player.position());
+  time.textContent = `${clock(player.position())}\u00a0/\u00a0${clock(length)}`;
   seek.setAttribute('aria-valuetext', time.textContent);
-};
+}
+player.element.ontimeupdate = player.element.ondurationchange = showTime;
+seek.oninput = () => player.seekTo(Number(seek.value));
 
-seek.oninput = () => seekTo(Number(seek.value));
+// The lock screen, and the keys of keyboards and headphones.
+const session = navigator.mediaSession;
+session.setActionHandler('play', player.resume);
+session.setActionHandler('pause', player.pause);
+session.setActionHandler('stop', player.stop);
+session.setActionHandler('nexttrack', () => player.skip(1));
+session.setActionHandler('previoustrack', () => player.skip(-1));
+session.setActionHandler('seekto', ({ seekTime = 0 }) => player.seekTo(seekTime));
+
+addEventListener('keydown', (event) => {
+  const { key, altKey, ctrlKey, metaKey, target } = event;
+  const isOn = (controls: string) => (target as Element).closest(controls) !== null;
+  if (key === 'Escape') setOpen(false);
+  if (player.now().sound === null || altKey || ctrlKey || metaKey || isOn('input, select')) return;
+  if (key === 'ArrowLeft') player.seekTo(player.position() - 10);
+  else if (key === 'ArrowRight') player.seekTo(player.position() + 10);
+  else if (key === ' ' && !isOn('button, a')) player.toggle();
+  else return;
+  event.preventDefault();
+});
+
+player.restore();

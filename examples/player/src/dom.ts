@@ -1,7 +1,7 @@
-import { SoundsError } from 'sounds-client';
-import { copyInUse } from './offline.ts';
+import { SoundsError, type Wait } from 'sounds-client';
+import { copyInUse } from './api.ts';
 
-/** Makes an element with its properties, ARIA's among them, and what is in it. */
+/** Makes an element with properties, including those of ARIA, and children. */
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},
@@ -11,6 +11,22 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   element.append(...children);
   return element;
 }
+
+/** Shapes of 24 by 24 units. */
+const shapes = {
+  play: 'M8 5v14l11-7z',
+  pause: 'M7 5h4v14H7zM13 5h4v14h-4z',
+  next: 'M6 6l9 6-9 6zM16 6h2v12h-2z',
+  previous: 'M18 6l-9 6 9 6zM6 6h2v12H6z',
+  repeat: 'M7 7h9V4l5 4.5-5 4.5v-3H9v3H7zM17 17H8v3l-5-4.5L8 11v3h7v-3h2z',
+  retry: 'M12 5V1l6 5-6 5V7a5 5 0 1 0 5 5h2a7 7 0 1 1-7-7z',
+  heart: 'M12 20.5C5.5 15 3 12 3 8.5a4.6 4.6 0 0 1 9-1.3 4.6 4.6 0 0 1 9 1.3c0 3.5-2.5 6.5-9 12z',
+  about: 'M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm-1 5h2v2h-2zm0 4h2v6h-2z',
+  close: 'M6 4.6 4.6 6l6 6-6 6L6 19.4l6-6 6 6 1.4-1.4-6-6 6-6L18 4.6l-6 6z',
+};
+
+export const icon = (name: keyof typeof shapes) =>
+  el('i', { innerHTML: `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${shapes[name]}"/></svg>` });
 
 export const find = (selector: string) => document.querySelector(selector) as HTMLElement;
 
@@ -22,17 +38,17 @@ export function entitle(title: string) {
 
 let timer = 0;
 
-/** Says something at the top of the screen for some seconds, or until there is something else: that there is no network. */
+/** Shows a text at the top of the screen, for some seconds or until the next one. Without a text, shows that there is no network. */
 export function notify(text = '', seconds = 0) {
   clearTimeout(timer);
   if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);
   const copy = copyInUse();
   const age = copy ? `the catalogue as of ${copy.toLocaleString()}, ` : '';
-  find('#notice').textContent =
-    text || (navigator.onLine ? '' : `No network: ${age}favorites are sent later.`);
+  const offline = navigator.onLine ? '' : `No network: ${age}favorites are sent later.`;
+  find('#notice').textContent = text || offline;
 }
 
-/** Does something, during which a control does nothing but keeps the focus, and says so where it fails. */
+/** Runs an action and shows its failure. Meanwhile the control does nothing, but keeps the focus. */
 export async function attempt(act: () => unknown, control: HTMLButtonElement) {
   if (control.ariaDisabled === 'true') return;
   control.ariaDisabled = 'true';
@@ -45,8 +61,8 @@ export async function attempt(act: () => unknown, control: HTMLButtonElement) {
   }
 }
 
-export function button(label: string, act: () => unknown, properties: Partial<HTMLButtonElement> = {}) {
-  const element = el('button', { type: 'button', ...properties }, label);
+export function button(label: string | Node, act: () => unknown, rest: Partial<HTMLButtonElement> = {}) {
+  const element = el('button', { type: 'button', ...rest }, label);
   element.onclick = () => void attempt(act, element);
   return element;
 }
@@ -69,14 +85,15 @@ export function form(fields: Field[], label: string, submit: (typed: Typed) => u
   return element;
 }
 
-/** Loads what a place shows. Until that is there, or instead of it, it says so, with a way to try again. */
+/** Loads the content of a place. Shows that it is loading, or why that failed, with a way to try again. */
 export async function fill(place: HTMLElement, load: () => (Node | string)[] | Promise<(Node | string)[]>) {
   const state = el('p', { role: 'status' });
   const again = button('Try again', run);
   const offerAgain = () => place.append(again);
   async function run() {
-    if (again.isConnected) notify(); // what was waited for is asked now
+    if (again.isConnected) notify(); // the wait is over
     state.textContent = 'Loading …';
+    place.ariaBusy = 'true';
     addEventListener('wait', offerAgain);
     try {
       const content = await load();
@@ -88,6 +105,7 @@ export async function fill(place: HTMLElement, load: () => (Node | string)[] | P
       state.textContent = textOf(error);
       offerAgain();
     } finally {
+      place.ariaBusy = null;
       removeEventListener('wait', offerAgain);
     }
   }
@@ -105,16 +123,25 @@ export const texts: { [reason in string]?: string } = {
   wrong_current_password: 'The current password is wrong.',
   session_ended: 'You are signed out. Sign in again.',
   not_found: 'It is no longer there.',
-  no_answer: 'No network, or the service does not answer. Try again when you are online.',
+  too_many_favorites: 'You have as many favorites as there can be. Remove some first.',
 };
 
-/** An error in words for users: the service's own are for developers. */
+/** Why a call waits, and for how long; empty without a network, which is shown anyway. */
+export function waitText({ reason, until }: Wait): string {
+  if (reason === 'offline') return '';
+  const why = reason === 'limited' ? 'Too many requests' : 'The service does not answer';
+  return `${why}: trying again in ${Math.ceil((until.getTime() - Date.now()) / 1000)} s.`;
+}
+
+/** An error in words for users. The messages of the service are for developers. */
 export function textOf(error: unknown): string {
   if (!(error instanceof SoundsError)) {
     reportError(error);
     return 'That did not work. Reload the page.';
   }
-  if (error.retryAfter) return `That was too often. Try again in ${Math.ceil(error.retryAfter / 60)} min.`;
-  if (error.reason === 'validation') return `Check what you typed in: ${error.field}.`;
+  if (error.retryAfter) return `Too many requests. Try again in ${Math.ceil(error.retryAfter / 60)} min.`;
+  if (error.reason === 'validation') return `Check the ${error.field?.replace('_', ' ')}.`;
+  if (error.code === 'no_answer')
+    return navigator.onLine ? 'The service does not answer. Try again later.' : 'There is no network.';
   return texts[error.reason ?? error.code] ?? `That did not work. (Request ${error.requestId})`;
 }

@@ -1,10 +1,9 @@
 import { account, deletion, forgot, signIn, signUp } from './account.ts';
-import { el, entitle, fill, find, notify, texts } from './dom.ts';
+import { api } from './api.ts';
+import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
 import { stop } from './player.ts';
-import { browse, favoriteSounds, home, listened } from './screens.ts';
-import { api } from './sounds.ts';
+import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
 import './bar.ts';
-import './media-session.ts';
 
 type Screen = { title: string; make: Parameters<typeof fill>[1]; isNarrow?: true };
 
@@ -16,6 +15,7 @@ const forGuests: Record<string, Screen> = {
 const forUsers: Record<string, Screen> = {
   '#/': { title: 'Listen', make: home },
   '#/browse': { title: 'Browse', make: browse },
+  '#/sound': { title: 'Sound', make: soundPage, isNarrow: true },
   '#/favorites': { title: 'Favorites', make: favoriteSounds },
   '#/history': { title: 'History', make: listened },
   '#/account': { title: 'Account', make: account, isNarrow: true },
@@ -25,7 +25,7 @@ const forUsers: Record<string, Screen> = {
 const main = find('main');
 
 async function show() {
-  const path = location.hash.split('?')[0] || '#/';
+  const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/sound)\/.+/, '$1');
   const isSignedIn = (await api.auth.user()) !== null;
   const screens = isSignedIn ? forUsers : forGuests;
   const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
@@ -44,18 +44,17 @@ async function show() {
 for (const event of ['hashchange', 'offline', 'online']) addEventListener(event, () => notify());
 addEventListener('hashchange', show);
 
-addEventListener('wait', ({ detail: { reason, until } }) => {
-  const seconds = Math.ceil((until.getTime() - Date.now()) / 1000);
-  const why = reason === 'limited' ? 'That was too often' : 'The service does not answer';
-  if (reason !== 'offline') notify(`${why}: trying again in ${seconds} s.`, seconds);
-});
+addEventListener('wait', ({ detail }) =>
+  notify(waitText(detail), (detail.until.getTime() - Date.now()) / 1000),
+);
 
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'refreshed') return;
   stop();
-  history.replaceState(null, '', '#/');
+  // An address that was shared is shown after signing in.
+  if (event.type === 'signedOut' || location.hash in forGuests) history.replaceState(null, '', '#/');
   notify(event.type === 'signedOut' ? partings[event.reason] : '');
   void show();
 });

@@ -1,47 +1,56 @@
-import { button, el, fill } from './dom.ts';
+import { api, categoryOf, favorites, type Preview, setFavorite } from './api.ts';
+import { button, el, fill, icon } from './dom.ts';
 import { now, play } from './player.ts';
-import { api, favorites, type Preview, setFavorite } from './sounds.ts';
 
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
-export const coverOf = (sound: Preview) =>
-  api.coverUrl(sound) ?? 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+/** Shows the placeholder of the style sheet. */
+const noCover = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
-export const categoryOf = ({ category }: Preview) => category?.replaceAll('-', ' ') ?? '';
+export const coverOf = (sound: Pick<Preview, 'cover_image_url'>) => api.coverUrl(sound) ?? noCover;
 
-const look = (id: string) =>
-  favorites.has(id) ? { ariaPressed: 'true', textContent: '♥' } : { ariaPressed: 'false', textContent: '♡' };
+export function picture(src: string) {
+  const image = el('img', { loading: 'lazy', src, alt: '' });
+  image.onerror = () => Object.assign(image, { src: noCover, onerror: null });
+  return image;
+}
 
 addEventListener('favorites', () => {
   for (const one of document.querySelectorAll<HTMLButtonElement>('.heart'))
-    Object.assign(one, look(one.value));
+    one.ariaPressed = String(favorites.has(one.value));
 });
 
-export const heartOf = ({ id, title }: Preview) => ({
-  value: id,
-  ariaLabel: `Favorite: ${title}`,
-  ...look(id),
-});
+export function heartOf({ id, title }: Preview) {
+  return { value: id, ariaLabel: `Favorite: ${title}`, ariaPressed: String(favorites.has(id)) };
+}
 
-/** Tells whether a sound is a favorite, and changes that; all hearts of a sound follow at once. */
+/** Shows and changes whether a sound is a favorite. All hearts of a sound follow at once. */
 export function heart(sound: Preview) {
   const change = () => setFavorite(element.value, !favorites.has(element.value));
-  const element = button('', change, { className: 'heart', ...heartOf(sound) });
+  const element = button(icon('heart'), change, { className: 'heart', ...heartOf(sound) });
   return element;
 }
 
-/** A sound in a list: a click plays it, and the list goes on after it. */
+export const pageOf = (id: string) => `#/sound/${id}`;
+
+export const factsOf = (sound: Preview) => [
+  categoryOf(sound),
+  sound.duration_sec && clock(sound.duration_sec),
+];
+
+/** A sound in a list. A click plays it; the list goes on after it. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {
-  const { id, title, duration_sec } = sound;
-  const facts = [categoryOf(sound), duration_sec === null ? '' : clock(duration_sec)];
-  const text = el('span', {}, el('strong', {}, title), el('small', {}, facts.filter(Boolean).join(' · ')));
-  const picture = el('img', { src: coverOf(sound), alt: '' });
-  const listen = el('button', { type: 'button', className: 'listen', value: id }, picture, text);
-  // The further clicks of a double one belong to the first.
+  const { id, title } = sound;
+  const name = el('strong', { dir: 'auto' }, title);
+  const text = el('span', {}, name, el('small', {}, factsOf(sound).filter(Boolean).join(' · ')));
+  const cover = picture(coverOf(sound));
+  const listen = el('button', { type: 'button', className: 'listen', value: id }, cover, text);
+  // The further clicks of a double click belong to the first.
   listen.onclick = ({ detail }) => void (detail < 2 && play(sound, list));
   if (now().sound?.id === id) listen.ariaCurrent = 'true';
-  return el('li', {}, listen, heart(sound));
+  const about = el('a', { className: 'icon', href: pageOf(id), ariaLabel: `About: ${title}` }, icon('about'));
+  return el('li', {}, listen, about, heart(sound));
 }
 
 /** A list that goes on when its end comes into view. After a failure it is opened anew, and while another try waits. */
@@ -57,13 +66,13 @@ export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typ
     for (let count = 0; count < 20; ) {
       const { done, value } = await current.next();
       if (done) return all.length > 0 ? [] : [empty];
-      if (all.some(({ id }) => id === value.id)) continue; // stands there since before
+      if (all.some(({ id }) => id === value.id)) continue; // it is in the list already
       count += 1;
       all.push(value);
       list.append(make(value, all.length - 1, all));
     }
     source = current;
-    observer.observe(end); // tells at once whether it is still in view
+    observer.observe(end); // calls back at once if the end is still in view
     return [];
   };
   const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more));

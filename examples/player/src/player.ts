@@ -1,6 +1,6 @@
 import { attachAudio, SoundsError } from 'sounds-client';
-import { textOf } from './dom.ts';
-import { api, type Preview } from './sounds.ts';
+import { api, type Preview } from './api.ts';
+import { textOf, waitText } from './dom.ts';
 
 /**
  * idle → loading → playing ⇄ paused, loading and playing ⇄ stalled, and failed from anywhere but idle. A click on another sound
@@ -12,18 +12,21 @@ export const element = new window.Audio();
 
 let state: State = 'idle';
 let sound: Preview | null = null;
-/** What the sound was chosen from: the next and the previous one are there. */
+/** The list that the sound was chosen from, which has the next and the previous one. */
 let list: readonly Preview[] = [];
-let failure = '';
+/** What the user should know about the state: why it failed, or what it waits for. */
+let reason = '';
 let isCounted = false;
+/** Where to start when the sound is played the next time, in seconds. */
+let startAt = 0;
 let opening = new AbortController();
 let detach = () => {};
 
-export const now = () => ({ state, sound, failure, next: neighbour(1), previous: neighbour(-1) });
+export const now = () => ({ state, sound, reason, next: neighbour(1), previous: neighbour(-1) });
 
 function enter(next: State, why = '') {
   state = next;
-  failure = why;
+  reason = why;
   dispatchEvent(new Event('player'));
 }
 
@@ -32,18 +35,17 @@ function neighbour(step: 1 | -1): Preview | undefined {
   return index < 0 ? undefined : list[index + step];
 }
 
-/** Plays a sound that was clicked in a list. One that plays is paused, one that is loading goes on. */
+/** Plays a sound that was clicked in a list. If it is playing already, pauses it; if it is loading, goes on. */
 export function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
   if (wanted.id !== sound?.id) return start(wanted, from);
   list = from;
   return state === 'loading' ? undefined : toggle();
 }
 
-/** Plays from the beginning. The newest call wins. */
-async function start(wanted: Preview, from: readonly Preview[]) {
+/** The newest call wins. */
+async function start(wanted: Preview, from: readonly Preview[], position = 0) {
   release();
-  [sound, list] = [wanted, from];
-  isCounted = false;
+  [sound, list, isCounted, startAt] = [wanted, from, position > 0, 0];
   const { signal } = opening;
   enter('loading');
   try {
@@ -51,6 +53,7 @@ async function start(wanted: Preview, from: readonly Preview[]) {
     signal.throwIfAborted();
     if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
     detach = attachAudio(element, audio, () => enter('failed', 'This sound cannot be played now.'));
+    if (position > 0) element.currentTime = position;
     await element.play();
   } catch (error) {
     if (signal.aborted || (error as Error).name === 'AbortError') return; // by a newer click, or paused
@@ -61,14 +64,14 @@ async function start(wanted: Preview, from: readonly Preview[]) {
 
 export function pause() {
   if (element.src) element.pause();
-  else release(); // its address is still being asked for
+  else release(); // its address has not come yet
   if (sound && state !== 'failed') enter('paused');
 }
 
 export function resume() {
   if (state === 'paused' && element.src)
-    element.play().catch(() => {}); // attachAudio tells
-  else if (sound && (state === 'paused' || state === 'failed')) void start(sound, list);
+    element.play().catch(() => {}); // attachAudio reports it
+  else if (sound && (state === 'paused' || state === 'failed')) void start(sound, list, startAt);
 }
 
 export function toggle() {
@@ -76,8 +79,12 @@ export function toggle() {
   else pause();
 }
 
+export const position = () => (element.src ? element.currentTime : startAt);
+
 export function seekTo(seconds: number) {
-  element.currentTime = seconds;
+  if (element.src) element.currentTime = seconds;
+  else startAt = Math.max(0, seconds);
+  dispatchEvent(new Event('player'));
 }
 
 export function skip(step: 1 | -1) {
@@ -95,6 +102,7 @@ function release() {
 export function stop() {
   release();
   sound = null;
+  localStorage.removeItem('player');
   enter('idle');
 }
 
@@ -112,4 +120,18 @@ element.onplaying = () => {
 element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');
 element.onwaiting = element.onerror = () => state === 'playing' && enter('stalled');
 element.onended = () => skip(1);
-addEventListener('wait', () => state === 'loading' && enter('stalled'));
+addEventListener('wait', ({ detail }) => {
+  if (state === 'loading' || state === 'stalled') enter('stalled', waitText(detail));
+});
+
+// The sound, its list and the position survive a reload.
+addEventListener('pagehide', () => {
+  if (sound) localStorage.setItem('player', JSON.stringify([sound, list.slice(0, 100), position()]));
+});
+
+export function restore() {
+  const kept = localStorage.getItem('player');
+  if (kept === null) return;
+  [sound, list, startAt] = JSON.parse(kept);
+  enter('paused');
+}

@@ -1,41 +1,55 @@
-import type { OfflineFilters } from 'sounds-client';
-import { button, el } from './dom.ts';
-import { copyInUse } from './offline.ts';
-import { endlessList, item } from './parts.ts';
-import { api, loadFavorites } from './sounds.ts';
+import type { Filters } from 'sounds-client';
+import { api, categories, copyInUse, type Preview, ready, tags } from './api.ts';
+import { button, el, entitle, icon, notify } from './dom.ts';
+import { coverOf, endlessList, factsOf, heart, item, picture } from './parts.ts';
+import { play } from './player.ts';
 
 export async function home() {
-  const [sections] = copyInUse()
-    ? [await api.offline.home()]
-    : await Promise.all([api.home(), loadFavorites()]);
-  const show = ({ title, sounds }: (typeof sections)[number]) =>
-    el('section', {}, el('h2', {}, title), el('ul', { className: 'cards' }, ...sounds.map(item)));
-  const filled = sections.filter(({ sounds }) => sounds.length > 0).map(show);
-  return filled.length > 0 ? filled : ['There are no sounds yet.'];
+  const [sections] = await Promise.all([copyInUse() ? api.offline.home() : api.home(), ready]);
+  const filled = sections.filter(({ sounds }) => sounds.length > 0);
+  const show = ({ title, sounds }: (typeof sections)[number]) => [
+    el('h2', { dir: 'auto' }, title),
+    el('ul', { className: 'cards' }, ...sounds.map(item)),
+  ];
+  return filled.length > 0 ? filled.flatMap(show) : ['There are no sounds yet.'];
 }
 
-/** What of the copy is in a category and found by a search. */
-async function* inCopy(search: string, filters: OfflineFilters) {
-  const listed = await api.offline.list(filters);
-  if (!search.trim()) return yield* listed;
-  const ids = new Set(listed.map(({ id }) => id));
-  yield* (await api.offline.search(search)).filter(({ id }) => ids.has(id));
+/** Searches the copy of the catalogue. */
+async function* inCopy({ q, category, tag }: Filters) {
+  const inCategory = category ? { category, include_children: true } : {};
+  const listed = await api.offline.list({ ...inCategory, tags: tag ?? [] });
+  yield* q ? (await api.offline.search(q)).filter((sound) => listed.includes(sound)) : listed;
 }
+
+const orders = { '': 'Recommended', newest: 'Newest', title: 'By title', popular: 'Most played' };
 
 export async function browse() {
-  const [categories] = copyInUse()
-    ? [await api.offline.categories()]
-    : await Promise.all([api.categories(), loadFavorites()]);
-  const options = categories.flatMap(({ slug, name, children }) => [
-    new Option(name, slug),
-    ...children.map((child) => new Option(`– ${child.name}`, child.slug)),
-  ]);
-  const category = el('select', { ariaLabel: 'Category' }, new Option('All', ''), ...options);
-  const search = el('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search sounds' });
-  // What is searched for stands in the address, so that Back finds it again.
+  await ready;
+  // The address holds the search, so that Back finds it again.
   const asked = new URLSearchParams(location.hash.split('?')[1]);
-  search.value = asked.get('search') ?? '';
-  category.value = asked.get('category') ?? '';
+  const select = (name: string, ariaLabel: string, options: Record<string, string>) => {
+    const made = Object.entries(options).map(([value, text]) => new Option(text, value));
+    const element = el('select', { name, ariaLabel }, ...made);
+    element.value = asked.get(name) ?? '';
+    return element;
+  };
+  const names: Record<string, string> = { '': 'All' };
+  for (const parent of categories) {
+    names[parent.slug] = parent.name;
+    for (const { slug, name } of parent.children) names[slug] = `– ${name}`;
+  }
+  const category = select('category', 'Category', names);
+  const order = select('sort', 'Order', orders);
+  const value = asked.get('q') ?? '';
+  const search = el('input', { type: 'search', name: 'q', value, ariaLabel: 'Search sounds' });
+  search.placeholder = 'Search';
+  const chosen = asked.getAll('tag');
+  const chips = [...new Set([...chosen, ...tags])].map((value) => {
+    const box = el('input', { type: 'checkbox', name: 'tag', value, checked: chosen.includes(value) });
+    return el('label', { className: 'chip' }, box, value);
+  });
+  const top = el('div', { className: 'filters' }, search, category, order);
+  const form = el('form', {}, top, el('div', { className: 'chips' }, ...chips));
   const results = el('div');
   let last = new AbortController();
   let pause = 0;
@@ -43,38 +57,45 @@ export async function browse() {
     last.abort();
     last = new AbortController();
     const { signal } = last;
-    const filters = category.value ? { category: category.value, include_children: true } : {};
-    const open = () =>
-      copyInUse()
-        ? inCopy(search.value, filters)
-        : api.sounds.list({ limit: 20, search: search.value, ...filters }, { signal });
+    const q = search.value.trim();
+    order.disabled = q !== ''; // a search comes in its own order
+    const filters = {
+      tag: new FormData(form).getAll('tag'),
+      ...(category.value && { category: category.value, include_children: true }),
+      ...(q ? { q, limit: 100 } : { limit: 20, ...(order.value && { sort: order.value }) }),
+    } as Filters;
+    const open = () => (copyInUse() ? inCopy(filters) : api.sounds.list(filters, { signal }));
     results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
   };
   const change = () => {
-    if (!search.isConnected) return; // the user has gone on
-    const query = new URLSearchParams({ search: search.value, category: category.value });
+    if (!form.isConnected) return; // the user has gone on
+    const query = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
     history.replaceState(null, '', `#/browse?${query}`);
     show();
   };
-  search.oninput = () => {
+  form.oninput = () => {
     clearTimeout(pause);
     pause = window.setTimeout(change, 300); // until the user pauses typing
   };
-  category.onchange = change;
+  form.onsubmit = (event) => event.preventDefault();
   show();
-  return [el('div', { className: 'filters' }, search, category), results];
+  return [form, results];
 }
+
+/** The sounds of favorites or of the history; those that are hidden are null. */
+const shown = (list: { sounds: Preview | null }[]) => list.flatMap(({ sounds }) => sounds ?? []);
 
 export async function favoriteSounds() {
-  const shown = (await loadFavorites()).flatMap(({ sounds }) => sounds ?? []); // a hidden one is null
-  if (shown.length === 0) return ['Nothing yet: the heart of a sound puts it here.'];
-  return [el('ul', { className: 'rows' }, ...shown.map(item))];
+  await ready;
+  const sounds = shown(await api.offline.favorites());
+  if (sounds.length === 0) return ['Nothing yet: the heart of a sound puts it here.'];
+  return [el('ul', { className: 'rows' }, ...sounds.map(item))];
 }
 
-export async function listened() {
-  await loadFavorites();
+export function listened() {
   async function* open() {
-    for await (const { sounds: sound } of api.history.list()) if (sound) yield sound; // a hidden one is null
+    if (copyInUse()) return yield* shown(await api.offline.history());
+    for await (const entry of api.history.list()) yield* shown([entry]);
   }
   const entry: typeof item = (sound, index, all) => {
     const row = item(sound, index, all);
@@ -86,11 +107,40 @@ export async function listened() {
       near.querySelector<HTMLElement>('.remove')?.focus();
     };
     const ariaLabel = `Remove from the history: ${sound.title}`;
-    row.append(button('✕', remove, { className: 'remove', ariaLabel }));
+    row.append(button(icon('close'), remove, { className: 'remove', ariaLabel }));
     return row;
   };
-  const list = el('div', {}, ...endlessList(open, entry, 'Nothing yet: what you listen to stands here.'));
+  const list = el(
+    'div',
+    {},
+    ...endlessList(open, entry, 'Nothing yet: sounds that you listen to appear here.'),
+  );
   const empty = () => list.replaceChildren(el('p', {}, 'The history is empty.'));
   const clear = () => api.history.clear().then(empty);
   return [button('Clear the history', clear, { className: 'destructive' }), list];
+}
+
+/** The page of one sound. */
+export async function soundPage() {
+  const id = location.hash.split('/')[2] ?? '';
+  await ready;
+  const sound = copyInUse() ? await api.offline.get(id) : await api.sounds.get(id);
+  if (sound === null) return ['It is not in the copy on this device.'];
+  const { title, description, bowl_note, frequency_hz, tags } = sound;
+  entitle(title);
+  const facts = [...factsOf(sound), bowl_note && `Note ${bowl_note}`, frequency_hz && `${frequency_hz} Hz`];
+  const listen = button('Listen', () => play(sound), { className: 'primary' });
+  const copy = async () => {
+    await navigator.clipboard.writeText(location.href);
+    notify('The address is copied.', 5);
+  };
+  const hrefOf = (tag: string) => `#/browse?${new URLSearchParams({ tag })}`;
+  const chip = (tag: string) => el('a', { className: 'chip', href: hrefOf(tag) }, tag);
+  return [
+    picture(coverOf(sound)),
+    el('p', {}, el('small', {}, facts.filter(Boolean).join(' · '))),
+    el('div', { className: 'controls' }, listen, heart(sound), button('Copy the address', copy)),
+    el('p', { dir: 'auto' }, description ?? ''),
+    el('div', { className: 'chips' }, ...(tags ?? []).map(chip)),
+  ];
 }

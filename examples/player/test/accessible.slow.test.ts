@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { View } from '../../../test/support/browser.ts';
-import { fits, isAudio, listen, open, position, test } from './fixture.ts';
+import { button, fits, isAudio, listen, open, position, test } from './fixture.ts';
 
 const views: Record<string, View> = {
   'on a phone, in the light': { width: 390, colorScheme: 'light' },
@@ -15,7 +15,7 @@ type Axe = { run: () => Promise<{ violations: { id: string; nodes: { html: strin
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What axe finds wrong with the page. */
+/** Finds violations of accessibility rules with axe. */
 async function violations(page: Page) {
   await page.addScriptTag({ path: axePath });
   const found = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
@@ -23,7 +23,7 @@ async function violations(page: Page) {
 }
 
 for (const [name, view] of Object.entries(views))
-  test(`everybody can use the player ${name}`, async ({ visit }) => {
+  test(`every screen of the player passes axe and fits ${name}`, async ({ visit }) => {
     await visit(
       view,
       async (page) => {
@@ -43,22 +43,30 @@ for (const [name, view] of Object.entries(views))
         await page.getByRole('heading', { name: 'Featured' }).waitFor();
         await check('Home');
         await page.route(isAudio, (route) => route.fulfill({ status: 500 }));
-        await page.getByRole('button', { name: 'Next' }).click();
+        await button(page, 'Now playing').click();
+        await check('Now playing');
+        await button(page, 'Next').click();
         await page.getByText('This sound cannot be played now.').waitFor();
+        await check('a sound that fails');
+        await page.keyboard.press('Escape');
         for (const screen of ['Favorites', 'History', 'Account', 'Browse']) {
           await open(page, screen);
           await page.getByText('Loading').waitFor({ state: 'hidden' });
           await check(screen);
         }
-        await page.getByLabel('Search sounds').fill('no such sound');
+        const sound = await page.locator('.rows .listen').first().getAttribute('value');
+        await page.getByLabel('Search sounds').fill('zzzz no such sound');
         await page.getByText('Nothing found.').waitFor();
         await check('nothing found');
         await open(page, 'Account');
         await page.getByRole('button', { name: 'Delete the account' }).click();
         await page.getByRole('heading', { name: 'Delete the account' }).waitFor();
         await check('Delete the account');
+        await page.goto(`${page.url().split('#')[0]}#/sound/${sound}`);
+        await button(page, 'Copy the address').waitFor();
+        await check('a sound');
         await page.context().setOffline(true);
-        await open(page, 'History');
+        await open(page, 'Account');
         await page.locator('main').getByRole('button', { name: 'Try again' }).waitFor();
         await check('no network');
       },

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Page, Request } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import postgres from 'postgres';
 import { test as base, expect, inject, type TestContext } from 'vitest';
 import { canRunBrowser, inBrowser, type View } from '../../../test/support/browser.ts';
@@ -7,12 +7,12 @@ import { fixture } from '../../../test/support/fixture.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import { devEnvironment, startDev } from '../../../test/support/processes.ts';
 
-/** What `npm run dev` has started. */
+/** The addresses and the database of `npm run dev`. */
 type Dev = { url: string; supabaseUrl: string; sql: postgres.Sql };
 
 /**
- * Opens the player, and fails where the console has complaints.
- * @param provoked a part of those that the test provokes
+ * Opens the player. Fails if the console shows an error or a warning.
+ * @param provoked part of the errors that the test provokes
  */
 type Visit = (view: View, steps: (page: Page) => Promise<void>, provoked?: string) => Promise<void>;
 
@@ -39,7 +39,7 @@ async function provideDev(use: (dev: Dev) => Promise<void>) {
   await rm(env.DEV_DATA_DIR, { recursive: true });
 }
 
-/** vitest's test with an `npm run dev` for the file, and visits of its player. */
+/** The test function of vitest with an `npm run dev` for each file, and visits of its player. */
 export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit } }>({
   dev: [fixture((use) => (canRun ? provideDev(use) : use(null as never))), { scope: 'file' }],
   visit: async ({ dev, skip }: { dev: Dev } & TestContext, use: (visit: Visit) => Promise<void>) => {
@@ -59,18 +59,14 @@ export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit } }
 /** A button by its whole name. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** Waits until something plays, paused or not before. */
+/** Waits until a sound plays. */
 export const untilPlaying = (page: Page) =>
   expect.poll(() => page.evaluate('navigator.mediaSession.playbackState')).toBe('playing');
 
-const isPlay = (request: Request) => request.url().endsWith('/api/v1/plays');
-
-/** Signs in as the demo user, for whom the first sound begins to play, which is counted. */
+/** Signs in as the demo user, for whom the first sound begins to play. */
 export async function listen(page: Page) {
-  const counted = page.waitForRequest(isPlay);
   await button(page, 'Listen with the demo account').click();
   await untilPlaying(page);
-  await counted;
 }
 
 export async function open(page: Page, screen: string, heading = screen) {
@@ -81,7 +77,7 @@ export async function open(page: Page, screen: string, heading = screen) {
 export const typeIn = (page: Page, label: string, text: string) =>
   page.getByLabel(label, { exact: true }).fill(text);
 
-/** Whether nothing sticks out of the page to the right, or out of what scrolls in it. */
+/** Whether the content is no wider than the page and its parts. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].every((name) => {
@@ -90,20 +86,34 @@ export const fits = (page: Page) =>
     })`,
   );
 
-/** What the bar says plays. */
+/** The title of the sound in the bar. */
 export const playing = (page: Page) => page.locator('#bar strong').innerText();
 
 /** The position of the player, in seconds. */
 export const position = async (page: Page) => Number(await page.getByLabel('Position').inputValue());
 
-/** Counts the calls that count plays. */
+/** Counts the plays that the service has counted, and the requests for them. */
 export function countPlays(page: Page) {
-  const counted = { plays: 0 };
-  page.on('request', (request) => {
-    if (isPlay(request)) counted.plays += 1;
+  const counted = { requests: 0, plays: 0 };
+  page.on('response', async (response) => {
+    if (!response.url().endsWith('/api/v1/plays')) return;
+    counted.requests += 1;
+    const { data }: { data: { status: string }[] } = await response.json();
+    counted.plays += data.filter(({ status }) => status === 'counted').length;
   });
   return counted;
 }
 
-/** Whether that is the address of a sound's file. */
+/** Whether this is the address of a recording. */
 export const isAudio = (address: URL) => address.pathname.includes('/object/sign/audio/');
+
+/** Reads the keys of the copies that the client keeps in IndexedDB. */
+export const copyKeys = `new Promise((resolve) => {
+  const opening = indexedDB.open('sounds');
+  opening.onupgradeneeded = () => opening.transaction.abort(); // the client makes it
+  opening.onerror = () => resolve([]);
+  opening.onsuccess = () => {
+    const request = opening.result.transaction('items').objectStore('items').getAllKeys();
+    request.onsuccess = () => resolve(request.result);
+  };
+})`;

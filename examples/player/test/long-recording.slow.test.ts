@@ -1,6 +1,6 @@
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { expect } from 'vitest';
-import { button, listen, phone, position, test, untilPlaying } from './fixture.ts';
+import { button, desk, listen, position, test, untilPlaying } from './fixture.ts';
 
 /** Five minutes of silence: more than a browser fetches ahead. */
 function longRecording(): Buffer {
@@ -42,8 +42,8 @@ const testLong = test.extend<{ $file: { long: string } }>({
   ],
 });
 
-testLong('a sound that the network leaves waits for it, and plays on where it was', async ({ visit }) => {
-  await visit(phone, async (page) => {
+testLong('a sound waits while there is no network, and plays on where it was', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await listen(page);
     await page.context().setOffline(true);
     await page.getByLabel('Position').fill('200');
@@ -58,7 +58,7 @@ testLong('a sound that the network leaves waits for it, and plays on where it wa
 testLong(
   'a sound goes on at its position when its address has expired in a long pause',
   async ({ visit }) => {
-    await visit(phone, async (page) => {
+    await visit(desk, async (page) => {
       const addresses: string[] = [];
       page.on('request', (request) => isLong(new URL(request.url())) && addresses.push(request.url()));
       await listen(page);

@@ -1,7 +1,9 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import {
   button,
   countPlays,
+  desk,
+  fits,
   isAudio,
   listen,
   open,
@@ -12,11 +14,12 @@ import {
   untilPlaying,
 } from './fixture.ts';
 
-test('what was clicked last plays, is named and is counted, and nothing else', async ({ visit }) => {
-  await visit(phone, async (page) => {
-    await listen(page);
-    await open(page, 'Browse');
+test('only the sound that was clicked last plays and is counted', async ({ visit }) => {
+  await visit(desk, async (page) => {
     const counted = countPlays(page);
+    await listen(page);
+    const first = await playing(page);
+    await open(page, 'Browse');
     const rows = page.locator('.rows .listen');
     const [slow, last] = [rows.nth(2), rows.nth(4)];
     const slowId = await slow.getAttribute('value');
@@ -24,37 +27,39 @@ test('what was clicked last plays, is named and is counted, and nothing else', a
       await last.click(); // before the answer comes
       await route.continue();
     });
-    const answered = page.waitForResponse('**/api/v1/plays');
     await slow.click();
     await expect.poll(() => last.getAttribute('aria-current')).toBe('true');
-    await answered;
+    await untilPlaying(page);
     const title = await playing(page);
     expect(await last.locator('strong').innerText()).toContain(title);
     expect(await slow.getAttribute('aria-current')).toBeNull();
     await open(page, 'History');
-    expect(await page.locator('.rows strong').first().innerText()).toContain(title);
-    expect(counted.plays).toBe(1);
+    await expect.poll(() => page.locator('.rows strong').allTextContents()).toEqual([title, first]);
+    expect(counted).toEqual({ requests: 1, plays: 2 });
   });
 });
 
-test('a click on what plays pauses it, and four clicks are one play', async ({ visit }) => {
+test('a click on the playing sound pauses it, and four clicks are one play', async ({ visit }) => {
   await visit(phone, async (page) => {
+    const counted = countPlays(page);
     await listen(page);
     await open(page, 'Browse');
-    const counted = countPlays(page);
     const row = page.locator('.rows .listen').nth(3);
+    const title = await row.locator('strong').innerText();
     await row.click({ clickCount: 4 });
-    await expect.poll(() => counted.plays).toBe(1);
-    await untilPlaying(page);
+    await expect.poll(() => playing(page)).toBe(title);
+    await expect.poll(() => position(page)).toBeGreaterThan(0);
     await row.click();
     await button(page, 'Play').waitFor();
     await row.click();
     await untilPlaying(page);
-    expect(counted.plays).toBe(1);
+    await expect.poll(() => counted.plays).toBe(2);
   });
 });
 
-test('a phone shows the cover and the time of what plays, and marks it in the list', async ({ visit }) => {
+test('a phone shows the cover and the time of the playing sound, and marks it in the list', async ({
+  visit,
+}) => {
   await visit(phone, async (page) => {
     await listen(page);
     await open(page, 'Browse');
@@ -75,8 +80,8 @@ test('a phone shows the cover and the time of what plays, and marks it in the li
   });
 });
 
-test('next and previous go through the list, end at its ends, and keep the focus', async ({ visit }) => {
-  await visit(phone, async (page) => {
+test('Next and Previous go through the list, stop at its ends and keep the focus', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await listen(page);
     const [first, previous] = [await playing(page), button(page, 'Previous')];
     expect(await previous.getAttribute('aria-disabled')).toBe('true');
@@ -90,12 +95,10 @@ test('next and previous go through the list, end at its ends, and keep the focus
   });
 });
 
-test('a sound goes on from its end to the next one, or to its beginning when it repeats', async ({
-  visit,
-}) => {
-  await visit(phone, async (page) => {
-    await listen(page);
+test('the next sound follows at the end, or the same one with Repeat', async ({ visit }) => {
+  await visit(desk, async (page) => {
     const counted = countPlays(page);
+    await listen(page);
     const first = await playing(page);
     const toTheEnd = async () => {
       const seek = page.getByLabel('Position');
@@ -106,18 +109,15 @@ test('a sound goes on from its end to the next one, or to its beginning when it 
     await expect.poll(() => position(page)).toBeGreaterThan(10);
     await expect.poll(() => position(page)).toBeLessThan(10);
     expect(await playing(page)).toBe(first);
-    expect(counted.plays).toBe(0);
     await button(page, 'Repeat').click();
     await toTheEnd();
     await expect.poll(() => playing(page)).not.toBe(first);
-    await expect.poll(() => counted.plays).toBe(1);
+    await expect.poll(() => counted.plays).toBe(2);
   });
 });
 
-test('the sleep timer pauses after its minutes, also what is only loading, unless it is switched off', async ({
-  visit,
-}) => {
-  await visit(phone, async (page) => {
+test('the sleep timer pauses a playing or loading sound after its minutes', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await page.clock.install();
     await page.reload();
     await listen(page);
@@ -151,8 +151,8 @@ test('the sleep timer pauses after its minutes, also what is only loading, unles
   });
 });
 
-test('the lock screen shows what plays, and its buttons do what they say', async ({ visit }) => {
-  await visit(phone, async (page) => {
+test('the lock screen shows the playing sound, and its buttons control it', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await page.addInitScript(`{
       const session = navigator.mediaSession;
       const set = session.setActionHandler.bind(session);
@@ -195,8 +195,8 @@ test('the lock screen shows what plays, and its buttons do what they say', async
   });
 });
 
-test('the volume can be set, where the platform does not keep that to itself', async ({ visit }) => {
-  await visit(phone, async (page) => {
+test('the volume can be set, except on platforms that do not allow it', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await page.addInitScript(`globalThis.Audio = class extends Audio {
       constructor() {
         super();
@@ -212,14 +212,14 @@ test('the volume can be set, where the platform does not keep that to itself', a
       `Object.defineProperty(HTMLMediaElement.prototype, 'volume', { get: () => 1, set() {} })`,
     );
     await page.reload();
-    await page.locator('.listen').first().click();
-    await untilPlaying(page);
+    await page.locator('.listen').first().waitFor();
+    expect(await page.locator('#bar').isVisible()).toBe(true);
     expect(await page.getByLabel('Volume').isVisible()).toBe(false);
   });
 });
 
-test('a sound whose file is not to be had says so, and plays once it is back', async ({ visit }) => {
-  await visit(phone, async (page) => {
+test('a sound whose file is missing says so, and plays once the file is back', async ({ visit }) => {
+  await visit(desk, async (page) => {
     await listen(page);
     await page.route(isAudio, (route) => route.fulfill({ status: 500 }));
     await button(page, 'Next').click();
@@ -233,8 +233,8 @@ test('a sound whose file is not to be had says so, and plays once it is back', a
   });
 });
 
-test('a sound that is gone says so', async ({ dev, visit }) => {
-  await visit(phone, async (page) => {
+test('a hidden sound says that it is no longer there', async ({ dev, visit }) => {
+  await visit(desk, async (page) => {
     await listen(page);
     const row = page.locator('.cards .listen').last();
     const id = (await row.getAttribute('value')) ?? '';
@@ -244,5 +244,74 @@ test('a sound that is gone says so', async ({ dev, visit }) => {
     await dev.sql`update public.sounds set is_active = true where id = ${id}`;
     await page.locator('#bar').getByRole('button', { name: 'Try again' }).click();
     await untilPlaying(page);
+  });
+});
+
+test('the sound, its position, its list and the volume survive a reload', async ({ visit }) => {
+  await visit(desk, async (page) => {
+    await listen(page);
+    const title = await playing(page);
+    await page.getByLabel('Volume').fill('0.25');
+    await page.getByLabel('Position').fill('15');
+    await button(page, 'Pause').click();
+    await page.reload();
+    expect(await playing(page)).toBe(title);
+    expect(await position(page)).toBeGreaterThanOrEqual(15);
+    expect(await page.getByLabel('Volume').inputValue()).toBe('0.25');
+    await button(page, 'Play').click();
+    await untilPlaying(page);
+    expect(await position(page)).toBeGreaterThanOrEqual(15);
+    await button(page, 'Next').click();
+    await expect.poll(() => playing(page)).not.toBe(title);
+    await open(page, 'Account');
+    await button(page, 'Sign out').click();
+    await page.reload();
+    await button(page, 'Sign in').waitFor();
+    expect(await page.locator('#bar').isVisible()).toBe(false);
+  });
+});
+
+test('Space pauses and plays, and the arrows seek, except in a search field', async ({ visit }) => {
+  await visit(desk, async (page) => {
+    await listen(page);
+    await page.locator('main').focus();
+    await page.keyboard.press('Space');
+    await button(page, 'Play').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => position(page)).toBeGreaterThanOrEqual(10);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => position(page)).toBeLessThan(10);
+    await page.keyboard.press('Space');
+    await untilPlaying(page);
+    await open(page, 'Browse');
+    await page.getByLabel('Search sounds').pressSequentially('deep rain');
+    expect(await page.getByLabel('Search sounds').inputValue()).toBe('deep rain');
+    await button(page, 'Pause').waitFor();
+  });
+});
+
+test('a phone has a bar of 64 pixels, which opens on the whole screen, whatever the title', async ({
+  dev,
+  visit,
+}) => {
+  const title = 'A very long title '.repeat(8).slice(0, 136);
+  await dev.sql`insert into public.sounds (title, sort_order) values (${title}, -2000)`;
+  onTestFinished(async () => {
+    await dev.sql`delete from public.sounds where title = ${title}`;
+  });
+  await visit(phone, async (page) => {
+    await button(page, 'Listen with the demo account').click();
+    await page.locator('#bar').getByText('There is no audio of this sound.').waitFor();
+    const height = async () => (await page.locator('#bar').boundingBox())?.height;
+    expect(await height()).toBe(64);
+    await button(page, 'Now playing').click();
+    expect(await height()).toBe(900);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Close');
+    for (const control of ['Previous', 'Next', 'Repeat', 'Try again'])
+      expect(await button(page, control).isVisible(), control).toBe(true);
+    expect(await fits(page)).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await height()).toBe(64);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Now playing');
   });
 });

@@ -1,0 +1,71 @@
+import { type Category, createSounds, type Favorite, type SessionEvent, type Wait } from 'sounds-client';
+
+// Events between the parts of the page; `player` and `favorites` carry no data.
+declare global {
+  interface WindowEventMap {
+    session: CustomEvent<SessionEvent>;
+    wait: CustomEvent<Wait>;
+  }
+}
+
+// The server of this page passes /api on to the service.
+export const api = createSounds({
+  url: `${location.origin}/api/v1`,
+  store: localStorage,
+  onSession: (detail) => dispatchEvent(new CustomEvent('session', { detail })),
+  onWait: (detail) => dispatchEvent(new CustomEvent('wait', { detail })),
+});
+
+/** A sound as every list has it. */
+export type Preview = NonNullable<Favorite['sounds']>;
+
+// Data that all screens need, from the copy on the device.
+export const favorites = new Set<string>();
+export let categories: Category[] = [];
+/** The tags of most sounds. */
+export let tags: string[] = [];
+let syncedAt: Date | null = null;
+
+async function read() {
+  const [sounds, liked] = await Promise.all([api.offline.list(), api.offline.favorites()]);
+  categories = await api.offline.categories();
+  syncedAt = await api.offline.syncedAt();
+  const counts: Record<string, number> = {};
+  for (const tag of sounds.flatMap((sound) => sound.tags ?? [])) counts[tag] = (counts[tag] ?? 0) + 1;
+  const byCount = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  tags = byCount.slice(0, 12).map(([tag]) => tag);
+  favorites.clear();
+  for (const { sound_id } of liked) favorites.add(sound_id);
+  dispatchEvent(new Event('favorites'));
+}
+
+/** Brings the copy up to date. After a failure, the next call makes up for it. */
+async function sync() {
+  if ((await api.auth.user()) === null) return;
+  await read();
+  await api.offline.sync().catch(() => {});
+  await read();
+}
+
+/** Settles when the first copy is there, or could not be made. */
+export let ready = sync();
+addEventListener('online', sync);
+addEventListener('session', ({ detail: { type } }) => {
+  if (type === 'signedIn') ready = sync();
+});
+
+/** The date of the copy, which is shown without a network; null with one, or without a copy. */
+export const copyInUse = () => (navigator.onLine ? null : syncedAt);
+
+/** The name of a sound's category. */
+export function categoryOf({ category }: Preview): string {
+  const all = categories.flatMap((parent) => [parent, ...parent.children]);
+  return all.find(({ slug }) => slug === category)?.name ?? '';
+}
+
+export async function setFavorite(id: string, isFavorite: boolean) {
+  if (isFavorite) favorites.add(id);
+  else favorites.delete(id);
+  dispatchEvent(new Event('favorites'));
+  await (isFavorite ? api.favorites.add(id) : api.favorites.remove(id));
+}

@@ -124,6 +124,9 @@ draw();`;
 /** Returns the source of Chart.js, so that the page loads nothing. */
 const chartJs = () => readFileSync(new URL('chart.umd.min.js', import.meta.resolve('chart.js')), 'utf8');
 
+/** Rounds to a whole number, or to two digits below 10, so that a small average is not 0. */
+const rounded = (value: number) => (value < 10 ? Number(value.toPrecision(2)) : Math.round(value));
+
 /**
  * Returns a page with the figures as charts and tables. It needs no network.
  * @param madeAt time shown on the page
@@ -133,7 +136,7 @@ export function reportPage(figures: Figures, madeAt: Date): string {
   const total = (of: (day: Day) => number) => days.reduce((sum, day) => sum + of(day), 0);
   const tiles: [name: string, value: number][] = [
     ['Plays', total(({ plays }) => plays)],
-    ['Listeners on an average day', Math.round(total(({ listeners }) => listeners) / days.length)],
+    ['Listeners on an average day', rounded(total(({ listeners }) => listeners) / days.length)],
     ['Sign-ups', total(({ sign_ups }) => sign_ups)],
     ['Deleted accounts', total(({ deleted }) => deleted)],
   ];

@@ -8,6 +8,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canRunBrowser, inBrowser, type View } from '../../../test/support/browser.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
+import { reportPage } from '../page.ts';
 
 type Run = { code: number; out: string; error: string };
 
@@ -43,6 +44,21 @@ describe('npm run report', () => {
   test('reports that nothing was played yet', async () => {
     const page = await readFile(await write('empty.html', '--days', '7'), 'utf8');
     expect(page).toContain('Nothing was played.');
+  });
+
+  test('shows averages below 10 with two digits instead of 0', () => {
+    const days = Array.from({ length: 30 }, (_, index) => {
+      const day = `2026-06-${String(index + 1).padStart(2, '0')}`;
+      return { day, plays: 0, listeners: index === 0 ? 1 : 0, sign_ups: 0, active: 0, deleted: 0 };
+    });
+    const averageOf = (listeners: number) => {
+      const page = reportPage(
+        { days: days.map((day) => ({ ...day, listeners: listeners * day.listeners })), topSounds: [] },
+        new Date(),
+      );
+      return /Listeners on an average day<\/dt><dd>([^<]*)/.exec(page)?.[1];
+    };
+    expect([1, 14, 45, 3000, 60_000].map(averageOf)).toEqual(['0.033', '0.47', '1.5', '100', '2,000']);
   });
 
   test.skipIf(!canRunBrowser).for<View>([

@@ -8,13 +8,13 @@ export const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--h
        npm run -s import -- --template > <folder>/sounds.csv
 
 Uploads the recordings and pictures in a folder, and creates or updates their sounds.
-  --dry-run          only shows what would be done
-  --yes              does not ask for confirmation
+  --dry-run          shows the plan and changes nothing
+  --yes              imports without asking for confirmation
   --hidden           creates new sounds as inactive
-  --overwrite        discards changes made in the dashboard since the last import, and lets a
-                     file take the place of another sound's
-  --make-categories  makes a category of each folder that has none, and sub-intentions of those below
-  --source <name>    what the folder is remembered by, instead of its own name
+  --overwrite        replaces changes made in the dashboard since the last import, and lets a
+                     sound become another one
+  --make-categories  makes a category for each folder that has none, and sub-intentions for folders below
+  --source <name>    name of the folder in the records of imports, instead of its own
   --template         prints a sounds.csv with all columns and an example`;
 
 /**

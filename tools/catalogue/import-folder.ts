@@ -68,7 +68,7 @@ async function makePlan(
   const { folder, source, overwrite } = settings;
   if (!csv && memory.sheet)
     throw new ImportError(
-      `${folder} has no ${SHEET}, and the last import of "${source}" had one. Put it back; or, to go on without, one with the header "file" alone: what the old one said stays.`,
+      `${folder} has no ${SHEET}, and the last import of "${source}" had one. Put it back, or add one with the header "file" alone to keep the values of the old one.`,
     );
   const { client } = connection;
   const catalogue = await readCatalogue(client);

@@ -7,10 +7,10 @@ import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
 import { upload } from './upload.ts';
 import { insertSound, remember, updateSound } from './write.ts';
 
-/** Told how the import goes on. */
+/** Receives the progress of an import. */
 export interface Progress {
   begin(step: Step): void;
-  /** More bytes were sent. */
+  /** @param bytes number of bytes sent since the last call */
   sent(bytes: number): void;
   end(step: Step, outcome: 'done' | 'rejected'): void;
 }
@@ -18,21 +18,21 @@ export interface Progress {
 export interface Outcome {
   done: Set<Step>;
   rejected: Problem[];
-  /** Why the rest was not done, when it was not. */
+  /** Why the import ended early. */
   stopped?: string;
 }
 
 const SOUNDS_AT_ONCE = 4;
 
-/** The database moves a sound whose millisecond is taken to the next free one: with room between them, their order stays. */
+/** Distance between new sounds. The database moves a sound whose time is taken, so that order needs room between them. */
 const MS_APART = 10;
 
 /**
- * Carries out a plan. For each sound the files come first, so that nobody meets a sound without them; then its row; then
- * what the next import has to know. Interrupted anywhere, all of what was done is seen as done by the next import.
- * The signal of the connection ends it: uploads at once, rows when they are written.
- * @param steps all of the folder, in its order, also those with nothing to do
- * @param started when the import began; where it goes on after an interruption, that of the first run
+ * Carries out a plan. Uploads the files of a sound before it writes the row, so that apps never see a sound without them, and
+ * then stores the record for the next import. An import that was interrupted anywhere is continued by the next one.
+ * The signal of the connection ends uploads at once, and rows once they are written.
+ * @param steps all steps in the order of the folder, also those that change nothing
+ * @param started when the import began; the first run counts for one that was interrupted
  */
 export async function carryOut(
   connection: Connection,
@@ -52,7 +52,7 @@ export async function carryOut(
   const carryOutStep = async (step: Step, index: number) => {
     const { id, row, write } = step;
     for (const file of step.uploads) await send(file);
-    // The first file becomes the newest, so that lists, which begin with the newest, are in the order of the folder.
+    // Lists begin with the newest sound, so that the first file has to be the newest.
     const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
     if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
     if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
@@ -89,7 +89,7 @@ export async function carryOut(
   return outcome;
 }
 
-/** Sends a file that several sounds share, such as the cover of their folder, for the first of them only. */
+/** Uploads a file that several sounds share, such as the cover of a folder, once. */
 function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Promise<void> {
   const sent = new Map<string, Promise<void>>();
   return (file) => {

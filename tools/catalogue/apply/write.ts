@@ -4,7 +4,7 @@ import { writingFailed } from '../project/database.ts';
 import type { Fields } from '../shared/fields.ts';
 import { Rejected } from '../shared/problems.ts';
 
-/** Makes the row of a new sound. One that is there already is left as it is: it was made by a request whose answer got lost. */
+/** Inserts a new sound. An existing row stays as it is, because an earlier request inserted it and its response was lost. */
 export async function insertSound(
   client: SupabaseClient,
   row: Fields & { id: string; created_at: string },
@@ -14,8 +14,8 @@ export async function insertSound(
 }
 
 /**
- * Writes fields of a sound as it was read.
- * @throws Rejected when somebody has changed it since
+ * Updates fields of a sound as it was read.
+ * @throws Rejected if the sound was changed since
  */
 export async function updateSound(
   client: SupabaseClient,
@@ -28,7 +28,7 @@ export async function updateSound(
     throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
 }
 
-/** Remembers what an import wrote, for the next. */
+/** Stores what an import wrote, for the next one. */
 export async function remember(client: SupabaseClient, imported: Imported): Promise<void> {
   const query = client.from('imported_sounds').upsert(imported, { onConflict: 'sound_id' });
   await query.throwOnError().then(undefined, writingFailed);

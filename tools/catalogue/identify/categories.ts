@@ -6,25 +6,25 @@ import type { Problem } from '../shared/problems.ts';
 import { foldersOf, type Sound } from '../shared/sound.ts';
 import { oneLine, printable } from '../shared/text.ts';
 
-/** Asks for the category of the sounds in a folder: a slug or a name, or nothing for none. */
+/** Asks for the category of the sounds in a folder. The answer is a slug, a name, or empty. */
 export type Ask = (question: string) => Promise<string>;
 
 interface Circumstances {
   source: string;
   categories: Category[];
   known: Map<Sound, Imported>;
-  /** By folder, what was answered before; null for no category. New answers are added. */
+  /** Earlier answers by folder; null for no category. New answers are added. */
   answers: Record<string, string | null>;
-  /** Undefined where there is nobody to ask. */
+  /** Undefined without a terminal. */
   ask: Ask | undefined;
-  /** Whether categories that are missing are made. */
+  /** Whether missing categories are made. */
   make: boolean;
 }
 
 /**
- * Gives sounds without a category the one that their folder is named after: the intention of the first folder, or the
- * sub-intention of the second. For a folder that no category is named after, it is asked for, once, when there are new sounds in it.
- * @returns the categories to make, parents first, and what goes without one
+ * Gives sounds without a category that of their folder: the intention of the first folder, or the sub-intention of the
+ * second. Asks once for each folder with new sounds that names no category.
+ * @returns the categories to make, parents first, and notes about sounds without one
  */
 export async function assignCategories(
   sounds: Sound[],
@@ -53,16 +53,16 @@ export async function assignCategories(
   return { made: categories.slice(circumstances.categories.length), notes };
 }
 
-/** Whether its folder decides: no sheet has, and no earlier import of the same folder. */
+/** Whether the folder decides on the category, because neither a sheet nor an earlier import has. */
 function needsCategory(sound: Sound, { source, known, categories }: Circumstances): boolean {
   const record = known.get(sound);
-  const isSaid = sound.said.category !== undefined || record?.said.category !== undefined;
+  const isSaid = sound.sheetFields.category !== undefined || record?.said.category !== undefined;
   if (isSaid || foldersOf(sound.file).length === 0) return false;
   const last = record?.fields.category;
   if (!last) return true;
   const place = record.places.find((each) => each.source === source);
   const isMoved = place?.file !== undefined && posix.dirname(place.file) !== posix.dirname(sound.file ?? '');
-  // One whose slug was changed since is followed by the sound, wherever that is.
+  // A sound keeps its category when the slug of that is changed.
   if (!isMoved && categories.some(({ slug }) => slug === last)) sound.fields.category = last;
   return isMoved;
 }

@@ -3,20 +3,20 @@ import { checksumIn } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 import { nameOf, type Sound } from '../shared/sound.ts';
 
-/** Which sounds of the catalogue those of a folder are. */
+/** Matches the sounds of a folder with those of the catalogue. */
 export interface Identity {
-  /** Those that are in the catalogue, or were deleted there. */
+  /** Sounds that are in the catalogue, or were deleted there. */
   known: Map<Sound, Imported>;
-  /** Recordings that another one in the folder has the same content as: that one. */
+  /** Recordings with the content of another one in the folder, and that one. */
   copies: Map<Sound, Sound>;
-  /** What lay in the folder once, and no longer does. */
+  /** Sounds whose file was in the folder at an earlier import. */
   gone: { id: string; place: Place }[];
 }
 
 /**
- * Knows a sound by its place, else by the content of its recording.
- * @param source the name of the folder
- * @param isThere whether the folder has a recording of this name
+ * Identifies sounds by their place, otherwise by the content of their recording.
+ * @param source name of the folder
+ * @param isThere whether the folder has a recording with this name
  */
 export function identify(
   sounds: Sound[],
@@ -28,7 +28,7 @@ export function identify(
   const candidates = sounds.filter((sound) => !links.has(sound));
   const known = new Map<Sound, Imported>();
   const claimed = new Set<string>();
-  /** Each sound of the catalogue is one of the folder at most. */
+  /** Matches sounds that have no match yet; each sound of the catalogue is matched once. */
   const claim = (find: (sound: Sound) => (Imported | undefined)[]) => {
     for (const sound of candidates) {
       if (known.has(sound)) continue;
@@ -49,7 +49,7 @@ export function identify(
       hasContent(each, sound, catalogue),
     );
 
-  // An export writes ids.
+  // The key of an exported sound is its id.
   claim(({ key }) => [byId.get(key)]);
   claim(({ file, key }) => [byPlace.get(keyOf({ source, file, key }))]);
   claimWithoutSource();
@@ -58,12 +58,12 @@ export function identify(
   claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
   const byHand = [...catalogue.sounds.values()].filter(({ id }) => !catalogue.imported.has(id));
   const byPath = new Map(byHand.map(({ audio_path, id }) => [audio_path, byId.get(id)]));
-  // One that was made by hand, of a recording of this very name.
+  // A sound that was made by hand for a recording of this name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
   const copies = new Map([...links, ...copiesIn(candidates, known)]);
   return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
 
-  /** What was imported when the name of the folder was not remembered: where one recording is the same, it is the same folder. */
+  /** Matches places without a folder name, which old versions stored. One equal recording proves that the folder is the same. */
   function claimWithoutSource() {
     const earlier = ({ file }: Sound) => byPlace.get(keyOf({ file }));
     claim((sound) => ofContent(sound).filter((each) => each === earlier(sound)));
@@ -76,7 +76,7 @@ const keyOf = ({ source, file, key }: Partial<Record<keyof Place, string | undef
 const isAt = (place: Place, { file, key }: Sound) => place.file === file && (place.key ?? '') === key;
 const keysOf = ({ places }: Imported) => (places.length > 0 ? places.map(({ key = '' }) => key) : ['']);
 
-/** What is known of each sound; of one that no import made, nothing. */
+/** Returns the record of each sound, empty for one that was made by hand. */
 function recordsIn({ sounds, imported }: Catalogue): Imported[] {
   const others = [...sounds.keys()].filter((id) => !imported.has(id));
   return [
@@ -85,17 +85,17 @@ function recordsIn({ sounds, imported }: Catalogue): Imported[] {
   ];
 }
 
-/** The first digits of the checksum of its recording, which earlier imports left in the name of the stored file only. */
+/** Returns the first digits of the checksum of the recording, which old versions stored in the name of the file alone. */
 const digitsOf = ({ sound_id, checksum, fields }: Imported, { sounds }: Catalogue) =>
   checksum?.slice(0, 12) ?? checksumIn(fields.audio_path ?? sounds.get(sound_id)?.audio_path);
 
-/** Whether a sound of the catalogue has the content of a recording of the folder. */
+/** Whether a sound of the catalogue has the content of a recording in the folder. */
 export function hasContent(record: Imported, { audio }: Sound, catalogue: Catalogue): boolean {
   const content = record.checksum ?? digitsOf(record, catalogue);
   return content !== undefined && audio?.checksum.startsWith(content) === true;
 }
 
-/** Symbolic links to recordings that are in the folder as well: whoever moves a recording may leave one at its old place. */
+/** Finds symbolic links to recordings in the folder, which remain when a recording is moved. */
 function linksIn(sounds: Sound[]): Map<Sound, Sound> {
   const originals = new Map(
     sounds.filter(({ isLink }) => !isLink).map((sound) => [sound.audio?.checksum, sound]),
@@ -108,7 +108,7 @@ function linksIn(sounds: Sound[]): Map<Sound, Sound> {
   return links;
 }
 
-/** Those of the same content as another one of the folder, which is known or comes first. Who has a key is no copy. */
+/** Finds sounds with the content of an earlier or known one. A sound with a key is no copy. */
 function copiesIn(sounds: Sound[], known: Identity['known']): Map<Sound, Sound> {
   const isOne = (sound: Sound) => known.has(sound) || sound.key !== '';
   const first = new Map<string, Sound>();
@@ -133,7 +133,7 @@ function goneFrom(
   return records.flatMap(({ sound_id: id, places }) => {
     const place = places.find((each) => each.source === source);
     if (!place || claimed.has(id)) return [];
-    // What is there and was rejected is not gone.
+    // A recording that was rejected is still in the folder.
     return place.file !== undefined && !place.key && isThere(place.file) ? [] : [{ id, place }];
   });
 }

@@ -8,9 +8,9 @@ import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Sound } from '../shared/sound.ts';
 import { hasContent, type Identity } from './identify.ts';
 
-// Under which names files go to Storage that could go under another one.
+// Decides about names in Storage that differ from those that new files get.
 
-/** Gives files the names under which Storage has their content already: those of a sound that was moved. */
+/** Keeps the names of files whose content is in Storage already, such as those of a sound that was moved. */
 export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void {
   for (const [sound, record] of known) {
     const { audio, picture } = sound;
@@ -23,8 +23,8 @@ export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void
 }
 
 /**
- * Gives files that keep a name without a checksum one with it, where another content lies under that name: that one
- * belongs to the project.
+ * Adds a checksum to names without one if Storage has another content under that name, because that file belongs to
+ * the project.
  */
 export async function avoidTakenNames(
   client: SupabaseClient,

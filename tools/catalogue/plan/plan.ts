@@ -8,46 +8,46 @@ import { readableTitle, soundId } from '../shared/paths.ts';
 import { isId, nameOf, type Sound } from '../shared/sound.ts';
 
 export interface Options {
-  /** The name of the folder. */
+  /** Name of the folder. */
   source: string;
-  /** Whether the folder wins over what was changed in the dashboard, and may make a sound another one. */
+  /** Whether the folder replaces changes made in the dashboard, and may turn a sound into another one. */
   overwrite: boolean;
   /** Whether new sounds are inactive. */
   hidden: boolean;
 }
 
-/** What is to be done for one sound. */
+/** What an import does for one sound. */
 export interface Step {
-  /** What reports call it. */
+  /** Name of the sound in reports. */
   file: string;
   key: string;
   action: 'create' | 'update' | 'unchanged';
   id: string;
-  /** As it was read; undefined for a sound that is to be made. */
+  /** Row as it was read; undefined for a new sound. */
   row: Row | undefined;
-  /** What to write into the row. */
+  /** Fields to write into the row. */
   write: Fields;
-  /** For a new sound: when it is to have been made, if the sheet says that. */
+  /** Time of creation of a new sound, if the sheet has one. */
   createdAt?: string;
-  /** What to remember; undefined when that is remembered already. */
+  /** Record for the next import; undefined if it is stored already. */
   remember: Imported | undefined;
   uploads: LocalFile[];
-  /** Where it lay, when it lay elsewhere. */
+  /** Earlier place of a sound that has moved. */
   from?: Place;
-  /** Whether it would become another sound, which is not done. */
+  /** Whether the step is held back, because the sound would become another one. */
   isHeld: boolean;
-  /** What stays as the dashboard has it, in words. */
+  /** Names of the fields that keep a change made in the dashboard. */
   leftAlone: string[];
-  /** What the sound goes without, and why. */
+  /** What the sound lacks, and why. */
   notes: string[];
 }
 
-/** Whether a step makes or changes a sound. Other steps may still have something to remember. */
+/** Whether a step creates or updates a sound. Other steps may still store a record. */
 export const isChanging = ({ action }: Step) => action !== 'unchanged';
 
 /**
- * Plans what makes the catalogue as the folder says, in the order of the sounds.
- * @param stored the files that are in Storage, as bucket/path
+ * Plans the steps that make the catalogue match the folder, in the order of the sounds.
+ * @param stored the files in Storage, by bucket/path
  */
 export function plan(
   sounds: Sound[],
@@ -99,21 +99,23 @@ const emptyStep = (sound: Sound) => ({
 });
 
 function newRecord({ file, key, audio }: Sound, source: string): Imported {
-  // An export writes ids, and they stay.
+  // An export writes ids, which new projects keep.
   const sound_id = isId(key) ? key : soundId(source, file, key, audio?.checksum);
   return { sound_id, places: [], checksum: null, fields: {}, said: {} };
 }
 
-/** What folder and sheet, this one and those before, say about a sound. What a sheet said stays until one says otherwise. */
+/** Merges the fields of the folder, this sheet and earlier ones. A value of a sheet stays until a sheet has another. */
 function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {
   const files: Fields = {
     ...(sound.audio && { audio_path: sound.audio.path }),
     ...(sound.picture && { cover_image_path: sound.picture.path }),
   };
-  const isNamed = typeof sound.said.cover_image_path === 'string';
-  const now = isNamed ? { ...sound.said, cover_image_path: sound.picture?.path ?? null } : sound.said;
+  const isNamed = typeof sound.sheetFields.cover_image_path === 'string';
+  const now = isNamed
+    ? { ...sound.sheetFields, cover_image_path: sound.picture?.path ?? null }
+    : sound.sheetFields;
   const said = { ...record.said, ...now };
-  // Its slug was changed since: the sound has followed it.
+  // The sound followed its category when the slug was changed.
   const { category } = record.said;
   const isStale = category && now.category === undefined && !categories.some(({ slug }) => slug === category);
   if (isStale) delete said.category;
@@ -142,8 +144,8 @@ interface World {
 }
 
 /**
- * Holds against each other, field by field, what the folder says, what the last import wrote, and what the row has. What is
- * as the last import left it, the folder may change; what is not was changed in the dashboard, and stays.
+ * Compares each field in the folder, the last import and the row. A field that is as the last import left it may change;
+ * another one was changed in the dashboard, and stays.
  */
 function changes(
   row: Row,
@@ -158,7 +160,7 @@ function changes(
   const isDone = (column: Column) => isDeepStrictEqual(row[column], decided.fields[column]);
   const told = columnsOf(decided.fields).filter((column) => !(hidden && column === 'is_active'));
   const left = told.filter((column) => !isDone(column) && !isOurs(column));
-  // The length is that of the recording.
+  // The length belongs to the recording.
   const agreed = told.filter(
     (column) => !left.includes(column) && !(column === 'duration_sec' && left.includes('audio_path')),
   );
@@ -182,13 +184,13 @@ function changes(
   };
 }
 
-/** Whether the title changes, from one that says something to another; one made of the file's name does not. */
+/** Whether the title changes to another one, other than one made from the name of the file. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
   return title !== undefined && title !== made && row.title !== made;
 }
 
-/** Files that the row will name and that are not in Storage. */
+/** Returns the files that the row will name and that are missing from Storage. */
 function missingFiles({ audio, picture }: Sound, row: Fields, stored: Map<string, unknown>): LocalFile[] {
   const named = [
     ...(audio && row.audio_path === audio.path ? [audio] : []),

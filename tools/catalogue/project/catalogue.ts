@@ -10,23 +10,23 @@ export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Colum
   updated_at: string;
 };
 
-/** Where a sound lies in a folder. */
+/** Place of a sound in a folder. */
 export interface Place {
-  /** The folder; undefined for what was imported when that was not remembered yet. */
+  /** Name of the folder; undefined in records of old versions. */
   source?: string;
   file?: string;
   key?: string;
 }
 
-/** What imports know about a sound. */
+/** Record of a sound that an import wrote. */
 export interface Imported {
   sound_id: string;
-  /** At most one in each source. */
+  /** At most one for each source. */
   places: Place[];
   checksum: string | null;
-  /** What the last import wrote. */
+  /** Fields that the last import wrote. */
   fields: Fields;
-  /** What the sheet decided. */
+  /** Fields that a sheet decided on. */
   said: Fields;
 }
 
@@ -40,18 +40,18 @@ export interface Category {
   is_active: boolean;
 }
 
-/** The project as the import finds it. */
+/** Contents of the project before the import. */
 export interface Catalogue {
-  /** By id. */
+  /** Sounds by id. */
   sounds: Map<string, Row>;
-  /** By the sound's id. */
+  /** Records by the id of the sound. */
   imported: Map<string, Imported>;
   categories: Category[];
   limits: { audio: BucketLimits; covers: BucketLimits };
 }
 
 /**
- * Reads all of it, and so finds out whether the project can be filled at all.
+ * Reads the catalogue, which fails if the project cannot be imported into.
  * @throws ImportError
  */
 export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
@@ -65,7 +65,7 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
   };
 }
 
-/** Makes names comparable that differ in case or in their form of Unicode. */
+/** Folds case and forms of Unicode, to compare names. */
 export const comparable = (text: string) => text.trim().normalize('NFC').toLowerCase();
 
 /** Finds a category by its slug, or by its name if only one has that name. */

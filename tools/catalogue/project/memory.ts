@@ -1,14 +1,14 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { readingFailed, upsertRow } from './database.ts';
 
-/** What is remembered of the imports of a folder. */
+/** Record of the imports of one folder. */
 export interface Memory {
   source: string;
-  /** When the import began that has not been finished yet. */
+  /** When the unfinished import began; null if all are finished. */
   started_at: string | null;
-  /** The slugs of the categories that were given to the sounds of its folders, when asked; null for none. */
+  /** Answers about categories: slugs by folder, null for no category. */
   answers: Record<string, string | null>;
-  /** Whether there was a sheet the last time. */
+  /** Whether the last import had a sheet. */
   sheet: boolean;
 }
 
@@ -19,14 +19,14 @@ export async function recall(client: SupabaseClient, source: string): Promise<Me
   return (data as Memory | null) ?? { source, started_at: null, answers: {}, sheet: false };
 }
 
-/** Remembers that an import has begun, so that the next one goes on with it. @returns since when it runs */
+/** Stores that an import has begun, so that the next one can continue it. @returns when it began */
 export async function begin(client: SupabaseClient, memory: Memory): Promise<Date> {
   const started_at = memory.started_at ?? new Date().toISOString();
   await upsertRow(client, 'imports', { ...memory, started_at }, 'source');
   return new Date(started_at);
 }
 
-/** Remembers that an import is finished. Where the answer was no category, the next one asks again. */
+/** Stores that an import has finished. Folders without a category are asked about again. */
 export async function finish(client: SupabaseClient, memory: Memory): Promise<void> {
   const answers = Object.fromEntries(Object.entries(memory.answers).filter(([, slug]) => slug !== null));
   await upsertRow(client, 'imports', { ...memory, answers, started_at: null }, 'source');

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { allRows, readingFailed } from './database.ts';
 
-/** A section of the home page, with the ids of the sounds that were picked for it, in their order. */
+/** A section of the home page, with the ids of its sounds in their order. */
 export interface Section {
   id: string;
   slug: string;

@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import type { BucketLimits, LocalFile } from '../shared/local-file.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
-/** What a bucket takes. @throws ImportError */
+/** Reads the limits of a bucket. @throws ImportError */
 export async function limitsOf(client: SupabaseClient, bucket: string): Promise<BucketLimits> {
   const { data, error } = await client.storage.getBucket(bucket);
   if (error) {
@@ -23,7 +23,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
 const PAGE = 1000;
 const LISTS_AT_ONCE = 4;
 
-/** Looks up files in Storage; what is not there is left out. By bucket/path. */
+/** Looks up files in Storage. @returns those that exist, by bucket/path */
 export async function listStored(
   client: SupabaseClient,
   files: Pick<LocalFile, 'bucket' | 'path'>[],
@@ -45,12 +45,12 @@ export async function listStored(
   return new Map(listed.flat().map((file) => [`${file.bucket}/${file.path}`, file]));
 }
 
-/** A file as Storage lists it. */
+/** A file in Storage. */
 export interface StoredFile {
   bucket: LocalFile['bucket'];
   path: string;
   type: string;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
   updatedAt: Date;
 }
@@ -81,7 +81,7 @@ async function listFolder(
   }
 }
 
-/** The content of a file in Storage, as a stream. */
+/** Opens a file in Storage as a stream. */
 export async function openStored(
   client: SupabaseClient,
   bucket: string,
@@ -93,8 +93,8 @@ export async function openStored(
 }
 
 /**
- * Sends a file to its bucket in one request.
- * @param cacheSeconds how long caches may keep it; an hour, as Storage has it, unless said otherwise
+ * Uploads a file to its bucket in one request.
+ * @param cacheSeconds how long caches may keep it. Default: one hour, as in Storage
  * @throws Rejected, ImportError
  */
 export async function put(
@@ -103,15 +103,15 @@ export async function put(
   body: Uint8Array | string,
   cacheSeconds = '3600',
 ): Promise<void> {
-  // Replacing is allowed: the answer to a request that did its work may have been lost.
+  // Replaces a file, because the response to an earlier attempt may have been lost.
   const options = { contentType, cacheControl: cacheSeconds, upsert: true };
   const { error } = await client.storage.from(bucket).upload(path, body, options);
   if (error) throw meaningOf(error) ?? error;
 }
 
-/** What an error of Storage means for the import, if that can be said. */
+/** Explains an error of Storage; undefined if it is unknown. */
 function meaningOf(error: { message: string; statusCode?: string | undefined }): Error | undefined {
-  // Our fetch has said it already.
+  // The fetch of the client has explained it.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
     return new Rejected(

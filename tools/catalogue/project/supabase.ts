@@ -3,17 +3,17 @@ import { LOCAL_KEYS } from 'local-supabase/keys';
 import pRetry from 'p-retry';
 import { ImportError } from '../shared/problems.ts';
 
-/** The Supabase project that is filled. */
+/** A Supabase project. */
 export interface Project {
   url: string;
-  /** Which variable decides on the URL. */
+  /** Variable that the URL comes from. */
   urlSetBy: 'SUPABASE_URL' | 'SUPABASE_PORT';
   secretKey: string;
 }
 
 /**
- * The project that the environment names; with none named, that of `npm run dev`.
- * @throws ImportError when half of it is named
+ * Returns the project of the environment, or that of `npm run dev` if it names none.
+ * @throws ImportError if the URL or the key is missing
  */
 export function projectOf(env: NodeJS.ProcessEnv): Project {
   const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SUPABASE_PORT: port } = env;
@@ -36,23 +36,23 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
 
 const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
 
-/** Tries again, with growing delay, what failed for a reason that may pass. */
+/** Retries with a growing delay. An ImportError is final. */
 export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
   pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
 
-/** A way into the project, until the signal ends what is in flight. */
+/** A client, which the signal stops. */
 export interface Connection {
   project: Project;
   client: SupabaseClient;
   signal: AbortSignal;
 }
 
-/** How long a row that is being written when the signal comes may take, so that it is known whether it was written. */
+/** Time that a row may take once the signal has come, so that it is known whether it was written. */
 const LAST_ROW_MS = 5000;
 
 /**
- * A client that tries again, with growing delay, while the project is away or has too much to do. Whatever it is asked
- * by an import may be asked twice.
+ * Returns a client that retries with a growing delay while the project is unavailable or overloaded. Its requests must be
+ * idempotent.
  */
 export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
   const overdue = new AbortController();
@@ -74,7 +74,7 @@ const CHECK = {
   SUPABASE_PORT: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
 } as const satisfies Record<Project['urlSetBy'], string>;
 
-/** @throws ImportError when no other request would fare better */
+/** @throws ImportError if other requests would fail as well */
 async function fetchWithRetries(
   { url, urlSetBy }: Project,
   input: Parameters<typeof fetch>[0],
@@ -101,7 +101,7 @@ async function fetchWithRetries(
 
 export const isTemporary = (status: number) => status >= 500 || status === 429;
 
-/** What the status of an answer means for the import as a whole, if anything. */
+/** Explains a status that ends the import; undefined for other statuses. */
 export function fatalMessage(status: number, url: string): string | undefined {
   if (status === 401)
     return 'SUPABASE_SECRET_KEY is not a secret key of that project. Copy one from the dashboard: Project Settings, API keys.';

@@ -70,7 +70,7 @@ async function readSounds(
 }
 
 async function soundOf(
-  { file, key, fields: said, picture: named, createdAt }: SheetRow,
+  { file, key, fields, picture: named, createdAt }: SheetRow,
   recording: Recording | undefined,
   { recordings, pictures }: Found,
   limits: Catalogue['limits'],
@@ -90,7 +90,7 @@ async function soundOf(
     file,
     key,
     fields: { ...recording?.fields, ...(named === undefined && cover) },
-    said: { ...said, ...(named && cover), ...(named === null && { cover_image_path: null }) },
+    sheetFields: { ...fields, ...(named && cover), ...(named === null && { cover_image_path: null }) },
     ...(createdAt && { createdAt }),
     ...(recording && { audio: recording.audio }),
     ...(picture && { picture }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ImportError } from '../shared/problems.ts';
 
-/** Lies in a folder that `npm run export` wrote, and says what its files are called in Storage. */
+/** File of an export that maps the names in its folder to those in Storage. */
 export const MANIFEST = 'export.json';
 
 const Manifest = z.object({
@@ -13,7 +13,7 @@ const Manifest = z.object({
       bucket: z.enum(['audio', 'covers']),
       path: z.string(),
       type: z.string(),
-      /** SHA-256 in hex. What has another content now is a file like any other. */
+      /** SHA-256 in hex. A file with another content now is treated as new. */
       checksum: z.string(),
     }),
   ),
@@ -23,8 +23,8 @@ export type Manifest = z.infer<typeof Manifest>;
 export type ExportedFile = Manifest['files'][string];
 
 /**
- * By the name of the file in the folder; empty for a folder that was not exported.
- * @throws ImportError when there is one that cannot be understood
+ * Reads the manifest of a folder, by the names of files in it; empty if the folder is no export.
+ * @throws ImportError if it is damaged
  */
 export async function readManifest(folder: string): Promise<Map<string, ExportedFile>> {
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -39,7 +39,7 @@ export async function readManifest(folder: string): Promise<Map<string, Exported
   }
 }
 
-/** Lists the files by name, so that two exports of one catalogue are equal. */
+/** Writes the manifest, sorted by name, so that two exports of one catalogue are equal. */
 export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
   const names = [...files.keys()].sort();
   const manifest = { files: Object.fromEntries(names.map((name) => [name, files.get(name)])) };

@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline/promises';
 import { ImportError } from './problems.ts';
 import { printable } from './text.ts';
 
-// What the commands of this folder have in common.
+// Shared by the commands of this folder.
 
 export const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 
-/** Asks at the terminal. Ctrl-C there ends everything: nothing has been done yet. */
+/** Asks at the terminal. Ctrl-C ends the process, because nothing has been changed yet. */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new AbortController();
@@ -17,7 +17,7 @@ export async function ask(question: string): Promise<string> {
     .finally(() => terminal.close());
 }
 
-/** Aborts at the signals that end a process. @returns what stops that */
+/** Aborts at signals that end a process. @returns a function that stops listening */
 export function abortAtSignals(interruption: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const abort = () => interruption.abort();
@@ -27,7 +27,7 @@ export function abortAtSignals(interruption: AbortController): () => void {
   };
 }
 
-/** Runs a command to its end. @param run whether all went well, which is exit code 0 */
+/** Runs a command. @param run returns whether everything succeeded, which is exit code 0 */
 export async function exitWith(run: () => Promise<boolean>): Promise<void> {
   try {
     process.exitCode = (await run()) ? 0 : 1;

@@ -1,4 +1,4 @@
-/** The columns of `public.sounds` that an import writes, as the data API has them. */
+/** The columns of `public.sounds` that an import writes, as in the data API. */
 export interface Fields {
   title?: string;
   description?: string | null;
@@ -16,7 +16,7 @@ export interface Fields {
 
 export type Column = keyof Fields;
 
-/** What messages call them. */
+/** Names of the columns in messages. */
 export const COLUMNS: Record<Column, string> = {
   title: 'title',
   description: 'description',
@@ -32,7 +32,7 @@ export const COLUMNS: Record<Column, string> = {
   sort_order: 'sort order',
 };
 
-/** What the database gives a new row; null where it is not named here. */
+/** Defaults of the database; null for the other columns. */
 export const DEFAULTS: Fields = { is_featured: false, is_active: true, sort_order: 0 };
 
 export const columnsOf = (fields: object) => Object.keys(fields) as Column[];

@@ -4,38 +4,38 @@ import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { megabytes } from './text.ts';
 
-/** What a bucket takes; without a limit, as much as the project does, which says so by itself. */
+/** Limits of a bucket. Without them, those of the project apply, which Storage enforces. */
 export interface BucketLimits {
   maxBytes?: number;
-  /** Such as `audio/mpeg`, or `audio/*` for all of them. */
+  /** Allowed types, such as `audio/mpeg`, or `audio/*` for all of a kind. */
   types?: string[];
 }
 
-/** A file of the folder, or a picture inside one, and where it goes in Storage. */
+/** A file of the folder, or a picture embedded in one, and its name in Storage. */
 export interface LocalFile {
   bucket: 'audio' | 'covers';
   path: string;
   type: string;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
   /** SHA-256 in hex. */
   checksum: string;
-  /** The file that it is, or lies in. */
+  /** Path of the file, or of the file around it. */
   source: string;
-  /** When that was last changed, in milliseconds. */
+  /** Modification time of the source, in milliseconds. */
   changedMs: number;
-  /** Gets what lies in the source; without it, that is the source as a whole. */
+  /** Reads the content from the source. Without it, the content is the whole source. */
   extract?: () => Promise<Uint8Array>;
 }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 of a file in hex. */
 export async function checksumOf(source: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(source), hash);
   return hash.digest('hex');
 }
 
-/** What the limits of a bucket have against a file, in a sentence. */
+/** Explains which limit of the bucket a file exceeds. */
 export function limitProblem(
   file: string,
   type: string,

@@ -1,18 +1,18 @@
-/** Why one file or one line is rejected, and what to do; the others go on. */
+/** Rejects one file or line: says why, and what to do. The others are imported. */
 export class Rejected extends Error {}
 
-/** Why the import as a whole cannot start or continue, and what to do. */
+/** Ends the import: says why, and what to do. */
 export class ImportError extends Error {}
 
 /** A line of the report about something that is not imported. */
 export interface Problem {
-  /** A file, a folder, or a line of the sheet. */
+  /** File, folder, or line of a sheet. */
   where: string;
   /** What is wrong, and what to do. */
   reason: string;
 }
 
-/** What an error that came up with one file means for that file. */
+/** Explains an error of the file system or another one as a rejection. */
 export function asRejected(error: unknown): Rejected {
   if (error instanceof Rejected) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

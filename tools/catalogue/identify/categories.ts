@@ -77,7 +77,7 @@ function categoryNamed(folder: string, categories: Category[]): Category | undef
 }
 
 function categoryOf([top = '', below]: string[], categories: Category[]): Category | undefined {
-  const intention = categoryNamed(top, categories);
+  const intention = categoryNamed(top, childrenOf(undefined, categories)) ?? categoryNamed(top, categories);
   const sub = intention && below && categoryNamed(below, childrenOf(intention, categories));
   return sub || intention;
 }
@@ -96,7 +96,8 @@ function categoryMaker(categories: Category[]) {
     const found =
       categories.find((category) => category.id === id) ??
       siblings(categories).find(({ name }) => comparable(name) === comparable(oneLine(folder))) ??
-      siblings(stored).find(({ slug }) => slug === words);
+      siblings(stored).find(({ slug }) => slug === words) ??
+      (parent ? undefined : findCategory(folder, stored));
     if (found) return found;
     const made: Category = {
       id,

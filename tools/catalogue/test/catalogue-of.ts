@@ -22,7 +22,7 @@ async function allSounds(
   return sounds;
 }
 
-/** All that apps see of a project, field by field, with the checksums of its files; plays belong to listeners. */
+/** Returns everything that apps see of a project except plays, with the checksums of its files. */
 export async function catalogueOf({ api }: { api: Api }) {
   const { access_token } = await signUp(api);
   const get = async (path: string) => (await api.get(path).auth(access_token, bearer).expect(200)).body;
@@ -37,7 +37,7 @@ export async function catalogueOf({ api }: { api: Api }) {
   return { listed, details, home: await get('/home'), categories: await get('/categories') };
 }
 
-/** What admins see besides. */
+/** Returns the rows that administrators see. */
 export async function rowsOf({ sql }: Pick<EmptyProject, 'sql'>) {
   return {
     sounds:

@@ -9,7 +9,7 @@ import { apiAt } from '../../../test/support/api.ts';
 import { startGateway } from '../../../test/support/gateway.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 
-/** A project of its own with the migrations and nothing else, and a gateway in front of it. */
+/** Starts a project with the migrations and nothing else, and a gateway in front of it. */
 export async function startEmptyProject(release: Release = 17) {
   const database = await startDatabase(release);
   const { databaseUrl } = database;

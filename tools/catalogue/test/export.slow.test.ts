@@ -23,7 +23,7 @@ const test = plain.extend<{ $file: { source: EmptyProject } }>({
   ],
 });
 
-/** Fills a project with what imports make, and with what they do not: files of other names and types, odd texts, what is hidden. */
+/** Fills a project with imported sounds and with sounds made by hand: other names and types, odd texts, hidden rows. */
 async function fill(project: EmptyProject) {
   const { sql, apiUrl, secretKey } = project;
   const [parent] = await sql`
@@ -68,7 +68,7 @@ async function exported(project: EmptyProject): Promise<string> {
   return folder;
 }
 
-test('an export, imported into an empty project, makes an equal catalogue, and the same export again', async ({
+test('an export makes an equal catalogue in an empty project, and the same export there', async ({
   source,
   onTestFinished,
 }) => {
@@ -91,7 +91,7 @@ test('an export, imported into an empty project, makes an equal catalogue, and t
     expect(await readFile(join(second, name), 'utf8'), name).toBe(await readFile(join(folder, name), 'utf8'));
 });
 
-test('an export fetches what is missing or has changed, and nothing else', async ({ source }) => {
+test('an export downloads only files that are missing or have changed', async ({ source }) => {
   const folder = await exported(source);
   const [first, other] = ['audio/hand/f3.wav', 'audio/hand/F3.wav'].map((name) => join(folder, name));
   const cover = join(folder, 'covers/hand/f3.png');
@@ -106,7 +106,7 @@ test('an export fetches what is missing or has changed, and nothing else', async
   expect((await readFile(cover)).toString('latin1').endsWith('more')).toBe(false);
 });
 
-test('export.json lists the files by name, whatever order they are downloaded in', async ({ source }) => {
+test('export.json lists files by name, in whatever order they are downloaded', async ({ source }) => {
   const isAudio = ({ path }: ProxiedRequest) =>
     /^\/storage\/v1\/object\/(authenticated\/)?audio\//.test(path);
   const another = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ test('export.json lists the files by name, whatever order they are downloaded in
   expect(names).toEqual(names.toSorted());
 });
 
-test('an export that is interrupted says so, and the next one goes on', async ({ source }) => {
+test('the next export continues one that was interrupted', async ({ source }) => {
   const folder = join(await makeFolder({}), 'export');
   const isDownload = ({ method, path }: ProxiedRequest) =>
     method === 'GET' && /^\/storage\/v1\/object\/(authenticated\/)?(audio|covers)\//.test(path);
@@ -146,7 +146,7 @@ test('an export that is interrupted says so, and the next one goes on', async ({
   expect(await readFile(join(folder, 'sounds.csv'), 'utf8')).toContain('By hand');
 });
 
-test('a sound that was deleted since the last export into a folder does not come back with the next import', async ({
+test('an import does not restore a sound that was deleted between two exports', async ({
   source,
   onTestFinished,
 }) => {
@@ -166,7 +166,7 @@ test('a sound that was deleted since the last export into a folder does not come
   expect(await target.sql`select from public.sounds where title = '-'`).toEqual([]);
 });
 
-test('an export goes into a folder of its own, and says what it is missing', async ({ source }) => {
+test('an export rejects a folder with other files, and one that it cannot make', async ({ source }) => {
   const taken = await makeFolder({ 'notes.txt': '' });
   const command = startExport(taken, source);
   expect(await command.exited).toBe(1);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { inject, onTestFinished, vi } from 'vitest';
+import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
 import { readArguments } from '../arguments.ts';
@@ -12,7 +13,7 @@ import { ImportError } from '../shared/problems.ts';
 
 export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
-// 128 kbit/s at 44.1 kHz: 417 bytes that begin with this header are a frame.
+// A frame of 128 kbit/s at 44.1 kHz.
 export const mp3Frame = Buffer.alloc(417);
 mp3Frame.writeUInt32BE(0xfffb9000);
 
@@ -21,7 +22,7 @@ const small = {
   webp: 'UklGRjYAAABXRUJQVlA4ICoAAACQAQCdASoQABAAAUAmJaACdLoAA5gA/txR//OJfyR+gXQf+tTIx8+4AAA=',
 };
 
-/** A picture whose bytes are no other's: behind its end, no reader looks. */
+/** Returns a picture with unique bytes behind its end, which readers ignore. */
 export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
   const image =
     format === 'jpeg'
@@ -45,7 +46,7 @@ export async function addFiles(folder: string, files: Record<string, Buffer | st
   }
 }
 
-/** Has ffmpeg make a file of a WAV file, by the extension of its name. */
+/** Encodes a WAV file with ffmpeg in the format of an extension. */
 export async function encode(folder: string, name: string, wav: Buffer, args: string[] = []): Promise<void> {
   await mkdir(dirname(join(folder, name)), { recursive: true });
   const all = ['-loglevel', 'error', '-y', '-i', 'pipe:0', ...args, join(folder, name)];
@@ -53,7 +54,7 @@ export async function encode(folder: string, name: string, wav: Buffer, args: st
   if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
 }
 
-/** Where an import goes. */
+/** Project of an import. */
 export interface Target {
   apiUrl: string;
   secretKey: string;
@@ -69,12 +70,12 @@ export function startImport(
   wrapper: string[] = [],
 ) {
   const [program = '', ...rest] = [...wrapper, process.execPath, 'tools/catalogue/main.ts', ...args];
-  // What it notes there is removed with everything temporary.
+  // Notes about uploads are removed with the temporary folder.
   const HOME = tmpdir();
   return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey, HOME }, program);
 }
 
-/** Starts the command that goes the other way. */
+/** Starts an export. */
 export function startExport(folder: string, { apiUrl, secretKey }: Target) {
   return run(['tools/catalogue/export/main.ts', folder], {
     SUPABASE_URL: apiUrl,
@@ -82,7 +83,7 @@ export function startExport(folder: string, { apiUrl, secretKey }: Target) {
   });
 }
 
-/** Does what the command does, without asking, in this process: starting one takes longer than most imports. */
+/** Imports in this process without asking, because starting the command takes longer than most imports. */
 export async function importInto({ apiUrl, secretKey }: Target, folder: string, ...args: string[]) {
   const output = { stdout: '', stderr: '' };
   const collect =
@@ -94,7 +95,7 @@ export async function importInto({ apiUrl, secretKey }: Target, folder: string, 
     vi.spyOn(console, 'log').mockImplementation(collect('stdout')),
     vi.spyOn(console, 'error').mockImplementation(collect('stderr')),
   ];
-  vi.stubEnv('HOME', tmpdir()); // what it notes there is removed with everything temporary
+  vi.stubEnv('HOME', tmpdir()); // removed with the temporary folder
   try {
     const settings = readArguments([folder, '--yes', ...args]) as Settings;
     const isDone = await runImport(settings, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
@@ -108,11 +109,43 @@ export async function importInto({ apiUrl, secretKey }: Target, folder: string, 
   }
 }
 
-/** The same into the project of the run. */
+/** Imports into the project of the test run. */
 export const importFolder = (folder: string, ...args: string[]) =>
   importInto(inject('stack'), folder, ...args);
 
-/** What came out of imports into one category, in the order of lists. */
+/**
+ * Imports files into a category of their own. `@` at the start of a name, and anywhere in a sheet, stands for its slug.
+ * @returns the outcome, with the category, the folder and ways to import it again and to look at its sounds
+ */
+export async function imported(sql: Sql, files: Record<string, Buffer | string>, ...args: string[]) {
+  const category = await addCategory(sql);
+  const inCategory = (text: string) => text.replaceAll('@', category);
+  const add = (more: Record<string, Buffer | string>) =>
+    addFiles(
+      folder,
+      Object.fromEntries(
+        Object.entries(more).map(([name, content]) => [
+          name.replace(/^@/, category),
+          typeof content === 'string' ? inCategory(content) : content,
+        ]),
+      ),
+    );
+  const folder = await makeFolder({});
+  await add(files);
+  const outcome = await importFolder(folder, ...args);
+  return {
+    ...outcome,
+    category,
+    folder,
+    add,
+    path: (name: string) => join(folder, category, name),
+    again: (...more: string[]) => importFolder(folder, ...more),
+    sounds: () => soundsIn(sql, category),
+    titles: async () => (await soundsIn(sql, category)).map(({ title }) => title),
+  };
+}
+
+/** Returns the sounds of a category with their files, in the order of lists. */
 export async function soundsIn(sql: Sql, category: string) {
   return await sql`
     select sound.*, audio.metadata ->> 'mimetype' as audio_type, audio.version as audio_version, cover.version as cover_version
@@ -122,8 +155,8 @@ export async function soundsIn(sql: Sql, category: string) {
     where category = ${category} order by created_at desc`;
 }
 
-/** The lines of the final table about what was rejected: where, and why. */
-export const refusedLines = (stdout: string) => {
+/** Returns the lines about rejections in the final table. */
+export const rejectedLines = (stdout: string) => {
   const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
   return outcome.split('\n').filter((line) => line.startsWith('rejected'));
 };

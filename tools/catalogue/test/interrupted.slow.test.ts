@@ -9,16 +9,16 @@ import { test } from '../../../test/support/test.ts';
 import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
-// The network of these tests is one of plain HTTP.
+// The proxy of these tests speaks plain HTTP.
 const { embedded } = inject('stack');
 
 const tones = (category: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));
 
 /**
- * Ends an import by a signal at a request of a kind, which never arrives.
- * @param after lets so many of them pass before
- * @returns what it said, and the network that it went through, whole again
+ * Sends a signal to an import at a request of a kind, which never arrives.
+ * @param after number of such requests that pass before
+ * @returns the output and the proxy, which passes all requests from then on
  */
 async function interruptImport(
   folder: string,
@@ -42,14 +42,12 @@ async function interruptImport(
   return { code, ...command.output, proxy };
 }
 
-/** What a run asked of Supabase that writes. */
+/** Returns the requests that write. */
 const writesIn = (passed: ProxiedRequest[]) =>
   passed.filter((each) => isUpload(each) || isSoundWrite(each) || isImportRecord(each) || isPart(each));
 
-describe.runIf(embedded)('an import that was ended in between', () => {
-  test('by Ctrl-C says what it did and how much is left, and the next one does just that', async ({
-    sql,
-  }) => {
+describe.runIf(embedded)('an interrupted import', () => {
+  test('Ctrl-C prints how many sounds are left, and the next import makes those', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
@@ -64,7 +62,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 
-  test('keeps the order of the folder, in which the last one goes on', async ({ sql }) => {
+  test('the next import keeps the order of the folder', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 9));
     await interruptImport(folder, isUpload, 'SIGINT', 4);
@@ -73,9 +71,7 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual([...'012345678']);
   });
 
-  test('waits for the row that is being written, so that the number of sounds left is right', async ({
-    sql,
-  }) => {
+  test('waits for the row that is being written, to count the sounds left correctly', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -102,20 +98,20 @@ describe.runIf(embedded)('an import that was ended in between', () => {
     ['while it uploads', isUpload, 2],
     ['before it makes the row', isSoundWrite, 1],
     ['before it remembers what it did', isImportRecord, 0],
-  ] as const)('by force %s is taken up where it was', async ([, isWanted, sound], { sql }) => {
+  ] as const)('an import killed %s is continued by the next one', async ([, isWanted, sound], { sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 1));
     const { code, proxy } = await interruptImport(folder, isWanted, 'SIGKILL');
     expect(code).toBeNull();
     expect((await importInto(proxy, folder)).code).toBe(0);
-    // What was done already is not done again.
+    // Finished requests are not repeated.
     expect(writesIn(proxy.passed).length - 1).toBe(sound);
     expect(await soundsIn(sql, category)).toMatchObject([{ title: '0', audio_version: expect.any(String) }]);
     await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
     expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
   });
 
-  test('in a large file sends only the rest of it', async ({ sql }) => {
+  test('the next import sends only the rest of a large file', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/large.wav`]: tone(300) });
     const { proxy } = await interruptImport(folder, isPart, 'SIGINT', 1);
@@ -129,10 +125,8 @@ describe.runIf(embedded)('an import that was ended in between', () => {
   });
 });
 
-describe.runIf(embedded)('a network or project that fails for a moment', () => {
-  test('costs nothing but time: requests that got lost, or whose answer did, are made again', async ({
-    sql,
-  }) => {
+describe.runIf(embedded)('an unstable network', () => {
+  test('requests are retried if they or their responses get lost', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
     const [requests, answers] = [new Set<string>(), new Set<string>()];
@@ -157,7 +151,7 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
 
-  test('and does not come back ends the import with one sentence', async ({ sql }) => {
+  test('an outage ends the import with one sentence', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     let rows = 0;
@@ -173,8 +167,8 @@ describe.runIf(embedded)('a network or project that fails for a moment', () => {
   });
 });
 
-describe.runIf(embedded)('while an import is under way', () => {
-  test('no sound is there before its files are', async ({ sql }) => {
+describe.runIf(embedded)('a running import', () => {
+  test('uploads the files of a sound before it writes the row', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     const early: string[] = [];
@@ -191,7 +185,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     expect(early).toEqual([]);
   });
 
-  test('at most four files are sent at a time', async ({ sql }) => {
+  test('uploads at most four files at a time', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 12));
     let [now, most] = [0, 0];
@@ -202,7 +196,6 @@ describe.runIf(embedded)('while an import is under way', () => {
         most = Math.max(most, ++now);
         if (now === 4) four.resolve();
         await four.promise;
-        // As many as come meanwhile.
         await sql`select pg_sleep(0.1)`;
         return undefined;
       },
@@ -215,9 +208,7 @@ describe.runIf(embedded)('while an import is under way', () => {
     expect(most).toBe(4);
   });
 
-  test('a file that vanishes or changes, and a sound edited in the dashboard, are rejected, and the rest goes on', async ({
-    sql,
-  }) => {
+  test('rejects files and sounds that change during the import, and goes on', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder(tones(category, 8));
     await rm(join(folder, category, '7.wav'));
@@ -232,7 +223,6 @@ describe.runIf(embedded)('while an import is under way', () => {
     });
     const command = startImport([folder, '--yes'], proxy);
     await reached.promise;
-    // The first four are on their way.
     await rm(join(folder, category, '5.wav'));
     await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
     await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;

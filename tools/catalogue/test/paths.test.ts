@@ -6,8 +6,8 @@ import { readableTitle, soundId, storagePath } from '../shared/paths.ts';
 
 const checksum = '4be2a1c9d07f'.padEnd(64, '0');
 
-describe('a file of any name', () => {
-  test('gets a path that the table and Storage accept', async ({ sql }) => {
+describe('names', () => {
+  test('a file of any name gets a path that the table and Storage accept', async ({ sql }) => {
     const names = fc.array(fc.string({ unit: 'grapheme', minLength: 1 }), { minLength: 1, maxLength: 4 });
     const seed = randomInt(2 ** 31);
     const files = fc.sample(names, { numRuns: 2000, seed }).map((parts) => `${parts.join('/')}.wav`);
@@ -40,7 +40,7 @@ describe('a file of any name', () => {
     expect(readableTitle(file)).toBe(title);
   });
 
-  test('becomes the same sound for ever, and no other one', () => {
+  test('a file name gives the same id each time, and another one another id', () => {
     expect(soundId('bowls/a.wav')).toBe(soundId('bowls/a.wav'));
     expect(soundId('bowls/a.wav')).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,

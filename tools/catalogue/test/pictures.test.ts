@@ -11,9 +11,7 @@ import { addFiles, importFolder, makeFolder, picture, soundsIn } from './folder.
 const text = 'This is a text, not a picture.\n'.repeat(200);
 
 describe('pictures', () => {
-  test('get a form of 256 pixels beside them, also those of an earlier import, which is no unused file', async ({
-    sql,
-  }) => {
+  test('a picture gets a thumbnail of 256 pixels, also one of an earlier import', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
       [`${category}/a.wav`]: tone(),
@@ -34,7 +32,7 @@ describe('pictures', () => {
     expect((await importFolder(folder)).stdout).toContain('1 unchanged');
   });
 
-  test('a damaged one is used if browsers show it; otherwise the plan has a note and the sound no cover', async ({
+  test('a damaged picture is used if browsers show it, or left out with a note in the plan', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -87,7 +85,7 @@ describe('pictures', () => {
     expect(thumbnails).toHaveLength(4);
   });
 
-  test('that the bucket does not take: the sound goes without, and that is said', async ({ sql }) => {
+  test('a picture that the bucket does not accept is left out with a note', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
       [`${category}/a.wav`]: tone(),
@@ -105,7 +103,7 @@ describe('pictures', () => {
     ]);
   });
 
-  test('that are not what they are called: the sound goes without, and that is said', async ({ sql }) => {
+  test('a picture of another type than its name is left out with a note', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({
       [`${category}/a.wav`]: tone(),
@@ -141,17 +139,20 @@ describe('pictures', () => {
       null,
       'No picture: The one in the recording is not an image.',
     ],
-  ] as const)('inside a recording: one that is actually %s', async ([, content, cover, note], { sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder({
-      [`${category}/a.mp3`]: mp3With([
-        ['APIC', Buffer.concat([latin1('image/jpeg\0\x03\0'), await content()])],
-      ]),
-    });
-    const { code, stdout } = await importFolder(folder);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(note)]);
-    expect(await soundsIn(sql, category)).toMatchObject([
-      { cover_image_path: cover && expect.stringMatching(cover) },
-    ]);
-  });
+  ] as const)(
+    'an embedded picture that is actually %s is used or left out by its content',
+    async ([, content, cover, note], { sql }) => {
+      const category = await addCategory(sql);
+      const folder = await makeFolder({
+        [`${category}/a.mp3`]: mp3With([
+          ['APIC', Buffer.concat([latin1('image/jpeg\0\x03\0'), await content()])],
+        ]),
+      });
+      const { code, stdout } = await importFolder(folder);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(note)]);
+      expect(await soundsIn(sql, category)).toMatchObject([
+        { cover_image_path: cover && expect.stringMatching(cover) },
+      ]);
+    },
+  );
 });

@@ -13,7 +13,7 @@ import { test } from '../../../test/support/test.ts';
 import { importFolder, makeFolder, startImport, type Target } from './folder.ts';
 import { startFaultyProxy } from './proxy.ts';
 
-/** Runs an import that cannot go on; resolves to the sentence that it says. */
+/** Runs an import that fails. @returns its only line of output */
 async function importError(target: Partial<Target>, folder?: string) {
   const command = startImport([folder ?? (await makeFolder({ 'a.wav': tone() })), '--yes'], {
     ...inject('stack'),
@@ -25,8 +25,8 @@ async function importError(target: Partial<Target>, folder?: string) {
   return stderr;
 }
 
-describe('an import that cannot begin says why in a sentence, and does nothing', () => {
-  test('with a key of another project, a publishable key, or half a configuration', async () => {
+describe('an import that cannot begin', () => {
+  test('names the variable that holds a wrong key, or is missing', async () => {
     const { publishableKey } = inject('stack');
     for (const secretKey of ['sb_secret_x', publishableKey])
       expect(await importError({ secretKey }), secretKey).toMatch(
@@ -36,7 +36,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     expect(await importError({ apiUrl: '' })).toMatch(/^Set SUPABASE_URL as well, [^\n]+\n$/);
   });
 
-  test('at an address where nothing answers, or something else does', async () => {
+  test('says that nothing answers at an address, or that it is no URL', async () => {
     expect(await importError({ apiUrl: `http://127.0.0.1:${await freePort()}` })).toMatch(
       /^Nothing answers at http:\S+ Check SUPABASE_URL[^\n]+\n$/,
     );
@@ -44,7 +44,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
       expect(await importError({ apiUrl })).toBe(`SUPABASE_URL is not a valid URL: ${apiUrl}\n`);
   });
 
-  test('for the project of npm run dev, where that does not run or has another port', async () => {
+  test('names npm run dev and SUPABASE_PORT if that project does not answer', async () => {
     const port = await freePort();
     const project = { apiUrl: '', secretKey: '' };
     const command = startImport(['.', '--yes'], project, ['env', `SUPABASE_PORT=${port}`]);
@@ -54,17 +54,20 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     );
   });
 
-  test.runIf(inject('stack').embedded)('before a project that is paused, full, or none', async () => {
-    for (const [status, sentence] of [
-      [402, /^The project has exceeded the quota of its plan\./],
-      [200, /^This is not a Supabase project/],
-      [404, /^This is not a Supabase project/],
-      [540, /^http:\S+ answers with 540: the project is paused, full or overloaded\./],
-    ] as const)
-      expect(await importError(await startFaultyProxy(() => status))).toMatch(sentence);
-  });
+  test.runIf(inject('stack').embedded)(
+    'explains a project that is paused, full, or not of Supabase',
+    async () => {
+      for (const [status, sentence] of [
+        [402, /^The project has exceeded the quota of its plan\./],
+        [200, /^This is not a Supabase project/],
+        [404, /^This is not a Supabase project/],
+        [540, /^http:\S+ answers with 540: the project is paused, full or overloaded\./],
+      ] as const)
+        expect(await importError(await startFaultyProxy(() => status))).toMatch(sentence);
+    },
+  );
 
-  test('of a folder that is not there, or of none', async () => {
+  test('explains a missing folder and a wrong option', async () => {
     expect(await importError({}, '/nowhere/at/all')).toBe(
       'There is no folder /nowhere/at/all. Correct its path.\n',
     );
@@ -76,7 +79,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     expect(wrong.output.stderr).toMatch(/^Unknown option '--ys'[^\n]+\n\nUsage: /);
   });
 
-  test.runIf(inject('stack').embedded)('where the migrations are missing', async () => {
+  test.runIf(inject('stack').embedded)('names the command that applies missing migrations', async () => {
     const folder = await preparedFolder('bare');
     const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
     onTestFinished(server.stop);
@@ -89,7 +92,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
   });
 
   test.runIf(inject('stack').embedded)(
-    'where Storage sends large files elsewhere, by the address that does not answer',
+    'names the address that Storage redirects large files to if that does not answer',
     async () => {
       const { apiUrl, secretKey } = inject('stack');
       const elsewhere = `http://127.0.0.1:${await freePort()}`;
@@ -115,7 +118,7 @@ describe('an import that cannot begin says why in a sentence, and does nothing',
     },
   );
 
-  test('tells no secret', async ({ sql }) => {
+  test('prints no secret key', async ({ sql }) => {
     const { secretKey } = inject('stack');
     const folder = await makeFolder({ [`${await addCategory(sql)}/a.wav`]: tone(), 'bad.mp3': 'bad' });
     const { stdout, stderr } = await importFolder(folder);

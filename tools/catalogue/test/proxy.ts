@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { type Decide, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 
-/** A network before Supabase: see startNetwork. */
+/** Starts a proxy in front of Supabase; see startNetwork. */
 export async function startFaultyProxy(decide: Decide, after?: Decide) {
   const { apiUrl, secretKey } = inject('stack');
   const { url, passed } = await startNetwork(apiUrl, decide, after);

@@ -15,15 +15,15 @@ import { catalogueOf } from './catalogue-of.ts';
 import { startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';
 
-// As docs/operate.md says: the database by pg_dump, the files by npm run export.
+// Follows docs/operate.md: pg_dump for the database, npm run export for the files.
 
 const run = promisify(execFile);
 const [, installed = ''] =
   /\) (\d+)/.exec(spawnSync('pg_dump', ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? [];
-// pg_dump reads servers up to its own release.
+// pg_dump reads servers up to its release.
 const release = Number(installed) >= 17 ? 17 : 15;
 
-test('a project that is restored from its backups has its accounts, keys, favorites and sounds', async ({
+test('a project restored from its backups has its accounts, keys, favorites and sounds', async ({
   skip,
   onTestFinished,
 }) => {

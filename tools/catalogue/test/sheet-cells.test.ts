@@ -3,7 +3,7 @@ import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
 import { cellOf, numberIn, tags, text, truth } from '../read/cells.ts';
-import { importFolder, makeFolder, refusedLines, soundsIn } from './folder.ts';
+import { importFolder, makeFolder, rejectedLines, soundsIn } from './folder.ts';
 
 /** Imports two recordings, a.wav and b.wav, with a sheet. `@` stands for the folder in it. */
 async function importSheet(sql: Sql, sheet: string | Buffer) {
@@ -15,7 +15,7 @@ async function importSheet(sql: Sql, sheet: string | Buffer) {
     'sounds.csv': bytes,
   });
   const { code, stdout, stderr } = await importFolder(folder);
-  const rejected = refusedLines(stdout).map((line) =>
+  const rejected = rejectedLines(stdout).map((line) =>
     line.replace(/^rejected +/, '').replaceAll(category, '@'),
   );
   return { code, stderr, rejected, sounds: await soundsIn(sql, category) };

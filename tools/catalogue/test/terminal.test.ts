@@ -6,11 +6,11 @@ import { run } from '../../../test/support/processes.ts';
 import { test } from '../../../test/support/test.ts';
 import { importFolder, makeFolder, soundsIn } from './folder.ts';
 
-// That of util-linux gives a program a terminal; those of other systems are called differently.
+// The command of util-linux; other systems have other options.
 const script =
   spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-/** Starts the command at a terminal of its own. */
+/** Starts the import in a terminal. */
 function startAtTerminal(folder: string) {
   const { apiUrl, secretKey } = inject('stack');
   const command = `exec '${process.execPath}' tools/catalogue/main.ts '${folder}'`;
@@ -24,7 +24,7 @@ const SHOW_CURSOR = '\x1b[?25h';
 describe('at a terminal', () => {
   test.beforeEach(({ skip }) => skip(!script, 'Install util-linux, whose "script" is a terminal.'));
 
-  test('the category of an unknown folder is asked for once, then whether to import; a bar shows how far it is', async ({
+  test('the import asks for a category once, then for confirmation, and shows a progress bar', async ({
     sql,
   }) => {
     const category = await addCategory(sql);
@@ -48,13 +48,13 @@ describe('at a terminal', () => {
     expect(command.output.stdout).toContain(SHOW_CURSOR);
     expect(await soundsIn(sql, category)).toHaveLength(2);
 
-    // With nothing new in it, nothing is asked.
+    // Without new sounds it does not ask.
     const again = startAtTerminal(folder);
     expect(await again.exited).toBe(0);
     expect(again.output.stdout).toContain('0 new, 0 to update, 2 unchanged');
   });
 
-  test('an answer is remembered when the import is interrupted', async ({ sql }) => {
+  test('an interrupted import remembers the answer about a category', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`new ${category}/a.wav`]: tone(300) });
     const command = startAtTerminal(folder);
@@ -75,7 +75,7 @@ describe('at a terminal', () => {
     ['\r', 0],
     [CTRL_C, 130],
     ['\x04', 0],
-  ] as const)('nothing is done when the answer is %j', async ([answer, code], { sql }) => {
+  ] as const)('the answer %j imports nothing', async ([answer, code], { sql }) => {
     const category = await addCategory(sql);
     const command = startAtTerminal(await makeFolder({ [`${category}/a.wav`]: tone() }));
     await command.until('Import? [y/N] ');

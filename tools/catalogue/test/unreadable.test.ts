@@ -5,16 +5,16 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, refusedLines, soundsIn, startImport } from './folder.ts';
+import { importFolder, makeFolder, rejectedLines, soundsIn, startImport } from './folder.ts';
 
-// Of all that makes root root, this is what reads files of others.
+// Capabilities by which root reads files of others.
 const unprivileged =
   process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
     ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
     : undefined;
 
-describe('what cannot be read is one line in the report, and the rest is imported', () => {
-  test('links that lead nowhere, to themselves, or out of the folder', async ({ sql }) => {
+describe('files that cannot be read', () => {
+  test('a link that leads nowhere is rejected, and a link out of the folder is imported', async ({ sql }) => {
     const category = await addCategory(sql);
     const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
     const elsewhere = await makeFolder({ 'b.wav': tone() });
@@ -22,11 +22,16 @@ describe('what cannot be read is one line in the report, and the rest is importe
     await symlink('.', join(folder, category, 'round'));
     await symlink(join(elsewhere, 'b.wav'), join(folder, category, 'linked.wav'));
     const { stdout } = await importFolder(folder);
-    expect(refusedLines(stdout)).toEqual([expect.stringMatching(/dangling\.wav +The file does not exist\./)]);
+    expect(rejectedLines(stdout)).toEqual([
+      expect.stringMatching(/dangling\.wav +The file does not exist\./),
+    ]);
     expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual(['A', 'Linked']);
   });
 
-  test('a folder and a file without permission', async ({ sql, skip }) => {
+  test('a folder and a file without permission are rejected, and the rest is imported', async ({
+    sql,
+    skip,
+  }) => {
     skip(process.getuid?.() === 0 && !unprivileged, 'Install setpriv: root may read everything.');
     const category = await addCategory(sql);
     const folder = await makeFolder({
@@ -40,11 +45,11 @@ describe('what cannot be read is one line in the report, and the rest is importe
       [`${category}/locked`, 0],
     ] as const)
       await chmod(join(folder, path), mode);
-    // Removed with the rest of the folder; only root could remove it as it is.
+    // Lets users other than root remove the folder.
     onTestFinished(() => chmod(join(folder, category, 'locked'), 0o755));
     const command = startImport([folder, '--yes'], undefined, unprivileged);
     expect(await command.exited).toBe(1);
-    expect(refusedLines(command.output.stdout)).toEqual([
+    expect(rejectedLines(command.output.stdout)).toEqual([
       expect.stringMatching(/locked\/ +You do not have permission to read it\./),
       expect.stringMatching(/b\.wav +You do not have permission to read it\./),
     ]);

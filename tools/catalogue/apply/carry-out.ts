@@ -24,12 +24,12 @@ export interface Outcome {
 
 const SOUNDS_AT_ONCE = 4;
 
-/** Distance between new sounds. The database moves a sound whose time is taken, so that order needs room between them. */
+/** Distance between new sounds, so that their order stays when the database moves one whose time is taken. */
 const MS_APART = 10;
 
 /**
- * Carries out a plan. Uploads the files of a sound before it writes the row, so that apps never see a sound without them, and
- * then stores the record for the next import. An import that was interrupted anywhere is continued by the next one.
+ * Carries out a plan. Uploads the files of a sound, then writes its row, so that apps never see a sound without files, and
+ * then its record, so that the next import continues one that was interrupted.
  * The signal of the connection ends uploads at once, and rows once they are written.
  * @param steps all steps in the order of the folder, also those that change nothing
  * @param started when the import began; the first run counts for one that was interrupted

@@ -4,7 +4,7 @@ import { writingFailed } from '../project/database.ts';
 import type { Fields } from '../shared/fields.ts';
 import { Rejected } from '../shared/problems.ts';
 
-/** Inserts a new sound. An existing row stays as it is, because an earlier request inserted it and its response was lost. */
+/** Inserts a new sound. An existing row stays, because an earlier attempt inserted it. */
 export async function insertSound(
   client: SupabaseClient,
   row: Fields & { id: string; created_at: string },

@@ -18,7 +18,7 @@ const sheetOf = (columns: string[], rows: Record<string, Value>[]) =>
 const inUtc = (moment: string) => new Date(moment).toISOString();
 
 /**
- * Writes the sheet of the sounds in the order of lists, with every column, so that an import takes nothing from the files.
+ * Writes the sheet of the sounds in the order of lists. It has all fields, so that an import reads none from the files.
  * @param files the names of the files that were exported
  */
 export function soundSheet({ sounds }: Catalogue, files: { has(name: string): boolean }): string {

@@ -83,7 +83,7 @@ function categoryOf([top = '', below]: string[], categories: Category[]): Catego
 }
 
 /**
- * Finds the categories of folders, or makes them. Those made in this run are found by name alone, so that two names never
+ * Finds the categories of folders, or makes them. Finds those made in this run by name alone, so that two names never
  * become one category.
  * @param categories those made are added
  */

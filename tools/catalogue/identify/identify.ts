@@ -63,7 +63,7 @@ export function identify(
   const copies = new Map([...links, ...copiesIn(candidates, known)]);
   return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
 
-  /** Matches places without a folder name, which old versions stored. One equal recording proves that the folder is the same. */
+  /** Matches places of old versions, without a folder name, if one recording shows that the folder is the same. */
   function claimWithoutSource() {
     const earlier = ({ file }: Sound) => byPlace.get(keyOf({ file }));
     claim((sound) => ofContent(sound).filter((each) => each === earlier(sound)));
@@ -85,7 +85,7 @@ function recordsIn({ sounds, imported }: Catalogue): Imported[] {
   ];
 }
 
-/** Returns the first digits of the checksum of the recording, which old versions stored in the name of the file alone. */
+/** Returns the first digits of the checksum of a recording. Old versions stored them in the name of the file alone. */
 const digitsOf = ({ sound_id, checksum, fields }: Imported, { sounds }: Catalogue) =>
   checksum?.slice(0, 12) ?? checksumIn(fields.audio_path ?? sounds.get(sound_id)?.audio_path);
 

@@ -6,7 +6,7 @@ import type { Step } from './plan.ts';
 
 const ROWS_AT_ONCE = 500;
 
-/** Takes the steps out of a plan whose rows the database would reject. The database tries each row and rolls it back. */
+/** Removes steps whose rows the database rejects. The database tries each row and rolls it back. */
 export async function validate(
   client: SupabaseClient,
   steps: Step[],

@@ -51,8 +51,8 @@ export interface Connection {
 const LAST_ROW_MS = 5000;
 
 /**
- * Returns a client that retries with a growing delay while the project is unavailable or overloaded. Its requests must be
- * idempotent.
+ * Returns a client that retries, with a growing delay, while the project is unavailable or overloaded. Its requests
+ * must be idempotent.
  */
 export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
   const overdue = new AbortController();

@@ -71,7 +71,7 @@ export const keys = z.string().transform(
       .filter(Boolean),
 );
 
-/** Tags, separated by commas, semicolons or #, with or without quotes, each once; or as JSON, which is taken as it is. */
+/** Tags as people type them, each once; or a JSON array, which is taken as it is. */
 export const tags = z
   .string()
   .transform((cell) => {

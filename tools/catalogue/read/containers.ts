@@ -62,7 +62,7 @@ function vint(bytes: Buffer, at: number, keepMarker: boolean): { value: number; 
   return { value, length };
 }
 
-/** Measures Matroska and WebM by the time of the last block, up to the header of another file that was joined. */
+/** Measures Matroska and WebM by the time of the last block, up to a file that was joined. */
 export function webmLength(reader: ByteReader): { seconds: number; bytes: number } {
   let [scale, cluster, last, step, bytes] = [1_000_000, 0, 0, 0, reader.size];
   for (let offset = 0; offset < bytes; ) {
@@ -102,7 +102,7 @@ export function endOfMp4(reader: ByteReader): number {
 /** Format tags of integers, floats and their extensible form. Other WAV files are compressed. */
 const PCM = new Set([1, 3, 0xfffe]);
 
-/** Measures WAV by the bytes that follow the header of its data, which says 0 or too much if the file was cut or streamed. */
+/** Measures WAV by the bytes behind its header, which has a wrong size if the file was cut or streamed. */
 export function wavLength(reader: ByteReader): { seconds?: number; bytes: number } {
   const declared = 8 + reader.read(4, 4).readUInt32LE(0);
   const isJoined = reader.read(declared, 4).toString('latin1') === 'RIFF';

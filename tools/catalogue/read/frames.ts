@@ -1,6 +1,6 @@
 import type { ByteReader } from './byte-reader.ts';
 
-// Lengths counted in the frames of MP3, AAC and FLAC, because headers are missing, or wrong in files that were cut or joined.
+// Measures MP3, AAC and FLAC by their frames, because headers are wrong in files that were cut or joined.
 
 const BITRATES_V1 = [
   [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -82,7 +82,7 @@ export function mpegSeconds(reader: ByteReader): number {
   return seconds;
 }
 
-/** Whether another frame of the same kind, a tag or the end of the file follows a frame. Otherwise it was found by chance. */
+/** Whether a frame of the same kind, a tag or the end of the file follows. Otherwise the frame was found by chance. */
 function isFollowed(reader: ByteReader, offset: number, { bytes, kind }: Frame): boolean {
   const end = offset + bytes;
   return end === reader.size || frameAt(reader.read(end, 7))?.kind === kind || tagBytes(reader, end) > 0;

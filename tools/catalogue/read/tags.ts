@@ -38,7 +38,7 @@ function commentIn({ common, native }: IAudioMetadata): string | undefined {
   return comment ?? (typeof tag?.value === 'string' ? tag.value : undefined);
 }
 
-/** Takes the first of several values, which NUL separates, and reads Windows-1252 where Latin-1 has control characters. */
+/** Takes the first of the values that NUL separates, with control characters of Latin-1 read as Windows-1252. */
 function firstOf(text = ''): string {
   const [first = ''] = text.split('\0').filter((value) => value.trim() !== '');
   return first.replace(/[\x80-\x9f]/g, (character) => windows1252.decode(Buffer.from(character, 'latin1')));

@@ -6,7 +6,7 @@ import { oneLine } from './text.ts';
 const LONGEST_PART = 60;
 const CHECKSUM_DIGITS = 12;
 
-/** Other extensions of the formats that apps play and show. The view admin.catalogue_problems accepts those on the right. */
+/** Extensions under which files with other ones are stored. The view admin.catalogue_problems accepts these. */
 const STORED_AS: Record<string, string> = {
   '.mp1': '.mp3',
   '.mp2': '.mp3',
@@ -53,7 +53,7 @@ export function checksumIn(path: string | null | undefined): string | undefined 
   return /-([0-9a-f]{12})\.\w+$/.exec(path ?? '')?.[1];
 }
 
-/** Returns the id of a new sound or category. The same arguments give the same id, so that a retry makes no second row. */
+/** Returns the id of a new sound or category. It depends on the arguments alone, so that a retry makes no second row. */
 export function soundId(...parts: (string | undefined)[]): string {
   const digest = createHash('sha256')
     .update(`sounds-service import ${JSON.stringify(parts)}`)

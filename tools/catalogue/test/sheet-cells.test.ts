@@ -1,71 +1,41 @@
 import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
-import { addCategory } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
 import { cellOf, numberIn, tags, text, truth } from '../read/cells.ts';
-import { importFolder, makeFolder, rejectedLines, soundsIn } from './folder.ts';
+import { imported, importFolder, makeFolder, rejectedLines } from './folder.ts';
 
-/** Imports two recordings, a.wav and b.wav, with a sheet. `@` stands for the folder in it. */
-async function importSheet(sql: Sql, sheet: string | Buffer) {
-  const category = await addCategory(sql);
-  const bytes = Buffer.isBuffer(sheet) ? sheet : Buffer.from(sheet.replaceAll('@', category));
-  const folder = await makeFolder({
-    [`${category}/a.wav`]: tone(),
-    [`${category}/b.wav`]: tone(),
-    'sounds.csv': bytes,
-  });
-  const { code, stdout, stderr } = await importFolder(folder);
-  const rejected = rejectedLines(stdout).map((line) =>
-    line.replace(/^rejected +/, '').replaceAll(category, '@'),
-  );
-  return { code, stderr, rejected, sounds: await soundsIn(sql, category) };
+/** Imports two recordings, a.wav and b.wav, with a sheet. */
+async function importSheet(sql: Sql, sheet: string) {
+  const files = { '@/a.wav': tone(), '@/b.wav': tone(), 'sounds.csv': sheet };
+  const { category, code, stdout, stderr, sounds } = await imported(sql, files);
+  const rejected = rejectedLines(stdout).map((line) => line.slice(12).replaceAll(category, '@'));
+  return { code, stderr, rejected, sounds: await sounds() };
 }
 
-describe('a line of the sheet that cannot be read is rejected, and the rest is imported', () => {
+const QUOTE = 'Put the whole cell in quotes';
+const STORED = 'tags contains a character that cannot be stored';
+
+describe('a line of the sheet', () => {
   test.for<[string, string, string]>([
-    [
-      'an unquoted comma',
-      'file,title\n@/a.wav,Unquoted, comma title\n@/b.wav,Good',
-      'If a cell contains a comma, put it in quotes',
-    ],
-    [
-      'an unquoted semicolon',
-      'file;title\n@/a.wav;Two; parts\n@/b.wav;Good',
-      'If a cell contains a semicolon, put it in quotes',
-    ],
-    [
-      'a quote inside a cell',
-      'file,title\n@/a.wav,Bowl of 5" width\n@/b.wav,Good',
-      'Put the whole cell in quotes',
-    ],
-    ['a quote that is not closed', 'file,title\n@/a.wav,"Open\n@/b.wav,Good', 'Put the whole cell in quotes'],
-    ['text behind a quote', 'file,title\n@/a.wav,"Bowl" deep\n@/b.wav,Good', 'Put the whole cell in quotes'],
-    ['a NUL byte in a title', 'file,title\n@/a.wav,Ra\0in\n@/b.wav,Good', 'title contains a NUL character'],
-    [
-      'a NUL byte in a key',
-      'file,title,key\n@/a.wav,Rain,\0x\n@/b.wav,Good,',
-      'key contains a NUL character',
-    ],
-    [
-      'a NUL in JSON',
-      'file,title,tags\n@/a.wav,Rain,"[""a\\u0000b""]"\n@/b.wav,Good,',
-      'tags contains a character that cannot be stored',
-    ],
-    [
-      'half of a character in JSON',
-      'file,title,tags\n@/a.wav,Rain,"[""\\ud800""]"\n@/b.wav,Good,',
-      'tags contains a character that cannot be stored',
-    ],
-    ['a line break in a title', 'file,title\n@/a.wav,"Ra\nin"\n@/b.wav,Good', 'title has a line break'],
-    ['an invisible title', 'file,title\n@/a.wav,\u200b\n@/b.wav,Good', 'title has no visible character'],
-  ])('%s', async ([, sheet, reason], { sql }) => {
+    ['an unquoted comma', 'Unquoted, comma, in, title', 'If a cell contains a comma, put it in quotes'],
+    ['a quote inside a cell', 'Bowl of 5" width', QUOTE],
+    ['a quote that is not closed', '"Open', QUOTE],
+    ['text behind a quote', '"Bowl" deep', QUOTE],
+    ['a NUL byte in a title', 'Ra\0in', 'title contains a NUL character'],
+    ['a NUL byte in a key', 'Rain,\0x', 'key contains a NUL character'],
+    ['a NUL in JSON', 'Rain,,"[""a\\u0000b""]"', STORED],
+    ['half of a character in JSON', 'Rain,,"[""\\ud800""]"', STORED],
+    ['a line break in a title', '"Ra\nin"', 'title has a line break'],
+    ['an invisible title', '\u200b', 'title has no visible character'],
+  ])('with %s is rejected, and the next one is imported', async ([, cells, reason], { sql }) => {
+    const sheet = `file,title,key,tags\n@/a.wav,${cells}\n@/b.wav,Good\n`;
     const { code, stderr, rejected, sounds } = await importSheet(sql, sheet);
     expect([code, stderr, rejected]).toEqual([1, '', [expect.stringContaining(reason)]]);
     expect(rejected[0]).toMatch(/^sounds\.csv line [23] .*; until then "@\/a\.wav" is rejected\.$/);
     expect(sounds).toMatchObject([{ title: 'Good' }]);
   });
 
-  test('all that is wrong with a line is reported together', async ({ sql }) => {
+  test('is rejected with everything that is wrong in it', async ({ sql }) => {
     const sheet =
       'file,frequency_hz,is_featured,category\n@/a.wav,deep,maybe,nowhere\n@/b.wav,440,,\n@/c.wav,low,,';
     const { rejected, sounds } = await importSheet(sql, sheet);

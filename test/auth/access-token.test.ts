@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { describe, expect, inject } from 'vitest';
+import { describe, expect, inject, onTestFinished, vi } from 'vitest';
 import { apiAt, bearer } from '../support/api.ts';
 import { forge, type Skip } from '../support/forge.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -57,22 +57,20 @@ describe('an access token', () => {
       const [header, , signature] = (await signed(skip)).split('.');
       return `${header}.${Buffer.from('{"role":"authenticated"}').toString('base64url')}.${signature}`;
     },
-    'that consists of two dots': () => '../..',
-    'that is very long': () => 'x'.repeat(8000),
+    'of two dots': () => '../..',
+    'of 8,000 letters': () => 'x'.repeat(8000),
     'of more than 8 KB': (skip) => signed(skip, { user_metadata: { note: 'x'.repeat(6000) } }),
-    'that is the publishable key': () => inject('stack').publishableKey,
-    'that is the secret key': () => inject('stack').secretKey,
+    'which is the publishable key': () => inject('stack').publishableKey,
+    'which is the secret key': () => inject('stack').secretKey,
   };
   for (const [what, make] of Object.entries(tokens)) {
-    test(`${what} is 401 invalid_token, on guarded endpoints and on /categories`, async ({ api, skip }) => {
+    test(`an access token ${what} gets 401 invalid_token`, async ({ api, skip }) => {
       const token = await make(skip);
-      for (const path of ['/sounds', '/home', '/categories']) {
-        await api
-          .get(path)
-          .auth(token, bearer)
-          .expect(401)
-          .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
-      }
+      await api
+        .get('/sounds')
+        .auth(token, bearer)
+        .expect(401)
+        .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
     });
   }
 
@@ -107,12 +105,14 @@ describe('an access token', () => {
   });
 
   test('that was valid is rejected as soon as it has expired', async ({ api, skip }) => {
-    const expiry = inSeconds(5);
-    const token = await signed(skip, { exp: expiry });
-    const request = () => api.get('/categories').auth(token, bearer);
-    await request().expect(200);
-    await expect.poll(async () => (await request()).status).toBe(401);
-    expect(Date.now() / 1000).toBeGreaterThanOrEqual(expiry);
+    const exp = inSeconds(60);
+    const token = await signed(skip, { exp });
+    const status = async () => (await api.get('/categories').auth(token, bearer)).status;
+    vi.useFakeTimers({ toFake: ['Date'], now: 1000 * (exp - 1) });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await status()).toBe(200);
+    vi.setSystemTime(1000 * exp);
+    expect(await status()).toBe(401);
   });
 });
 

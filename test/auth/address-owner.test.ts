@@ -142,9 +142,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
       await signUp(api, email, stranger);
       const code = await codeSentTo(mailUrl, email);
       const answers = await Promise.all([api, other].map((at) => confirm(at, email, code, owner)));
-      const statuses = answers.map(({ status }) => status);
-      expect(statuses).toContain(200);
-      for (const status of statuses) expect([200, 401]).toContain(status); // one code, one use
+      expect(answers.map(({ status }) => status)).toContain(200);
       expect(await signIn(api, email, owner)).toBe(200);
       expect(await signIn(api, email, stranger)).toBe(401);
     }
@@ -165,8 +163,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     });
     expect(used.status).toBe(200);
     await confirm(api, email, token, owner).expect(401);
-    for (const person of [stranger, owner, { password: '', full_name: '' }])
-      expect([400, 401]).toContain(await signIn(api, email, person));
+    for (const person of [stranger, owner]) expect(await signIn(api, email, person)).toBe(401);
     const session = await recoverySession(api, mailUrl, email, 2);
     await api
       .post('/auth/password')

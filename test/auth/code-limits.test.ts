@@ -21,9 +21,7 @@ describe('the limits of passwords, codes and mails', () => {
     skip(!mailUrl, noMail);
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
     const redis = await startRedis();
-    const gateways = [1, 2].map(() =>
-      startGateway({ ...trusting, REDIS_URL: redis.url, METRICS_PORT: '0', LOG_LEVEL: 'debug' }),
-    );
+    const gateways = [1, 2].map(() => startGateway({ ...trusting, REDIS_URL: redis.url, METRICS_PORT: '0' }));
     const [first, second] = await Promise.all(gateways);
     if (!first || !second) throw new Error('Two gateways were started.');
     for (const gateway of [first, second])
@@ -41,12 +39,7 @@ describe('the limits of passwords, codes and mails', () => {
       return status;
     };
     while ((await guess()) === 401);
-    // One that waited too long for Redis, on a busy machine, was counted by its gateway alone.
-    const countedAlone = [...first.logged, ...second.logged].filter((line) =>
-      line.includes('in this process'),
-    );
-    expect(failed).toBeGreaterThanOrEqual(10);
-    expect(failed).toBeLessThanOrEqual(10 + countedAlone.length);
+    expect(failed).toBe(10);
     for (const api of apis) {
       const { headers } = await verify(api, email.toUpperCase(), code)
         .set(...from(1))
@@ -146,20 +139,16 @@ describe('the limits of passwords, codes and mails', () => {
     let calls = 0;
     await withSupabase(
       (req, res) => {
-        if (++calls <= 30) behaviours[calls % 2]?.(req, res);
+        if (++calls <= 6) behaviours[calls % 2]?.(req, res);
         else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       },
       async (api) => {
-        let email = '';
+        const email = newEmail();
         const recover = () => api.post('/auth/recover').send({ email });
-        const someWereAnswered = async () => {
-          [email, calls] = [newEmail(), 0];
-          const statuses: number[] = [];
-          while (statuses.length < 30) statuses.push((await recover()).status);
-          return statuses.includes(200);
-        };
-        // Where a machine stalls for half a second, the answer comes before the failure, and such a mail counts.
-        await expect.poll(someWereAnswered).toBe(false);
+        for (let count = 1; count <= 3; count++) {
+          await recover().expect(429);
+          await recover().expect(500);
+        }
         for (let count = 0; count < 5; count++) await recover().expect(200);
         await recover().expect(429);
       },

@@ -116,6 +116,5 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(api, { email })));
     const users = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.user.id);
     expect(new Set(users).size).toBe(1);
-    for (const { status } of answers) expect([200, 500]).toContain(status);
   });
 });

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
-import { apiAt } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
-import { startGateway } from '../support/gateway.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
 const respond = (res: ServerResponse, status: number, body: object) =>
@@ -36,20 +34,6 @@ async function signUpWith(
 }
 
 describe('a sign-up that loses against the same one at another gateway', () => {
-  test('is never 500: it gets a session of the same account, or comes too late for one', async () => {
-    const gateways = await Promise.all([startGateway(), startGateway()]);
-    const apis = gateways.map(({ url }) => apiAt(url));
-    for (let turn = 0; turn < 20; turn++) {
-      const account = { email: newEmail(), password };
-      const answers = await Promise.all(apis.map((api) => api.post('/auth/signup').send(account)));
-      // Who comes when the account is complete is told that the address cannot be used.
-      for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBeOneOf([200, 400]);
-      const sessions = answers.filter(({ status }) => status === 200);
-      expect(new Set(sessions.map(({ body }) => body.data.user.id)).size).toBe(1);
-    }
-    await Promise.all(gateways.map((gateway) => gateway.close()));
-  });
-
   test('signs in once instead, with what it was sent', async () => {
     const { status, asked } = await signUpWith((res) => respond(res, 500, lost), sendSession);
     expect(status).toBe(200);

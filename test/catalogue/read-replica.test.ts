@@ -84,16 +84,12 @@ describe('with a read replica', () => {
       [`/sounds/${id}`]: 'get_sound',
       '/catalogue/changes': 'list_catalogue_changes',
     };
-    // A machine that is busy for seconds makes a replica fail for a while.
-    for (const [path, name] of Object.entries(reads))
-      await expect.poll(() => get(path).then(() => namesOf(replica.passed))).toContain(name);
-    await expect
-      .poll(async () => {
-        const files = api.post('/sounds/files').send({ ids: [id] });
-        await files.auth(token, bearer).expect(200);
-        return namesOf(replica.passed);
-      })
-      .toContain('list_sound_files');
+    for (const path of Object.keys(reads)) await get(path);
+    await api
+      .post('/sounds/files')
+      .send({ ids: [id] })
+      .auth(token, bearer)
+      .expect(200);
     await api.post('/auth/signin').send({ email, password }).expect(200);
     await api.post('/auth/refresh').send({ refresh_token }).expect(200);
     await api.post('/favorites').auth(token, bearer).send({ sound_id: id }).expect(201);
@@ -111,8 +107,9 @@ describe('with a read replica', () => {
       [...Object.values(reads), 'list_sound_files', 'replica_lag_seconds'].toSorted(),
     );
     expect(replica.passed.every(({ method }) => method === 'GET')).toBe(true);
-    const hasFailed = gateway.logged.some((line) => line.includes('The read replica fails'));
-    expect(namesOf(primary.passed.filter(({ method }) => method === 'GET')).length > 0).toBe(hasFailed);
+    expect(primary.passed.filter(({ method, path }) => method === 'GET' && path.includes('/rpc/'))).toEqual(
+      [],
+    );
     expect(namesOf(primary.passed)).toEqual(
       expect.arrayContaining(['as_api_key', 'add_favorite', 'count_play', 'list_favorites', 'list_history']),
     );
@@ -166,7 +163,7 @@ describe('with a read replica', () => {
       ),
       `${page}&cursor=${body.next_cursor}`,
     ])
-      await expect.poll(() => statusOf(path)).toBe(200);
+      expect(await statusOf(path), path).toBe(200);
     expect(await statusOf('/favorites')).toBe(500);
     await expect.poll(readiness).toEqual({ status: 503, database: false, replica: true });
     await giveBack();
@@ -186,19 +183,17 @@ describe('with a read replica', () => {
     const run = createRun(loadConfig({ ...environment(), ...env }), null);
     expect(await readReplica.execute(run)).toMatch(/^A replica answers, [\d.]+ s behind the primary\.$/);
 
-    const answers: { status: number; seconds: number }[] = [];
+    const statuses: number[] = [];
     let on = true;
     const traffic = ['/categories', '/home', '/sounds', `/sounds/${id}`].map(async (path) => {
       while (on) {
-        const began = performance.now();
-        const { status } = await api.get(path).auth(token, bearer);
-        answers.push({ status, seconds: (performance.now() - began) / 1000 });
+        statuses.push((await api.get(path).auth(token, bearer)).status);
       }
     });
-    await expect.poll(() => answers.length).toBeGreaterThan(20);
+    await expect.poll(() => statuses.length).toBeGreaterThan(20);
     const giveBack = await stack.stopPostgres('standby');
-    const before = answers.length;
-    await expect.poll(() => answers.length).toBeGreaterThan(before + 50);
+    const before = statuses.length;
+    await expect.poll(() => statuses.length).toBeGreaterThan(before + 50);
     await expect.poll(readiness).toEqual({ status: 200, database: true, replica: false });
     await expect(readReplica.execute(run)).rejects.toThrow(/ answers 503\.$| does not answer: /);
     expect(gateway.logged.join('')).toContain('The read replica fails');
@@ -208,8 +203,7 @@ describe('with a read replica', () => {
     await expect.poll(() => replica.passed.length).toBeGreaterThan(asked + 10);
     on = false;
     await Promise.all(traffic);
-    // Ignores failures after the deadline: on such a busy machine the primary cannot answer in time either.
-    expect(answers.filter(({ status, seconds }) => status !== 200 && seconds < 5)).toEqual([]);
+    expect(new Set(statuses)).toEqual(new Set([200]));
     await run.close();
     await gateway.close();
   });

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
+import { Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
-import { bearer } from '../support/api.ts';
+import { bearer, checked } from '../support/api.ts';
 import { cannotForge } from '../support/forge.ts';
 import type { Session } from '../support/test.ts';
 import { type Request, type Row, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
 
-// The contract as one table. It runs against a gateway of its own, or against any deployment:
+// What all endpoints share, from their declarations. It runs against a gateway of its own, or against any deployment:
 // TEST_BASE_URL=https://host/api/v1 npm test contract
 
 let target: Target;
@@ -37,6 +38,7 @@ const remedies = {
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
+/** Sends a request as it is given, without a credential unless it has one. */
 function send(
   { method, path }: Row,
   { query = '', headers = {}, body, token }: Request,
@@ -49,6 +51,20 @@ function send(
   return body === undefined ? request : request.send(body);
 }
 
+const isGuarded = ({ guard }: Row) => guard === 'bearer' || guard === 'user';
+
+/** Returns a request that the endpoint answers with success. */
+async function goodRequest(row: Row, context: TestContext): Promise<Request> {
+  const request = await needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
+  return isGuarded(row) ? { token: owner.access_token, ...request } : request;
+}
+
+/** Names tests as "POST /auth/signup". */
+const named = (rows: Row[]) => rows.map((row) => [row.method.toUpperCase(), row.path, row] as const);
+
+const declared = (row: Row) =>
+  endpoints.find(({ method, path }) => method === row.method && path === row.path);
+
 /** Credentials that must be rejected. */
 const rejectedCredentials: Record<string, (context: TestContext) => Promise<string> | string> = {
   malformed: () => 'rubbish',
@@ -57,7 +73,7 @@ const rejectedCredentials: Record<string, (context: TestContext) => Promise<stri
     const claims = JSON.parse(Buffer.from(owner.access_token.split('.')[1] ?? '', 'base64url').toString());
     return new UnsecuredJWT(claims).encode();
   },
-  'signed with a secret of its own making': () =>
+  'signed with a made-up secret': () =>
     new SignJWT({ sub: owner.user.id, role: 'authenticated', aud: 'authenticated' })
       .setProtectedHeader({ alg: 'HS256' })
       .setExpirationTime('1h')
@@ -71,46 +87,43 @@ const rejectedCredentials: Record<string, (context: TestContext) => Promise<stri
   'that is a mistyped API key': () => `sk_live_${'x'.repeat(49)}`,
 };
 
-test('the table has every endpoint of the app, guarded as it declares', () => {
+const expectRejected = (row: Row, token: string) =>
+  send(row, { token })
+    .expect(401)
+    .expect('X-Error-Reason', 'token_invalid')
+    .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
+
+test('the table has every endpoint of the app with its guard', () => {
   const inWords = ({ method, path, guard }: { method: string; path: string; guard: string }) =>
     `${method} ${path} ${guard}`;
   expect(table.map(inWords).sort()).toEqual(endpoints.map(inWords).sort());
 });
 
-describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as const))('%s %s', ([, , row]) => {
-  const guarded = row.guard === 'bearer' || row.guard === 'user';
-
-  test(`answers a good request with ${row.status} and the declared body`, async (context) => {
-    const request = needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
-    await send(row, { ...(guarded && { token: owner.access_token }), ...(await request) }).expect(row.status);
+describe.for(named(table))('%s %s', ([, , row]) => {
+  test(`answers a good request with ${row.status}, its cache policy and the declared body`, async (context) => {
+    const { headers } = await send(row, await goodRequest(row, context)).expect(row.status);
+    const revalidates = declared(row)?.cache === 'revalidate';
+    expect(headers['cache-control']).toBe(revalidates ? 'private, no-cache' : 'no-store');
   });
 
-  if (row.guard !== 'none') {
-    test(`returns ${guarded ? 401 : 200} without a credential`, async () => {
-      const { headers } = await send(row, {}).expect(guarded ? 401 : 200);
-      if (guarded) expect(headers['www-authenticate']).toBe('Bearer realm="sounds"');
+  if (row.guard === 'none')
+    test('ignores a credential', async (context) => {
+      const request = await goodRequest(row, context);
+      await send(row, { ...request, token: 'rubbish' }).expect(row.status);
     });
-
-    test.for(Object.entries(rejectedCredentials))(
-      'returns 401 for a credential %s',
-      async ([, make], context) => {
-        await send(row, { token: await make(context) })
-          .expect(401)
-          .expect('X-Error-Reason', 'token_invalid')
-          .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
-      },
-    );
-
-    test(`${row.guard === 'user' ? 'rejects' : 'answers'} a request with an API key`, async (context) => {
-      const token = needed(context, target.apiKey, remedies.apiKey);
-      await send(row, { ...(await row.valid(target)), token }).expect(
-        row.guard === 'user' ? 401 : row.status,
+  else {
+    test('returns 401 for an invalid credential, and for none where it needs one', async () => {
+      await expectRejected(row, 'rubbish');
+      const { status, headers } = await send(row, {});
+      expect([status, headers['www-authenticate']]).toEqual(
+        isGuarded(row) ? [401, 'Bearer realm="sounds"'] : [200, undefined],
       );
     });
-  } else {
-    test('ignores a credential', async (context) => {
-      const request = needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
-      await send(row, { ...(await request), token: 'rubbish' }).expect(row.status);
+
+    test(`${row.guard === 'user' ? 'rejects' : 'accepts'} an API key`, async (context) => {
+      const token = needed(context, target.apiKey, remedies.apiKey);
+      const request = await row.valid(target);
+      await send(row, { ...request, token }).expect(row.guard === 'user' ? 401 : row.status);
     });
   }
 
@@ -118,39 +131,82 @@ describe.for(table.map((row) => [row.method.toUpperCase(), row.path, row] as con
     // A deployment limits requests: it gets one for each field.
     requests
       .slice(0, process.env['TEST_BASE_URL'] ? 1 : undefined)
-      .map((request) => [field, JSON.stringify(request), request] as const),
+      .map((request) => [field, JSON.stringify(request).slice(0, 60), request] as const),
   );
   test.for(invalid)('returns 400 and names %s for %s', async ([field, , request]) => {
-    const { body } = await send(row, { ...(guarded && { token: owner.access_token }), ...request })
+    const { body } = await send(row, { ...(isGuarded(row) && { token: owner.access_token }), ...request })
       .expect(400)
       .expect('X-Error-Reason', 'validation')
       .expect('X-Error-Field', field);
     expect(body.error.message.split(/[.:]/)[0]).toBe(field);
   });
-
-  if (row.path.includes('{')) {
-    test('returns 404 for a malformed id and, except for a removal, for an unknown one', async () => {
-      const token = owner.access_token;
-      await send(row, { token }, 'not-a-uuid').expect(404);
-      await send(row, { token }, randomUUID()).expect(row.method === 'delete' ? 200 : 404);
-    });
-  }
 });
 
-describe('data of another user', () => {
-  test('favorites, profile and customer record have no data of another user, nor can it be removed', async () => {
-    const other = await target.signIn('other');
-    const { api, soundId: sound_id } = target;
-    const [mine, theirs] = [owner.access_token, other.access_token];
-    await api.post('/favorites').auth(mine, bearer).send({ sound_id }).expect(201);
-    await api.delete(`/favorites/${sound_id}`).auth(theirs, bearer).expect(200);
-    expect((await api.get('/favorites').auth(theirs, bearer)).body).toEqual({ data: [] });
-    const favorites = await api.get('/favorites').auth(mine, bearer);
-    expect(favorites.body.data).toContainEqual(expect.objectContaining({ sound_id }));
-    for (const path of ['/me', '/me/customer']) {
-      const { body } = await api.get(path).auth(theirs, bearer);
-      expect(body).toMatchObject({ data: { id: other.user.id } });
-    }
-    await api.delete(`/favorites/${sound_id}`).auth(mine, bearer);
+describe.for(named(table.filter(({ path }) => path.includes('{'))))('%s %s', ([, , row]) => {
+  test('returns 404 for a malformed id and, except for a removal, for an unknown one', async () => {
+    const token = owner.access_token;
+    await send(row, { token }, 'not-a-uuid').expect(404);
+    await send(row, { token }, randomUUID()).expect(row.method === 'delete' ? 200 : 404);
   });
+});
+
+describe.for(named(table.filter((row) => declared(row)?.cache === 'revalidate')))('%s %s', ([, , row]) => {
+  test('returns 304 for a matching If-None-Match', async (context) => {
+    const request = await goodRequest(row, context);
+    await send(row, { ...request, headers: { 'If-None-Match': '*' } }).expect(304);
+  });
+});
+
+describe.for(named(table.filter((row) => row.method !== 'patch')))('%s %s', ([, , row]) => {
+  test('ignores unknown parameters and fields', async (context) => {
+    const { query = '', body, ...request } = await goodRequest(row, context);
+    await send(row, {
+      ...request,
+      query: `${query}&unknown=1&unknown=2`,
+      ...(body && { body: { ...body, unknown: { is_admin: true }, constructor: 1 } }),
+    }).expect(row.status);
+  });
+});
+
+const methodsOf = Map.groupBy(table, ({ path }) => path);
+test.for([...methodsOf].map(([path, rows]) => [path, rows.map(({ method }) => method)] as const))(
+  '%s answers OPTIONS with its methods, and 405 to every other one',
+  async ([path, methods]) => {
+    const allowed = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));
+    const at = path.replace(/\{\w+\}/, target.soundId);
+    const { headers } = await target.api.options(at).expect(204);
+    expect(headers['allow']?.split(', ').toSorted()).toEqual([...allowed, 'OPTIONS'].toSorted());
+    // An agent has no method for QUERY.
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'].filter(
+      (m) => !allowed.includes(m),
+    ))
+      await new Test(target.url, method, at)
+        .use(checked)
+        .auth(owner.access_token, bearer)
+        .expect(405)
+        .expect('Allow', headers['allow'] ?? '');
+  },
+);
+
+const ofAllForms = table.filter(({ path }) => path === '/sounds' || path === '/categories');
+describe.for(named(ofAllForms))('%s %s', ([, , row]) => {
+  test.for(Object.entries(rejectedCredentials))('rejects a credential %s', async ([, make], context) => {
+    await expectRejected(row, await make(context));
+  });
+});
+
+test('favorites, profile and customer record are those of the caller alone', async () => {
+  const other = await target.signIn('other');
+  const { api, soundId: sound_id } = target;
+  const [mine, theirs] = [owner.access_token, other.access_token];
+  await api.post('/favorites').auth(mine, bearer).send({ sound_id }).expect(201);
+  await api.delete(`/favorites/${sound_id}`).auth(theirs, bearer).expect(200);
+  expect((await api.get('/favorites').auth(theirs, bearer)).body).toEqual({ data: [] });
+  const favorites = await api.get('/favorites').auth(mine, bearer);
+  expect(favorites.body.data).toContainEqual(expect.objectContaining({ sound_id }));
+  for (const path of ['/me', '/me/customer']) {
+    const { body } = await api.get(path).auth(theirs, bearer);
+    expect(body).toMatchObject({ data: { id: other.user.id } });
+  }
+  await api.delete(`/favorites/${sound_id}`).auth(mine, bearer);
 });

@@ -251,7 +251,7 @@ export const table: Row[] = [
     status: 200,
     valid: () => ({ headers: { 'Idempotency-Key': randomUUID() } }),
     invalid: {
-      'Idempotency-Key': ['', '""', 'two words', 'x'.repeat(256)].map((key) => ({
+      'Idempotency-Key': ['', '""', 'two words', '"two words"', 'tab\there', 'x'.repeat(256)].map((key) => ({
         headers: { 'Idempotency-Key': key },
       })),
     },
@@ -328,9 +328,25 @@ export const table: Row[] = [
     invalid: {
       email: [{ body: { email: newEmail() } }],
       provider: [{ body: { provider: 'google' } }],
-      full_name: [{ body: { full_name: '' } }],
-      country: [{ body: { country: 'XX' } }],
-      marketing_opt_in: [{ body: { marketing_opt_in: null } }],
+      source: [{ body: { source: 'google' } }],
+      id: [{ body: { id: randomUUID() } }],
+      is_active: [{ body: { is_active: false } }],
+      last_seen_at: [{ body: { last_seen_at: null } }],
+      updated_at: [{ body: { updated_at: null } }],
+      full_name: ['', '   ', '\u200b\ufeff\u2063', 'x'.repeat(201), 5, 'a\0b', '\ud800'].map((full_name) =>
+        withBody({ full_name }),
+      ),
+      avatar_url: ['http://a.example/x.png', `https://a.example/${'x'.repeat(2048)}`].map((avatar_url) =>
+        withBody({ avatar_url }),
+      ),
+      phone: ['0170 1234567', '+49', '+0123456789', '+1234567890123456', '+49 170 CALLME'].map((phone) =>
+        withBody({ phone }),
+      ),
+      locale: ['not a locale', 'x', 'de__DE', `de-x-${'abcdefgh-'.repeat(5)}a`].map((locale) =>
+        withBody({ locale }),
+      ),
+      country: ['XX', 'UK', 'Germany', 'ß', 'ﬁ'].map((country) => withBody({ country })),
+      marketing_opt_in: [null, 'true', 1].map((marketing_opt_in) => withBody({ marketing_opt_in })),
     },
   },
   { method: 'get', path: '/home', guard: 'bearer', status: 200, valid: () => ({}) },

@@ -12,6 +12,7 @@ type Account = { email: string; password: string };
 
 /** Requirements of the contract suite; null where the deployment cannot provide one. */
 export type Target = {
+  url: string;
   api: Api;
   soundId: string;
   /** The owner's. */
@@ -63,6 +64,7 @@ async function remoteTarget(url: string): Promise<Target> {
   const { access_token } = await signIn('owner');
   const list = await api.get('/sounds').query({ limit: 1 }).auth(access_token, bearer).expect(200);
   return {
+    url,
     api,
     soundId: list.body.data[0]?.id ?? '',
     account: owner,
@@ -93,6 +95,7 @@ async function localTarget(): Promise<Target> {
   const soundId = await addSound(sql);
   await sql.end();
   return {
+    url: gateway.url,
     api,
     soundId,
     account: owner,

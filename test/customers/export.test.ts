@@ -5,7 +5,6 @@ import { token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
-import { watchLag } from '../support/lag.ts';
 import { signUp, test } from '../support/test.ts';
 import { removeCustomer } from './remove-customer.ts';
 
@@ -100,9 +99,9 @@ describe('exports', () => {
       const exports = [mine, mine, other].map((each) =>
         fetch(`${url}/me/export`, { headers: { Authorization: `Bearer ${each}` } }),
       );
-      await expect.poll(() => running.length, { timeout: 5_000 }).toBe(2);
+      await expect.poll(() => running.length).toBe(2);
       running[0]?.end('}');
-      await expect.poll(() => running.length, { timeout: 5_000 }).toBe(3);
+      await expect.poll(() => running.length).toBe(3);
       for (const res of running.slice(1)) res.end('}');
       expect((await Promise.all(exports)).map(({ status }) => status)).toEqual([200, 200, 200]);
     });
@@ -128,14 +127,11 @@ describe('exports', () => {
       res.on('close', resolve);
     };
     await withSupabase(sendForever, async (_api, { url, logged }) => {
-      const lag = watchLag();
       const leaving = new AbortController();
       const headers = { Authorization: `Bearer ${await token()}` };
       await fetch(`${url}/me/export`, { headers, signal: leaving.signal });
       leaving.abort();
-      const left = performance.now();
-      await ended;
-      expect((performance.now() - left) / 1000).toBeLessThan(10 + lag()); // the deadline would be a minute
+      await ended; // the deadline of an export is a minute, which is longer than a test may take
       await expect.poll(() => logged.join('')).toContain('exportAccount aborted');
       expect(logged.join('')).not.toContain('"err"');
     });

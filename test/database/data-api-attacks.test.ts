@@ -45,14 +45,6 @@ describe('users and guests', () => {
       sql,
       Array.from({ length: 500 }, () => ({ title: `${'%'.repeat(99)} ${randomUUID()}` })),
     );
-    const timed = async (name: string, args: object) => {
-      const started = performance.now();
-      const { status } = await rest(token, 'POST', `rpc/${name}`, args);
-      return { status, ms: performance.now() - started };
-    };
-    // The same bytes, to a function that does not exist.
-    const yardstick = await timed('list_sounds', { no_such_argument: megabytes });
-    expect(yardstick.status).toBe(404);
     const longCursor = Buffer.from(JSON.stringify(['title', megabytes, '2026-01-01Z'])).toString('hex');
     for (const [name, args, expected] of [
       ['list_sounds', { filters: JSON.stringify({ search: megabytes }) }, 200],
@@ -69,12 +61,9 @@ describe('users and guests', () => {
       ['update_customer', { changes: { locale: megabytes } }, 400],
       ['update_customer', { changes: { country: megabytes } }, 400],
     ] as const) {
-      const { status, ms } = await timed(name, args);
-      expect(status, name).toBe(expected);
-      const most = 1_000 + 3 * yardstick.ms;
-      // Once more where the machine may have had something else to do.
-      const tookMs = ms < most ? ms : (await timed(name, args)).ms;
-      expect(tookMs, `${name} ${Object.keys(args)}`).toBeLessThan(most);
+      // Work that grows with the square of five million characters would outlast any timeout.
+      const { status } = await rest(token, 'POST', `rpc/${name}`, args);
+      expect(status, `${name} ${Object.keys(args)}`).toBe(expected);
     }
   });
 });

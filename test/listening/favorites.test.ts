@@ -73,30 +73,6 @@ describe('favorites', () => {
     expect(await preview()).toMatchObject([{ sound_id, sounds: { id: sound_id } }]);
   });
 
-  test("GET /favorites returns the caller's favorites alone", async ({ api, sql }) => {
-    const [mine, other] = [await signUp(api), await signUp(api)];
-    const sound_id = await addSound(sql);
-    await api.post('/favorites').auth(mine.access_token, bearer).send({ sound_id });
-    expect((await api.get('/favorites').auth(other.access_token, bearer)).body.data).toEqual([]);
-    await api.delete(`/favorites/${sound_id}`).auth(other.access_token, bearer);
-    expect((await api.get('/favorites').auth(mine.access_token, bearer)).body.data).toHaveLength(1);
-  });
-
-  test('GET /favorites returns 1,500 favorites in one response', async ({ api, sql }) => {
-    const { access_token: token, user } = await signUp(api);
-    const category = await addCategory(sql);
-    await sql`
-      with added as (
-        insert into public.sounds (title, category, created_at)
-        select 'Many', ${category}, ${newMoment()} from generate_series(1, 1500) returning id
-      )
-      insert into public.favorites (user_id, sound_id) select ${user.id}, id from added`;
-    const { body }: { body: { data: { sound_id: string }[] } } = await api
-      .get('/favorites')
-      .auth(token, bearer);
-    expect(new Set(body.data.map((item) => item.sound_id)).size).toBe(1500);
-  });
-
   test('a user has at most 5,000 favorites, however many are added at once and in whichever way', async ({
     api,
     sql,
@@ -133,11 +109,5 @@ describe('favorites', () => {
     expect((await rest(token, 'POST', 'favorites', two)).status).toBe(400);
     await add(beyond[0]).expect(201);
     expect((await api.get('/favorites').auth(token, bearer)).body.data).toHaveLength(5000);
-  });
-
-  test('removing an unknown favorite is no error, and a malformed id returns 404', async ({ api, user }) => {
-    const token = user.access_token;
-    await api.delete(`/favorites/${randomUUID()}`).auth(token, bearer).expect(200);
-    await api.delete('/favorites/not-a-uuid').auth(token, bearer).expect(404);
   });
 });

@@ -56,15 +56,6 @@ describe('POST /sounds/{id}/play', () => {
       'plays_lies_between_0_and_9007199254740991',
     );
   });
-
-  test('counts for its day', async ({ api, sql, user }) => {
-    const id = await addSound(sql);
-    await play(api, user.access_token, id);
-    await play(api, user.access_token, id);
-    expect(await sql`select day::text, plays from private.plays_by_day where sound_id = ${id}`).toEqual([
-      { day: new Date().toISOString().slice(0, 10), plays: '2' },
-    ]);
-  });
 });
 
 describe('an Idempotency-Key', () => {
@@ -99,10 +90,6 @@ describe('an Idempotency-Key', () => {
     for (const [index, key] of ['!', 'a', 'A', '~'.repeat(255), `"${'x'.repeat(255)}"`].entries()) {
       const { body } = await play(api, user.access_token, id, key).expect(200);
       expect(body.data.play_count).toBe(index + 1);
-    }
-    for (const key of ['', '""', 'a b', '"a b"', 'tab\there', 'x'.repeat(256), `"${'x'.repeat(256)}"`]) {
-      const { body } = await play(api, user.access_token, id, key).expect(400);
-      expect(body.error.message).toBe('Idempotency-Key: must be 1 to 255 visible ASCII characters.');
     }
   });
 

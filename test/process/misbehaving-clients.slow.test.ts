@@ -89,7 +89,6 @@ describe('the gateway survives', () => {
       const before = openFiles(server);
       const download = 'GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
       const sockets = await openSockets(50, portOf(server));
-      const stoppedAt = performance.now();
       for (const socket of sockets)
         socket
           .on('error', () => {})
@@ -99,7 +98,6 @@ describe('the gateway survives', () => {
       await expect
         .poll(() => openFiles(server), { timeout: 45_000, interval: 500 })
         .toBeLessThan(before + 10);
-      expect((performance.now() - stoppedAt) / 1000).toBeLessThan(35);
       for (const socket of sockets) socket.destroy();
     },
   );
@@ -107,22 +105,13 @@ describe('the gateway survives', () => {
   test('a burst of 2,000 connections with a request each', async ({ server }) => {
     const answers = await Promise.all(
       Array.from({ length: 2000 }, async () => {
-        const started = performance.now();
         const call = request(`${server.origin}/api/v1/categories`, { agent: false });
         call.end();
-        // What has not come whole after ten seconds, for all that its client could do, is cut off.
-        const status = await once(call, 'response').then(
-          ([response]) => response.resume().statusCode as number,
-          () => null,
-        );
-        return { status, seconds: (performance.now() - started) / 1000 };
+        const [response] = await once(call, 'response');
+        return response.resume().statusCode as number;
       }),
     );
-    const served = answers.filter(({ status }) => status === 200);
-    // All of them, but for a machine so busy that it takes longer than the deadline for the burst.
-    const late = answers.filter(({ status, seconds }) => (status ?? 500) === 500 && seconds > 4.9);
-    expect(served.length).toBeGreaterThan(0);
-    expect(served.length + late.length).toBe(2000);
+    expect(answers).toEqual(Array(2000).fill(200));
     expect(await categories(server)).toBe(200);
   });
 });

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
-import { watchLag } from '../support/lag.ts';
 import { environment, startListening } from '../support/server-process.ts';
 import { test } from '../support/test.ts';
 
@@ -23,22 +21,20 @@ describe('on SIGTERM', () => {
     const agent = new Agent({ connections: 16, keepAliveTimeout: 60_000 });
     const counted = { on: true, plays: 0, failures: [] as unknown[] };
 
-    // A request that found no listener has not been sent, and goes to the next one, as load balancers do. One that a busy machine
-    // did not answer within the deadline may have been counted; it is sent again under its key, as apps do.
-    async function play(turn: number, key: string = randomUUID()): Promise<void> {
+    // A request that found no listener has not been sent, and goes to the next gateway, as load balancers do.
+    async function play(turn: number): Promise<void> {
       const origin = servers[turn % 2]?.origin ?? '';
       try {
         const { statusCode, body } = await request(`${origin}/api/v1/sounds/${sound}/play`, {
           dispatcher: agent,
           method: 'POST',
-          headers: { Authorization: `Bearer ${user.access_token}`, 'Idempotency-Key': key },
+          headers: { Authorization: `Bearer ${user.access_token}` },
         });
         const text = await body.text();
         if (statusCode === 200) counted.plays++;
-        else if (statusCode === 500) await play(turn + 1, key);
         else counted.failures.push(text);
       } catch (error) {
-        if ((error as { code?: string }).code === 'ECONNREFUSED') await play(turn + 1, key);
+        if ((error as { code?: string }).code === 'ECONNREFUSED') await play(turn + 1);
         else counted.failures.push(error);
       }
     }
@@ -68,9 +64,7 @@ describe('on SIGTERM', () => {
     await Promise.all(clients);
 
     const errors = started.flatMap(({ output }) => output.stdout.match(/^.*"level":[56]0.*$/gm) ?? []);
-    // Plays that Supabase failed to take were sent again, and have to be among those that count.
-    const unexpected = errors.filter((line) => JSON.parse(line).msg !== 'countPlay 500');
-    expect([...counted.failures, ...unexpected]).toEqual([]);
+    expect([...counted.failures, ...errors]).toEqual([]);
     const [row] = await sql`select plays from public.play_counts where sound_id = ${sound}`;
     expect(Number(row?.['plays'])).toBe(counted.plays);
     await agent.close();
@@ -114,12 +108,9 @@ describe('on SIGTERM', () => {
       body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
     }).catch(() => 'cut off');
     await arrived;
-    const lag = watchLag();
-    const told = performance.now();
     child.kill('SIGTERM');
     expect(await answer).toBe('cut off');
     expect(await exited).toEqual([1, null]);
-    expect((performance.now() - told) / 1000).toBeLessThan(4 + lag()); // Auth would have 11 s
     expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
     const phases = ['stop accepting', 'answer', 'finish', 'disconnect'];
     expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);

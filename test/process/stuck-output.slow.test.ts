@@ -6,9 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { environment } from '../support/server-process.ts';
 
-// How the gateway lives and ends when nobody takes its log. The grace period is much longer than an end takes.
-
-const graceMs = 30_000;
+// How the gateway ends when nothing reads its log. It ends with code 1 where it is cut off at the end of its grace period.
 
 /** Starts a gateway whose stdout is this: a pipe that the test reads as it likes, or an open file. */
 async function start(stdout: 'pipe' | number) {
@@ -18,7 +16,6 @@ async function start(stdout: 'pipe' | number) {
       ...environment(),
       PATH: process.env['PATH'],
       PORT: `${port}`,
-      SHUTDOWN_GRACE_SECONDS: `${graceMs / 1000}`,
     },
     stdio: ['ignore', stdout, 'ignore'],
   });
@@ -35,13 +32,10 @@ async function start(stdout: 'pipe' | number) {
   return { child, origin };
 }
 
-/** @returns how long it took to end with code 0 after SIGTERM, in milliseconds */
-async function end(child: ChildProcess): Promise<number> {
+async function end(child: ChildProcess) {
   const exited = once(child, 'exit');
-  const started = performance.now();
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
-  return performance.now() - started;
 }
 
 async function answers(origin: string, requests: number) {
@@ -60,7 +54,7 @@ describe('a gateway answers, and ends within its grace period on SIGTERM, when i
     const { child, origin } = await start('pipe');
     child.stdout?.destroy();
     await answers(origin, 20);
-    expect(await end(child)).toBeLessThan(graceMs);
+    await end(child);
   });
 
   test('a pipe whose reader goes during the shutdown does not stop it', async () => {
@@ -68,14 +62,14 @@ describe('a gateway answers, and ends within its grace period on SIGTERM, when i
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       if (text.includes('SIGTERM')) child.stdout?.destroy();
     });
-    expect(await end(child)).toBeLessThan(graceMs);
+    await end(child);
   });
 
   test('a full pipe without a reader does not stop the gateway', async () => {
     const { child, origin } = await start('pipe');
     child.stdout?.pause();
     await answers(origin, 1_500); // 600 KB, which is more than a pipe holds
-    expect(await end(child)).toBeLessThan(graceMs);
+    await end(child);
   });
 
   test('a file on a full disk does not stop the gateway', async ({ skip }) => {
@@ -84,6 +78,6 @@ describe('a gateway answers, and ends within its grace period on SIGTERM, when i
     onTestFinished(() => closeSync(full));
     const { child, origin } = await start(full);
     await answers(origin, 20);
-    expect(await end(child)).toBeLessThan(graceMs);
+    await end(child);
   });
 });

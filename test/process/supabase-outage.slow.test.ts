@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
-import { watchLag } from '../support/lag.ts';
 import { environment, residentMb, startListening } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
-import { timeoutMs } from '../support/timeout.ts';
 import { startFragileStack } from './fragile-stack.ts';
 
 /** A gateway process of its own in front of a stack that can be broken. */
@@ -27,7 +25,7 @@ async function startService({ onTestFinished }: TestContext) {
   return { stack, server, api: apiAt(`${server.origin}/api/v1`) };
 }
 
-type Ended = { status: number; startedMs: number; seconds: number; what: string };
+type Ended = { status: number; startedMs: number; what: string };
 
 const pauseMs = 100;
 
@@ -42,7 +40,7 @@ function startTraffic(
     while (on) {
       const startedMs = performance.now();
       const { status } = await run();
-      ended.push({ status, startedMs, seconds: (performance.now() - startedMs) / 1000, what });
+      ended.push({ status, startedMs, what });
       await sleep(pauseMs);
     }
   });
@@ -74,28 +72,24 @@ async function appCalls(api: Api, databaseUrl: string) {
   };
 }
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), timeoutMs);
-
-/** Auth may take 11 seconds, data 5. Two deadlines in a row would take longer. */
-const limitSeconds = (what: string) => (what === 'signIn' ? 12 : 6);
+const until = (condition: () => boolean) => expect.poll(condition, { timeout: 30_000 }).toBe(true);
 
 describe.concurrent('the gateway survives', () => {
   for (const outages of [
     ['a stopped Postgres', 'a frozen Postgres'],
     ['a killed Supabase API', 'a frozen Supabase API'],
   ] as const) {
-    test(`${outages.join(', then ')}: answers within its deadlines meanwhile, and works again within 5 seconds of its return`, async (context) => {
+    // A stack starts, and each outage lasts until every call has failed: Auth has 11 seconds to.
+    const timeout = 90_000;
+    test(`${outages.join(', then ')}: every call fails with 500, and works again afterwards`, {
+      timeout,
+    }, async (context) => {
       const { api, stack, server } = await startService(context);
-      const lag = watchLag();
       const traffic = startTraffic(await appCalls(api, stack.databaseUrl), context);
       const works = () =>
         traffic.ended.length > 50 && traffic.ended.slice(-50).every(({ status }) => status < 300);
-      // Not from the first request on: on a busy machine a stack that has just started may exceed the deadlines.
-      await until(works).catch(() => {
-        throw new Error(server.output.stdout.match(/^.*"level":50.*$/gm)?.join('\n'));
-      });
+      await until(works);
       const memoryBefore = residentMb(server.child.pid);
-
       for (const outage of outages) {
         const giveBack: () => Promise<unknown> = await stack.breakages[outage]();
         const brokenMs = performance.now();
@@ -103,17 +97,10 @@ describe.concurrent('the gateway survives', () => {
           traffic.ended.filter(({ status, startedMs }) => status === 500 && startedMs > brokenMs);
         await until(() => new Set(failed().map((end) => end.what)).size === 9);
         await giveBack();
-        const returnedMs = performance.now();
         await until(works);
-        const lastFailure = traffic.ended.findLast(({ status }) => status >= 300);
-        expect(((lastFailure?.startedMs ?? 0) - returnedMs) / 1000, outage).toBeLessThan(5 + lag());
       }
       await traffic.stop();
-
-      for (const { status, seconds, what } of traffic.ended) {
-        expect([200, 201, 500]).toContain(status);
-        expect(seconds, what).toBeLessThan(limitSeconds(what) + lag());
-      }
+      for (const { status } of traffic.ended) expect([200, 201, 500]).toContain(status);
       expect(residentMb(server.child.pid) - memoryBefore).toBeLessThan(100);
     });
   }

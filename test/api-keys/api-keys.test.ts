@@ -61,10 +61,7 @@ describe('an API key', () => {
     await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
   });
 
-  test('a revoked API key is rejected from the next request on, by every process and endpoint', async ({
-    api,
-    sql,
-  }) => {
+  test('a revoked API key is rejected from the next request on everywhere', async ({ api, sql }) => {
     const gateway = await startGateway();
     const other = apiAt(gateway.url);
     const token = await issueKey(sql, await signUp(api));
@@ -80,10 +77,7 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('a valid API key never counts as rejected, however many requests are in flight', async ({
-    api,
-    sql,
-  }) => {
+  test('a valid API key never counts as rejected, in flight or aborted', async ({ api, sql }) => {
     const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' });
     const limited = apiAt(gateway.url);
     const token = await issueKey(sql, await signUp(api));
@@ -196,10 +190,7 @@ describe('The limit of unknown API keys', () => {
     await gateway.close();
   });
 
-  test('rejects new keys of a client that tried too many, and no key that is known to be active', async ({
-    api,
-    sql,
-  }) => {
+  test('a client that tried too many keys may use only those known active', async ({ api, sql }) => {
     const gateway = await startGateway({
       API_KEY_RATE_LIMIT_PER_MINUTE: '3',
       RATE_LIMIT_PER_MINUTE: '50',

@@ -25,11 +25,11 @@ const claims = () => new SignJWT(claimsWith());
 describe('an access token', () => {
   const signed = (skip: Skip, changes?: Record<string, unknown>) => forge(skip, claimsWith(changes));
 
-  test('that the project signed and that has not expired is accepted', async ({ api, user }) => {
+  test('a valid access token is accepted', async ({ api, user }) => {
     await api.get('/sounds').auth(user.access_token, bearer).expect(200);
   });
 
-  test('is found whatever the case of "Bearer" and however many spaces follow it', async ({ api, user }) => {
+  test('accepts Bearer in any case and with spaces', async ({ api, user }) => {
     for (const authorization of [`bearer ${user.access_token}`, `BEARER   ${user.access_token} `]) {
       await api.get('/sounds').set('Authorization', authorization).expect(200);
     }
@@ -74,7 +74,7 @@ describe('an access token', () => {
     });
   }
 
-  test('is taken in one spelling: padded, or with spare bits set, it is 401', async ({ api, user, skip }) => {
+  test('an access token with padding or spare bits gets 401', async ({ api, user, skip }) => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const next = (char: string) => alphabet[alphabet.indexOf(char) + 1] ?? '';
     // Of three subjects at least two end in bits that mean nothing.
@@ -92,7 +92,7 @@ describe('an access token', () => {
     }
   });
 
-  test('sent in another scheme, or twice, is 401', async ({ api, user }) => {
+  test('an access token in another scheme, or sent twice, gets 401', async ({ api, user }) => {
     for (const authorization of [
       'Basic YTpi',
       user.access_token,
@@ -104,7 +104,7 @@ describe('an access token', () => {
     }
   });
 
-  test('that was valid is rejected as soon as it has expired', async ({ api, skip }) => {
+  test('an access token is rejected as soon as it has expired', async ({ api, skip }) => {
     const exp = inSeconds(60);
     const token = await signed(skip, { exp });
     const status = async () => (await api.get('/categories').auth(token, bearer)).status;
@@ -117,7 +117,7 @@ describe('an access token', () => {
 });
 
 describe('an access token signed with a key of the project', () => {
-  test('is verified with the published key; when the keys cannot be fetched the answer is 500, not 401', async () => {
+  test('a token is verified with the published key, and gets 500 without key set', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256');
     const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] });
     const upstream = createServer((req, res) => {

@@ -113,10 +113,7 @@ describe('whether an address has an account', () => {
     );
   });
 
-  test('does not show where one signs up twice: one id, which no account has', async ({
-    project: { api, url },
-    sql,
-  }) => {
+  test('does not show in the id of repeated sign-ups', async ({ project: { api, url }, sql }) => {
     const ids = kinds.map(async (kind) => {
       const email = await makeAddress(url, sql, kind);
       const signUp = (address: string) =>

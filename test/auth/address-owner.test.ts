@@ -55,7 +55,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     ['a stranger signed up last', [owner, stranger]],
     ['a stranger signed up alone', [stranger]],
   ] as const) {
-    test(`when ${order}`, async ({ project: { api, mailUrl }, sql }) => {
+    test(`it belongs to its owner when ${order}`, async ({ project: { api, mailUrl }, sql }) => {
       const email = newEmail();
       let code = '';
       for (const [mails, person] of people.entries()) {
@@ -71,7 +71,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     });
   }
 
-  test('whose tokens have nothing of the stranger in them', async ({ project: { api, mailUrl } }) => {
+  test('its tokens have nothing of the stranger in them', async ({ project: { api, mailUrl } }) => {
     for (const named of [owner, { password: owner.password }]) {
       const email = newEmail();
       await signUp(api, email, stranger);
@@ -81,7 +81,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     }
   });
 
-  test('and has no name or picture where they send none', async ({ project: { api, mailUrl }, sql }) => {
+  test('it has no name or picture where the owner sends none', async ({ project: { api, mailUrl }, sql }) => {
     const email = newEmail();
     await signUp(api, email, stranger);
     await sql`
@@ -91,10 +91,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     expect(await profileOf(api, body.data)).toMatchObject({ full_name: null, avatar_url: null });
   });
 
-  test('whose access tokens a stranger cannot make longer than the service takes, straight at Auth', async ({
-    project: { api, url, mailUrl },
-    sql,
-  }) => {
+  test('a stranger cannot make its tokens too long', async ({ project: { api, url, mailUrl }, sql }) => {
     const { publishableKey } = inject('stack');
     for (const data of [
       { x: 'a'.repeat(7000) },
@@ -117,7 +114,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     }
   });
 
-  test('also when they recover it instead', async ({ project: { api, mailUrl } }) => {
+  test('a recovery leaves nothing to the stranger', async ({ project: { api, mailUrl } }) => {
     const email = newEmail();
     await signUp(api, email, stranger);
     const old = await codeSentTo(mailUrl, email);
@@ -134,7 +131,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     expect(await signIn(api, email, stranger)).toBe(401);
   });
 
-  test('also when two of their requests come at once, to one gateway or to two', async ({ project }) => {
+  test('two confirmations at once leave it to the owner', async ({ project }) => {
     const { api, url, mailUrl } = project;
     const second = await startGateway({ SUPABASE_URL: url });
     for (const other of [api, apiAt(second.url)]) {
@@ -149,9 +146,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     await second.close();
   });
 
-  test('also when a gateway ends between the code and the password: nobody gets in before a recovery', async ({
-    project: { api, url, mailUrl },
-  }) => {
+  test('a lost new password lets only a recovery in', async ({ project: { api, url, mailUrl } }) => {
     const email = newEmail();
     await signUp(api, email, stranger);
     const token = await codeSentTo(mailUrl, email);
@@ -173,10 +168,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     expect(await signIn(api, email, owner)).toBe(200);
   });
 
-  test('and an administrator who confirms it by hand lets nobody in, either', async ({
-    project: { api, mailUrl },
-    sql,
-  }) => {
+  test('confirmation by hand lets only a recovery in', async ({ project: { api, mailUrl }, sql }) => {
     const email = newEmail();
     await signUp(api, email, stranger);
     await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
@@ -197,9 +189,7 @@ async function recordOf(api: Api, options: Parameters<typeof makeIdToken>[0]) {
 
 // A real project trusts Google and Apple alone.
 describe.runIf(inject('stack').embedded)('an identity provider that vouches for an address', () => {
-  test('makes an account that nobody confirmed that of its user, with the name that it knows', async ({
-    project: { api, mailUrl },
-  }) => {
+  test('takes an unconfirmed account over, with its name for it', async ({ project: { api, mailUrl } }) => {
     for (const [options, expected] of [
       [
         { provider: 'google', name: 'Grace', picture: 'https://a.example/grace.jpg' },
@@ -218,9 +208,7 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
     }
   });
 
-  test('changes neither name nor source of an account that was confirmed', async ({
-    project: { api, mailUrl },
-  }) => {
+  test('keeps name and source of a confirmed account', async ({ project: { api, mailUrl } }) => {
     const email = newEmail();
     await signUp(api, email, owner);
     await confirm(api, email, await codeSentTo(mailUrl, email), owner).expect(200);
@@ -229,7 +217,7 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
     expect(await signIn(api, email, owner)).toBe(200);
   });
 
-  test('keeps the name that its user chose afterwards', async ({ project: { api }, sql }) => {
+  test('it keeps the name that its user chose afterwards', async ({ project: { api }, sql }) => {
     const email = newEmail();
     await signUp(api, email, stranger);
     const { id } = await recordOf(api, { email, name: 'Ada' });
@@ -237,10 +225,7 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
     expect(await recordOf(api, { email, name: 'Ada Lovelace' })).toMatchObject({ full_name: 'Countess' });
   });
 
-  test('and one that does not leaves no way in to an address that somebody else confirms', async ({
-    project: { api, mailUrl },
-    sql,
-  }) => {
+  test('an unverified ID token leaves no way in', async ({ project: { api, mailUrl }, sql }) => {
     const email = newEmail();
     const google = { provider: 'google', sub: newEmail(), email, name: stranger.full_name } as const;
     const unverified = async () => ({
@@ -259,9 +244,7 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
     expect(again.body.data?.user.id).not.toBe(body.data.user.id);
   });
 
-  test('and one that does not keeps no owner of an account from signing in with it', async ({
-    project: { api, mailUrl },
-  }) => {
+  test('an unverified ID token does not lock out the owner', async ({ project: { api, mailUrl } }) => {
     const email = newEmail();
     await signUp(api, email, owner);
     await confirm(api, email, await codeSentTo(mailUrl, email), owner).expect(200);

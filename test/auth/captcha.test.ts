@@ -20,9 +20,7 @@ describe.runIf(inject('stack').embedded)('where Auth asks for a CAPTCHA', () => 
     await api.post('/auth/resend').send({ email }).expect(200);
   });
 
-  test('Auth rejects sign-ups, passwords and mails that come with the publishable key', async ({
-    project,
-  }) => {
+  test('Auth rejects sign-ups, passwords and mails with the publishable key', async ({ project }) => {
     const paths = ['signup', 'token?grant_type=password', 'otp', 'recover', 'resend', 'magiclink'];
     for (const path of paths) {
       const response = await fetch(`${project.url}/auth/v1/${path}`, {

@@ -15,9 +15,7 @@ describe('the limits of passwords, codes and mails', () => {
   const trusting = { TRUST_PROXY: '1' };
   const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
 
-  test('let a stranger try ten codes an hour for one account, on all gateways, and do not keep its owner out', async ({
-    skip,
-  }) => {
+  test('let a stranger try ten codes an hour on all gateways, and the owner pass', async ({ skip }) => {
     skip(!mailUrl, noMail);
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
     const redis = await startRedis();
@@ -56,7 +54,7 @@ describe('the limits of passwords, codes and mails', () => {
     await redis.stop();
   });
 
-  test('let a hundred codes and two hundred passwords an hour fail for one account, however many addresses they come from', async () => {
+  test('let 100 codes and 200 passwords an hour fail for one account from all clients', async () => {
     const reject: RequestListener = (_req, res) =>
       res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"code":"invalid_credentials"}');
     await withSupabase(
@@ -82,7 +80,7 @@ describe('the limits of passwords, codes and mails', () => {
     );
   });
 
-  test('stop one session after ten rejected passwords an hour, not its owner in another; accepted ones do not count', async () => {
+  test('stop one session after ten rejected passwords an hour, not another of its owner', async () => {
     await withSupabase(
       async (req, res) => {
         const { current_password } = (await json(req)) as { current_password: string };
@@ -110,7 +108,7 @@ describe('the limits of passwords, codes and mails', () => {
     );
   });
 
-  test('let five mails an hour go to one address, and thirty be asked for by one client', async () => {
+  test('five mails an hour go to one address, and thirty for one client', async () => {
     const gateway = await startGateway(trusting);
     const api = apiAt(gateway.url);
     const email = newEmail();
@@ -132,7 +130,7 @@ describe('the limits of passwords, codes and mails', () => {
     await gateway.close();
   });
 
-  test('do not count mails that were asked for while Auth was away or took no more', async () => {
+  test('mails that Auth did not take do not count', async () => {
     const reject: RequestListener = (_req, res) =>
       res.writeHead(429, { 'Content-Type': 'application/json' }).end('{"code":"over_request_rate_limit"}');
     const behaviours: RequestListener[] = [(req) => req.socket.destroy(), reject];

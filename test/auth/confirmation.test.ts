@@ -10,7 +10,7 @@ import { other, verify } from './mailed-codes.ts';
 const confirming = testWithConfirmations();
 
 describe('the password that is sent with the code of a sign-up', () => {
-  test('is required, and follows the rules of sign-up; so does the name', async ({ api }) => {
+  test('a sign-up code needs a password and name by the rules of sign-up', async ({ api }) => {
     for (const [wrong, message] of [
       [{}, 'password: is required.'],
       [{ password: '12345' }, 'password: must have at least 6 characters.'],
@@ -40,7 +40,7 @@ describe('the password that is sent with the code of a sign-up', () => {
     return answer;
   }
 
-  test('is rejected with the reason and the way out, since the code is used up', async () => {
+  test('a weak password gets the reason and the way out, as the code is used up', async () => {
     const answer = await answerTo([422, 'weak_password']);
     expect([answer?.status, answer?.headers['x-error-reason']]).toEqual([400, 'address_confirmed']);
     expect(answer?.body.error.message).toMatch(
@@ -54,7 +54,7 @@ describe('the password that is sent with the code of a sign-up', () => {
     ['Auth rejects for a reason that nobody knows', [400, 'something_new'], 200],
     ['the name cannot be saved', [200], 503],
   ] as const)(
-    'that was perhaps not saved is told as 500 with the way out: %s',
+    'a password that may be unsaved gets 500 with the way out: %s',
     async ([, password, customer]) => {
       const answer = await answerTo([...password], customer);
       expect(answer?.status).toBe(500);
@@ -62,7 +62,7 @@ describe('the password that is sent with the code of a sign-up', () => {
     },
   );
 
-  test('is saved where the same request came first at another gateway; a session that another one ended opens nothing', async () => {
+  test('a password that another gateway saved first counts as saved', async () => {
     expect((await answerTo([422, 'same_password']))?.status).toBe(200);
     expect((await answerTo([403, 'session_not_found']))?.status).toBe(401);
   });

@@ -18,9 +18,7 @@ const customerOf = async (api: Api, { access_token: token }: Session) =>
 // A real project trusts Google and Apple alone, whose keys nobody else has.
 describe.runIf(inject('stack').embedded)('an ID token', () => {
   for (const provider of ['google', 'apple'] as const) {
-    test(`of ${provider} opens a session and makes the customer, on the general endpoint and its own alike`, async ({
-      api,
-    }) => {
+    test(`an ID token of ${provider} opens a session and makes the customer`, async ({ api }) => {
       const email = newEmail();
       const first = await exchange(api, { provider, email, name: 'Ada' });
       expect(first.status).toBe(200);
@@ -37,7 +35,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     });
   }
 
-  test('signs in to the account that already has its verified e-mail address', async ({ api }) => {
+  test('an ID token signs in to the account that has its verified address', async ({ api }) => {
     const email = newEmail();
     const account = await signUp(api, email);
     const { body } = await exchange(api, { email, name: 'Ada' });
@@ -46,7 +44,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     await api.post('/auth/signin').send({ email, password }).expect(200);
   });
 
-  test('does not overwrite the profile fields that the user has edited since', async ({ api }) => {
+  test('an ID token does not overwrite fields that the user has edited', async ({ api }) => {
     const email = newEmail();
     const first = await exchange(api, { email, name: 'Ada', picture: 'https://example.com/a.png' });
     const token = first.body.data.access_token;
@@ -56,16 +54,16 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     expect(await customerOf(api, second.body.data)).toMatchObject(edited);
   });
 
-  test('with a nonce that is null is taken as one without', async ({ api }) => {
+  test('an ID token with a nonce of null needs none', async ({ api }) => {
     const id_token = await makeIdToken({ email: newEmail() });
     await api.post('/auth/oauth/idp').send({ id_token, nonce: null }).expect(200);
   });
 
-  test('with the right nonce is accepted', async ({ api }) => {
+  test('an ID token with the right nonce is accepted', async ({ api }) => {
     expect((await exchange(api, { email: newEmail(), nonce: 'n-0S6_WzA2Mj' })).status).toBe(200);
   });
 
-  test('that is forged, expired or malformed is 401', async ({ api }) => {
+  test('a forged, expired or malformed ID token gets 401', async ({ api }) => {
     const email = newEmail();
     const { privateKey } = await generateKeyPair('ES256');
     const wrong: Record<string, IdTokenOptions> = {
@@ -95,7 +93,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     expect((await exchange(api, { email })).status).toBe(200);
   });
 
-  test('of a provider that is not configured is 401', async () => {
+  test('an ID token of a provider that is not configured gets 401', async () => {
     const gateway = await startGateway({ ID_TOKEN_PROVIDERS: 'google' });
     const api = apiAt(gateway.url);
     for (const path of ['idp', 'apple'])
@@ -104,14 +102,14 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     await gateway.close();
   });
 
-  test('of a deactivated customer is 401', async ({ api, sql }) => {
+  test('an ID token of a deactivated customer gets 401', async ({ api, sql }) => {
     const email = newEmail();
     const { body } = await exchange(api, { email });
     await sql`update public.customers set is_active = false where id = ${body.data.user.id}`;
     expect((await exchange(api, { email })).status).toBe(401);
   });
 
-  test('of a new user exchanged ten times at once makes one account', async ({ api }) => {
+  test('ten exchanges at once for a new user make one account', async ({ api }) => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(api, { email })));
     const users = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.user.id);

@@ -16,7 +16,7 @@ describe('Equal requests in flight', () => {
     '/auth/refresh': [{ refresh_token: 'one-refresh-token' }, { refresh_token: 'another-refresh-token' }],
   };
   test.for(Object.entries(paths))(
-    'share one call to Auth at %s, and different ones do not',
+    'share one call to Auth at %s, unlike different ones',
     async ([path, bodies]) => {
       const waiting: ServerResponse[] = [];
       const asked: string[] = [];

@@ -11,9 +11,7 @@ import { mailUrl, newPassword, noMail, other, recoveryCode, refresh, verify } fr
 describe('a forgotten password', () => {
   test.beforeEach(({ skip }) => skip(!mailUrl, noMail));
 
-  test('is replaced with the code of a mail; other sessions end, the one of the code lives on', async ({
-    api,
-  }) => {
+  test('a mailed code replaces a forgotten password and ends other sessions', async ({ api }) => {
     const phone = await signUp(api);
     const { email } = phone.user;
     const code = await recoveryCode(api, email);
@@ -32,9 +30,7 @@ describe('a forgotten password', () => {
     await api.post('/auth/signin').send({ email, password: newPassword }).expect(200);
   });
 
-  test('is not replaced with a code that is wrong, used or of another kind or address: one 401 for all', async ({
-    api,
-  }) => {
+  test('a wrong, used or foreign code gets one and the same 401', async ({ api }) => {
     const { email } = (await signUp(api)).user;
     const stranger = (await signUp(api)).user.email;
     const code = await recoveryCode(api, email);
@@ -52,7 +48,7 @@ describe('a forgotten password', () => {
     expect([...answers]).toEqual(['code_invalid: The code is wrong, was used already or has expired.']);
   });
 
-  test('of a deactivated customer opens no session', async ({ api, sql }) => {
+  test('a mailed code of a deactivated customer gets 401', async ({ api, sql }) => {
     const { user } = await signUp(api);
     const code = await recoveryCode(api, user.email);
     await sql`update public.customers set is_active = false where id = ${user.id}`;
@@ -61,7 +57,7 @@ describe('a forgotten password', () => {
 });
 
 describe('a new password', () => {
-  test('must be another one, and long enough', async ({ api }) => {
+  test('a new password must differ and be long enough', async ({ api }) => {
     const { access_token } = await signUp(api);
     const change = (changed: string) =>
       api.post('/auth/password').auth(access_token, bearer).send({ password: changed });
@@ -101,29 +97,32 @@ describe('a new password', () => {
     [403, 'user_banned', 401, /^The access token or API key is invalid/, 'token_invalid'],
     [400, 'something_new', 500, /^The service could not answer/],
   ];
-  test.for(rejections)('that Auth rejects with %i %s is %i', async ([status, code, expected, ...answer]) => {
-    await withSupabase(
-      (_req, res) => {
-        res
-          .writeHead(status, { 'Content-Type': 'application/json' })
-          .end(JSON.stringify({ code, message: 'what a client must not see' }));
-      },
-      async (api) => {
-        const { body, headers } = await api
-          .post('/auth/password')
-          .auth(await token(), bearer)
-          .send({ password: newPassword, current_password: password })
-          .expect(expected);
-        const [message, reason, field] = answer;
-        expect(body.error.message).toMatch(message);
-        expect([headers['x-error-reason'], headers['x-error-field']]).toEqual([reason, field]);
-      },
-    );
-  });
+  test.for(rejections)(
+    'a new password that Auth rejects with %i %s gets %i',
+    async ([status, code, expected, ...answer]) => {
+      await withSupabase(
+        (_req, res) => {
+          res
+            .writeHead(status, { 'Content-Type': 'application/json' })
+            .end(JSON.stringify({ code, message: 'what a client must not see' }));
+        },
+        async (api) => {
+          const { body, headers } = await api
+            .post('/auth/password')
+            .auth(await token(), bearer)
+            .send({ password: newPassword, current_password: password })
+            .expect(expected);
+          const [message, reason, field] = answer;
+          expect(body.error.message).toMatch(message);
+          expect([headers['x-error-reason'], headers['x-error-field']]).toEqual([reason, field]);
+        },
+      );
+    },
+  );
 });
 
 describe('whether there is an account', () => {
-  test('does not show when a code is asked for, also twice in a moment', async ({ api, sql }) => {
+  test('a request for a code does not show whether there is an account', async ({ api, sql }) => {
     const { user: banned } = await signUp(api);
     await sql`update auth.users set banned_until = '2999-01-01' where id = ${banned.id}`;
     const addresses = [newEmail(), (await signUp(api)).user.email, banned.email];
@@ -145,7 +144,7 @@ describe('whether there is an account', () => {
     [500, 'unexpected_failure'],
   ];
   test.for(rejections)(
-    'does not show when Auth sends no mail: %i %s is a warning in the log and a metric',
+    'a mail that Auth does not send (%i %s) is a warning and a metric',
     async ([status, code]) => {
       await withSupabase(
         (_req, res) =>
@@ -201,7 +200,7 @@ describe('whether there is an account', () => {
     );
   });
 
-  test('does not show, but that Auth is away, or takes no more requests from this address, does', async () => {
+  test('a request for a code shows that Auth is away or limits the client', async () => {
     const behaviours: [RequestListener, number][] = [
       [(req) => req.socket.destroy(), 500],
       [(_req, res) => res.writeHead(502).end('<h1>Bad gateway</h1>'), 500],

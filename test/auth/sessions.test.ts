@@ -4,17 +4,14 @@ import { type Api, bearer } from '../support/api.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
 
 describe('POST /auth/signin', () => {
-  test('gives a session that opens the catalogue', async ({ api }) => {
+  test('POST /auth/signin gives a session that opens the catalogue', async ({ api }) => {
     const { user } = await signUp(api);
     const { body } = await api.post('/auth/signin').send({ email: user.email, password }).expect(200);
     expect(body.data.user).toEqual(user);
     await api.get('/sounds').auth(body.data.access_token, bearer).expect(200);
   });
 
-  test('an unknown address, a wrong password and a deactivated account get the same answer', async ({
-    api,
-    sql,
-  }) => {
+  test('unknown address, wrong password and locked account look the same', async ({ api, sql }) => {
     const known = await signUp(api);
     const locked = await signUp(api);
     await sql`update public.customers set is_active = false where id = ${locked.user.id}`;
@@ -36,7 +33,7 @@ describe('POST /auth/signin', () => {
 const refresh = (api: Api, token: unknown) => api.post('/auth/refresh').send({ refresh_token: token });
 
 describe('POST /auth/refresh', () => {
-  test('rotates both tokens, twice, and carries no user', async ({ api }) => {
+  test('POST /auth/refresh rotates both tokens and carries no user', async ({ api }) => {
     const first = await signUp(api);
     const second = await refresh(api, first.refresh_token).expect(200);
     expect(Object.keys(second.body.data).sort()).toEqual(
@@ -60,9 +57,7 @@ describe('POST /auth/refresh', () => {
     await refresh(api, session.refresh_token).expect(401);
   });
 
-  test('devices that refresh with one token at the same moment all get a session of the right user', async ({
-    api,
-  }) => {
+  test('simultaneous refreshes of one token all get a session of its user', async ({ api }) => {
     const sessions = await Promise.all([signUp(api), signUp(api)]);
     const answers = await Promise.all(
       [0, 1, 0, 1, 0, 1].map(async (who) => {

@@ -19,7 +19,9 @@ describe.runIf(inject('stack').embedded)('in front of a project that signs with 
     exp: Math.floor(Date.now() / 1000) + 3600,
   });
 
-  test('a session opens the catalogue, refreshes and ends', async ({ project: { api, url } }) => {
+  test('a session of the shared secret opens the catalogue, refreshes and ends', async ({
+    project: { api, url },
+  }) => {
     const keySet = await fetch(`${url}/auth/v1/.well-known/jwks.json`);
     expect(await keySet.json()).toEqual({ keys: [] });
     const { access_token, refresh_token, user } = await signUp(api);

@@ -34,13 +34,13 @@ async function signUpWith(
 }
 
 describe('a sign-up that loses against the same one at another gateway', () => {
-  test('signs in once instead, with what it was sent', async () => {
+  test('signs in once instead', async () => {
     const { status, asked } = await signUpWith((res) => respond(res, 500, lost), sendSession);
     expect(status).toBe(200);
     expect(asked).toEqual(['/auth/v1/signup', '/auth/v1/token?grant_type=password']);
   });
 
-  test('is 500 where that fails as well: the account is somebody else’s, or there is none', async () => {
+  test('gets 500 where that sign-in fails as well', async () => {
     for (const [code, answer] of Object.entries({ invalid_credentials: 400, unexpected_failure: 500 })) {
       const { status, asked } = await signUpWith(
         (res) => respond(res, 500, lost),
@@ -51,7 +51,7 @@ describe('a sign-up that loses against the same one at another gateway', () => {
     }
   });
 
-  test('is answered as every sign-up where addresses must be confirmed: only unknown ones can lose', async () => {
+  test('looks like every sign-up where addresses must be confirmed', async () => {
     const { status } = await signUpWith(
       (res) => respond(res, 500, lost),
       (res) => respond(res, 400, { code: 'email_not_confirmed' }),
@@ -60,7 +60,7 @@ describe('a sign-up that loses against the same one at another gateway', () => {
     expect(status).toBe(200);
   });
 
-  test('is told from other failures, after which nobody is signed in', async () => {
+  test('other failures of a sign-up sign nobody in', async () => {
     for (const [status, body] of [
       [504, { code: 'request_timeout' }],
       [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],

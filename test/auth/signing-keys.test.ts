@@ -96,7 +96,7 @@ describe('a key that the project has withdrawn', () => {
     );
   }
 
-  test('lets nobody in after ten minutes, however often its tokens were used', async () => {
+  test('a withdrawn key lets nobody in after ten minutes', async () => {
     await withTwoKeys(async ({ status, tokens: { staying, leaving }, withdraw, wait }) => {
       expect([await status(leaving), await status(staying)]).toEqual([200, 200]);
       withdraw();
@@ -107,7 +107,7 @@ describe('a key that the project has withdrawn', () => {
     });
   });
 
-  test('lets nobody in from the moment that the gateway fetches the key set for another reason', async () => {
+  test('a withdrawn key lets nobody in once the key set is fetched again', async () => {
     await withTwoKeys(async ({ status, tokens: { staying, leaving }, withdraw, wait, another }) => {
       expect([await status(leaving), await status(staying)]).toEqual([200, 200]);
       withdraw();
@@ -118,7 +118,7 @@ describe('a key that the project has withdrawn', () => {
   });
 });
 
-test('an anonymous user of Supabase is nobody here: 401 on guarded endpoints and on /categories', async () => {
+test('an anonymous user of Supabase gets 401 on every endpoint', async () => {
   const key = await signingKey('the-key');
   await withSupabase(publishing([key.published]).behave, async (api) => {
     for (const path of ['/sounds', '/home', '/me', '/categories']) {

@@ -3,9 +3,7 @@ import { bearer } from '../support/api.ts';
 import { addCategory, addSound, newSlug } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 
-test('an empty text in an optional field of a sound, as an import of CSV writes it, becomes NULL', async ({
-  sql,
-}) => {
+test('an empty text in an optional field of a sound becomes NULL', async ({ sql }) => {
   const id = await addSound(sql, { description: '', audio_path: '', category: '', cover_image_path: '' });
   await sql`update public.sounds set bowl_note = '' where id = ${id}`;
   const [row] = await sql`
@@ -14,9 +12,7 @@ test('an empty text in an optional field of a sound, as an import of CSV writes 
 });
 
 describe('a value that an admin enters', () => {
-  test('rejects an invalid value with a constraint name or message that says what is wrong', async ({
-    sql,
-  }) => {
+  test('rejects an invalid value with a name or message that says why', async ({ sql }) => {
     const parent = await addCategory(sql);
     const child = await addCategory(sql, { parent });
     const sound = await addSound(sql);
@@ -102,9 +98,7 @@ describe('a value that an admin enters', () => {
     }
   });
 
-  test('a new slug of a category reaches its sounds, and deleting it leaves them without one', async ({
-    sql,
-  }) => {
+  test('sounds follow a renamed category, and lose a deleted one', async ({ sql }) => {
     const slug = await addCategory(sql);
     const id = await addSound(sql, { category: slug });
     const renamed = newSlug();
@@ -114,11 +108,7 @@ describe('a value that an admin enters', () => {
     expect(await sql`select category from public.sounds where id = ${id}`).toEqual([{ category: null }]);
   });
 
-  test('a value at the limits of what is allowed is served exactly as it was entered', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('a value at the limits of its field is served as it was entered', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const typed = [
       {
@@ -156,10 +146,7 @@ describe('a value that an admin enters', () => {
     }
   });
 
-  test('a category whose parent is inactive is not served until the parent is active', async ({
-    api,
-    sql,
-  }) => {
+  test('a category under an inactive parent is not served', async ({ api, sql }) => {
     const parent = await addCategory(sql, { is_active: false });
     const child = await addCategory(sql, { parent });
     const served = async () => JSON.stringify((await api.get('/categories')).body).includes(child);

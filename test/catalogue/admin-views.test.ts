@@ -8,11 +8,7 @@ describe('admin.home_explained', () => {
   const explain = (sql: Sql, section: string) =>
     sql`select position::int, sound, why from admin.home_explained where section = ${section}`;
 
-  test('shows each section as GET /home serves it, and says why other sounds are not in it', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('shows each section as GET /home does, and why sounds are missing', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     for (const [index, title] of ['First', 'Second', 'Third'].entries()) {
       await addSound(sql, { title, category, sort_order: index });
@@ -63,10 +59,7 @@ describe('admin.home_explained', () => {
   });
 });
 
-test('admin.api_keys shows the state of each key, such as live, expired or owner deactivated', async ({
-  api,
-  sql,
-}) => {
+test('admin.api_keys shows the state of each key', async ({ api, sql }) => {
   const [{ user }, deactivated] = [await signUp(api), await signUp(api)];
   const issue = async (name: string, email: string, expires: string | null = null) => {
     const [row] = await sql`select key_prefix from admin.create_api_key(${name}, ${email}, ${expires})`;

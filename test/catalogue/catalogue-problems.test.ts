@@ -77,9 +77,7 @@ describe('admin.catalogue_problems', () => {
     expect(await problemsOf(sql, id)).toEqual([]);
   });
 
-  test('reports files whose names cannot be entered, but not placeholders of empty folders', async ({
-    sql,
-  }) => {
+  test('reports files whose names cannot be entered, but no placeholders', async ({ sql }) => {
     const folder = newSlug('folder');
     await storeFile('audio', `${folder}/My Song.mp3`, 'audio/mpeg');
     await storeFile('audio', `${folder}/song`, 'audio/mpeg');

@@ -42,11 +42,7 @@ async function catchUp(api: Api, user: Session, since?: string) {
 const of = (changes: Change[], id: string) => changes.filter((change) => change.id === id);
 
 describe('GET /catalogue/changes', () => {
-  test('returns the whole catalogue without since, sounds with their place and versions', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('returns the whole catalogue without since', async ({ api, sql, user }) => {
     const parent = await addCategory(sql);
     const child = await addCategory(sql, { parent });
     const path = await storeFile('audio', `${randomUUID()}.mp3`, 'audio/mpeg');
@@ -82,11 +78,7 @@ describe('GET /catalogue/changes', () => {
     });
   });
 
-  test('returns each changed row once since then, and null for what is gone or hidden', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('returns each changed row once, and null for one gone or hidden', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const [kept, hidden, deleted] = [
       await addSound(sql, { category }),

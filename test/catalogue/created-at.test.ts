@@ -22,7 +22,7 @@ describe('created_at', () => {
     [2, 5],
     [50, 60],
   ] as const)(
-    'is made unique in an import of 5,000 sounds with %i distinct values in fewer than %i scans a row',
+    'an import of 5,000 sounds with %i moments makes them unique in %i scans a row',
     async ([moments, scansPerRow]) => {
       const sql = await ownDatabase();
       await sql`

@@ -35,9 +35,7 @@ const filterLike = [
 ];
 
 describe('the catalogue', () => {
-  test('the catalogue is read by GET, personal data and every read with an API key by POST', async ({
-    sql,
-  }) => {
+  test('the catalogue is read by GET, personal data and with API keys by POST', async ({ sql }) => {
     const sound = await addSound(sql);
     const calls = await callsOf(async (api) => {
       const { access_token, user } = await signUp(api);

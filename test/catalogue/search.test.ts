@@ -123,11 +123,7 @@ describe('GET /sounds?q=', () => {
     expect(body.data.map((sound: { title: string }) => sound.title)).toEqual([title]);
   });
 
-  test('ranks titles that begin so first, then other titles, tags and categories, descriptions', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('ranks beginnings of titles, titles, tags, then descriptions', async ({ api, sql, user }) => {
     const one = await addCatalogue(sql);
     expect(await find(api, user, 'bowl', one)).toEqual([
       'Bowl of soup',
@@ -136,11 +132,7 @@ describe('GET /sounds?q=', () => {
     ]);
   });
 
-  test('finds what is tagged so, and what is filed under a category of that name or below it', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('finds tags and names of categories, also of a parent', async ({ api, sql, user }) => {
     const one = await addCatalogue(sql);
     expect(await find(api, user, 'calm', one)).toEqual(['Ocean']);
     const child = await addCategory(sql, { parent: one.category });
@@ -151,11 +143,7 @@ describe('GET /sounds?q=', () => {
     expect(await find(api, user, `embers ${name.toLowerCase()}`)).toEqual(['Embers']);
   });
 
-  test('finds what is there now: a new title, a renamed one, not what was deleted', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('finds a sound by its present title until it is deleted', async ({ api, sql, user }) => {
     const one = await addCatalogue(sql);
     await sql`update public.sounds set title = 'Kettle' where category = ${one.category} and title = 'Ocean'`;
     expect(await find(api, user, 'ocean', one)).toEqual([]);
@@ -179,11 +167,7 @@ describe('GET /sounds?q=', () => {
     expect(await find(api, user, title, { min_duration: 1 })).toEqual([]);
   });
 
-  test('takes any text literally: signs find nothing, blanks are ignored, and SQL is text', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('takes any text literally, also SQL and signs', async ({ api, sql, user }) => {
     const one = await addCatalogue(sql);
     expect(await find(api, user, '!!', one)).toEqual([]);
     expect(await find(api, user, '  ', one)).toHaveLength(6);

@@ -8,11 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('GET /sounds/{id}', () => {
-  test('returns the Sound of the list with audio and cover signed for 300 seconds', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('returns the Sound with audio and cover signed for 300 seconds', async ({ api, sql, user }) => {
     const category = await addCategory(sql);
     const name = randomUUID();
     const audio_path = await storeFile('audio', `${name}/take-1.wav`, 'audio/wav', 'the audio');
@@ -57,12 +53,7 @@ describe('GET /sounds/{id}', () => {
     await gateway.close();
   });
 
-  test('a missing file is a null address and a line in the log, not an error', async ({
-    api,
-    gateway,
-    sql,
-    user,
-  }) => {
+  test('a missing file gets a null address and a line in the log', async ({ api, gateway, sql, user }) => {
     const id = await addSound(sql, { audio_path: 'not/there.wav', cover_image_path: 'not-there.jpg' });
     const { body } = await api.get(`/sounds/${id}`).auth(user.access_token, bearer).expect(200);
     expect(body.data).toMatchObject({ audio_url: null, cover_image_url: null, audio_url_expires_in: 300 });
@@ -85,11 +76,7 @@ describe('GET /sounds/{id}', () => {
 });
 
 describe('an audio address', () => {
-  test('an audio address without its token, or with a changed one, serves nothing', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('an audio address serves nothing without its own token', async ({ api, sql, user }) => {
     const audio_path = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'the audio');
     const other = await storeFile('audio', `${randomUUID()}.wav`, 'audio/wav', 'other audio');
     const id = await addSound(sql, { audio_path });

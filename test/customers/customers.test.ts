@@ -96,9 +96,7 @@ describe('the customer of a new account', () => {
     }
   });
 
-  test("follows the account's e-mail address and provider, but keeps the name the customer chose", async ({
-    sql,
-  }) => {
+  test('follows the e-mail address and provider of the account, not its name', async ({ sql }) => {
     const id = await addAccount(sql, { full_name: 'First' });
     await sql`update public.customers set full_name = 'Chosen' where id = ${id}`;
     const email = newEmail();
@@ -160,10 +158,7 @@ describe('a user who bypasses the gateway', () => {
     }
   });
 
-  test('last_seen_at of a user who bypasses the gateway is set without changing updated_at', async ({
-    api,
-    sql,
-  }) => {
+  test('a user who bypasses the gateway sets last_seen_at alone', async ({ api, sql }) => {
     const { user, access_token } = await signUp(api);
     const before = await customerOf(sql, user.id);
     await rest(access_token, 'POST', 'rpc/touch_last_seen', {});
@@ -174,10 +169,7 @@ describe('a user who bypasses the gateway', () => {
     expect(await customerOf(sql, user.id)).toEqual(after);
   });
 
-  test('last_seen_at of a user who bypasses the gateway is set again after 15 minutes', async ({
-    api,
-    sql,
-  }) => {
+  test('a user who bypasses the gateway sets last_seen_at every 15 minutes', async ({ api, sql }) => {
     const { user, access_token } = await signUp(api);
     for (const [ago, isNoted] of [
       ['14 minutes', false],

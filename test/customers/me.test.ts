@@ -23,10 +23,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('comes from the token when the customer record is missing; /me/customer is then 404', async ({
-    api,
-    sql,
-  }) => {
+  test('comes from the token when the customer record is missing', async ({ api, sql }) => {
     const { user, access_token: token } = await signUpAda(api);
     await removeCustomer(sql, user.id);
     expect((await api.get('/me').auth(token, bearer)).body).toEqual({
@@ -63,9 +60,7 @@ describe('GET /me/customer', () => {
     });
   });
 
-  test('tells when the user was last here, at most every 15 minutes, without moving updated_at', async ({
-    api,
-  }) => {
+  test('shows last_seen_at, which moves at most every 15 minutes', async ({ api }) => {
     const { access_token: token } = await signUp(api);
     const record = async () => (await api.get('/me/customer').auth(token, bearer)).body.data;
     const first = await record();

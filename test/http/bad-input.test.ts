@@ -27,7 +27,7 @@ describe('a body', () => {
     ['nested ten thousand deep', '['.repeat(5000) + ']'.repeat(5000), json],
     ['with a lone surrogate', '{"email":"\ud800"}', json],
   ] as const) {
-    test(`${what} is 400, with a message that tells nothing of the parser`, async ({ api }) => {
+    test(`a body ${what} gets 400 without words of the parser`, async ({ api }) => {
       const answer = await api.post('/auth/signin').send(body).set(headers).expect(400);
       expect(answer.body.error.message).not.toMatch(/unexpected|position|stack|zod/i);
     });
@@ -67,23 +67,20 @@ describe('a query', () => {
     `ids[0]=ID&ids[1]=${other}`,
     `ids=ID&ids[]=${other}`,
     'ids[]=ID&unknown[a]=b',
-  ])('takes %s for a list of ids', async (query, { api, sql, user }) => {
+  ])('a query takes %s for a list of ids', async (query, { api, sql, user }) => {
     const id = await addSound(sql);
     const answer = await api.get(`/sounds?${query.replace('ID', id)}`).auth(user.access_token, bearer);
     expect(answer.body.data?.map((sound: { id: string }) => sound.id)).toEqual([id]);
   });
 
-  test('takes one value with brackets for a parameter that is no list, and no second one', async ({
-    api,
-    user,
-  }) => {
+  test('takes one value with brackets for a parameter that is no list', async ({ api, user }) => {
     const get = (query: string) => api.get(`/sounds?${query}`).auth(user.access_token, bearer);
     expect((await get('limit[]=1').expect(200)).body.data).toHaveLength(1);
     await get('limit[]=1&limit[]=2').expect(400).expect('X-Error-Field', 'limit');
   });
 
   test.for(['ids[a]', 'ids[][]', 'tag[any]', 'min_duration[gt]', 'category[', 'sort[eq]'])(
-    'rejects %s, and names the parameter',
+    'a query rejects %s and names the parameter',
     async (name, { api, user }) => {
       const answer = await api.get(`/sounds?${name}=1`).auth(user.access_token, bearer).expect(400);
       expect(answer.headers['x-error-field']).toBe(name.split('[')[0]);
@@ -126,10 +123,7 @@ describe('a request id', () => {
 });
 
 describe('generated requests', () => {
-  test('never end in a 5xx, a hang, or an answer that the OpenAPI document does not allow', async ({
-    api,
-    user,
-  }) => {
+  test('generated requests get only documented answers below 500', async ({ api, user }) => {
     const endpoint = fc.constantFrom(...endpoints);
     const names = fc.constantFrom(
       'email',
@@ -171,7 +165,7 @@ describe('generated requests', () => {
           expect((await request).status).toBeLessThan(500);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

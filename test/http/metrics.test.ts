@@ -23,9 +23,7 @@ const upstreamCalls = 'sounds_upstream_request_duration_seconds_count';
 const decisions = 'sounds_rate_limit_decisions_total';
 
 describe('metrics', () => {
-  test('count requests by operation and status, and calls to Supabase by service and outcome', async ({
-    user,
-  }) => {
+  test('metrics count requests by operation and calls to Supabase by outcome', async ({ user }) => {
     const gateway = await measured();
     const api = apiAt(gateway.url);
     const token = user.access_token;
@@ -40,7 +38,7 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('count unknown paths and methods as one operation, and probes not at all', async () => {
+  test('metrics count unknown paths as one operation, and no probes', async () => {
     const gateway = await measured();
     const api = apiAt(gateway.url);
     for (let count = 0; count < 20; count++) await api.get(`/nope/${count}`);
@@ -52,7 +50,7 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('count aborted requests apart from every status', async () => {
+  test('metrics count aborted requests apart from every status', async () => {
     const leaving = new AbortController();
     const unanswered: ServerResponse[] = [];
     await withSupabase(
@@ -70,7 +68,7 @@ describe('metrics', () => {
     );
   });
 
-  test('distinguish a Supabase that fails from one that does not answer', async () => {
+  test('metrics distinguish a Supabase that fails from a silent one', async () => {
     const failing = async (env: Record<string, string>) => {
       const gateway = await measured(env);
       await apiAt(gateway.url).get('/categories');
@@ -89,7 +87,7 @@ describe('metrics', () => {
     );
   });
 
-  test('count the decisions of each rate limit', async ({ user }) => {
+  test('metrics count the decisions of each rate limit', async ({ user }) => {
     const gateway = await measured({ RATE_LIMIT_PER_MINUTE: '2' });
     const api = apiAt(gateway.url);
     for (let count = 0; count < 3; count++) await api.get('/home').auth(user.access_token, bearer);
@@ -110,7 +108,7 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('count reads that shared the call of another', async ({ user }) => {
+  test('metrics count reads that shared the call of another', async ({ user }) => {
     const gateway = await measured();
     const read = () => apiAt(gateway.url).get('/home').auth(user.access_token, bearer);
     await Promise.all(Array.from({ length: 20 }, read));
@@ -122,7 +120,7 @@ describe('metrics', () => {
     await gateway.close();
   });
 
-  test('include the event-loop lag, and a bounded number of series', async () => {
+  test('metrics include the event-loop lag and a bounded number of series', async () => {
     const gateway = await measured();
     const api = apiAt(gateway.url);
     for (const { method, path } of endpoints) {

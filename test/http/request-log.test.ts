@@ -94,7 +94,7 @@ describe('the log', () => {
     await gateway.close();
   });
 
-  test('tells of a failure what the client is not told, down to its cause', async () => {
+  test('the log has the cause of a failure', async () => {
     const gateway = await startGateway({
       SUPABASE_URL: 'http://127.0.0.1:9',
       SUPABASE_JWT_SECRET: sharedSecret,

@@ -35,7 +35,7 @@ const sendList = (res: ServerResponse) =>
   res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
 
 describe('catalogue reads under constant traffic', () => {
-  test('show every write that was committed before they started', async ({ api, sql, user }) => {
+  test('a read shows every write that was committed before it started', async ({ api, sql, user }) => {
     const slug = await addCategory(sql);
     const token = user.access_token;
     const read = async (): Promise<{ id: string }[]> =>
@@ -148,7 +148,7 @@ describe('identical catalogue reads', () => {
     });
   });
 
-  test('lose nothing when the client that led the run goes away', async () => {
+  test('reads survive the client that led their run', async () => {
     const { runs, behave } = catalogue((res) => setTimeout(() => sendList(res), 200));
     await withSupabase(behave, async (api, gateway) => {
       const first = statusOf(api);
@@ -166,7 +166,7 @@ describe('identical catalogue reads', () => {
 });
 
 describe('a read that many ask for all the time', () => {
-  test('runs four times at once at most, and anew for all who wait as soon as one of them ends', async () => {
+  test('a read runs four times at once at most', async () => {
     const sharedReads = createSharedReads();
     const underWay = new Set<() => void>();
     let runs = 0;

@@ -40,7 +40,7 @@ describe('the trace of a request', () => {
     );
   });
 
-  test('starts anew, without the state of others, where what came is not well-formed', () => {
+  test('a malformed traceparent starts a new trace', () => {
     const malformed = [
       '',
       'rubbish',
@@ -72,7 +72,7 @@ describe('the trace of a request', () => {
     expect(traceOf(`cc-${traceId}-${spanId}-01x`, undefined).id).not.toBe(traceId);
   });
 
-  test('carries the state of other vendors on as it is, up to 512 bytes', () => {
+  test('tracestate is passed on up to 512 bytes', () => {
     const stateOf = (tracestate: string) => traceOf(given, tracestate).tracestate;
     for (const state of ['a=1, tenant@b=2 ,,c=x y', 'x'.repeat(512)]) expect(stateOf(state)).toBe(state);
     expect(stateOf('x'.repeat(513))).toBeUndefined();
@@ -90,7 +90,7 @@ describe('the trace of a request', () => {
     await gateway.close();
   });
 
-  test('may be sent by web pages of CORS_ORIGINS', async () => {
+  test('pages of CORS_ORIGINS may send trace headers', async () => {
     const origin = 'https://app.example.com';
     const gateway = await startGateway({ CORS_ORIGINS: origin });
     await apiAt(gateway.url)

@@ -15,10 +15,7 @@ async function connect(count: number): Promise<Sql[]> {
   return connections;
 }
 
-test('2,000 plays of one sound over 50 connections all count, and each returns its own number', async ({
-  sql,
-  user,
-}) => {
+test('2,000 plays over 50 connections all count, each with its own number', async ({ sql, user }) => {
   const id = await addSound(sql);
   const connections = await connect(50);
   const counts = await Promise.all(

@@ -185,10 +185,7 @@ describe('while a sound is being deleted', () => {
 });
 
 describe('while an account is being deleted', () => {
-  test('a play is counted before or rejected after, and nothing of the account is left', async ({
-    api,
-    sql,
-  }) => {
+  test('a play counts before or fails after, and nothing is left', async ({ api, sql }) => {
     const connections = await connect(3);
     for (let turn = 0; turn < 10; turn++) {
       const session = await signUp(api);

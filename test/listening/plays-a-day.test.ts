@@ -48,10 +48,7 @@ async function withKey(sql: Sql, session: Session): Promise<Session> {
 }
 
 describe('beyond 1,000 receipts of a user on a day', () => {
-  test('POST /plays counts the first plays that fit, and answers over_limit for the others', async ({
-    api,
-    sql,
-  }) => {
+  test('POST /plays counts what fits, and answers over_limit for the rest', async ({ api, sql }) => {
     const user = await signUp(api);
     const sound = await addSound(sql);
     const plays = playsOf(sound, 5);
@@ -70,10 +67,7 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     ]);
   });
 
-  test('plays count by the day on which they arrive, not by that on which they were made', async ({
-    api,
-    sql,
-  }) => {
+  test('plays count towards the day on which they arrive', async ({ api, sql }) => {
     const user = await signUp(api);
     const sound = await addSound(sql);
     await setReceipts(sql, user, aDay);

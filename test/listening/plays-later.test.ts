@@ -26,7 +26,6 @@ async function statuses(api: Api, session: Session, plays: Play[]): Promise<stri
   return body.data.map(({ status }: { status: string }) => status);
 }
 
-
 describe('POST /plays', () => {
   test('counts each id once, and says in the order sent what became of it', async ({ api, sql, user }) => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
@@ -60,11 +59,7 @@ describe('POST /plays', () => {
     );
   });
 
-  test('takes equal ids, and an id that was used for another sound, for duplicates', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('takes equal ids, also of other sounds, for duplicates', async ({ api, sql, user }) => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const [same, upper] = [randomUUID(), randomUUID()];
     const batch = [
@@ -99,11 +94,7 @@ describe('POST /plays', () => {
     expect((await single(sentLater)).body.data.play_count).toBe(2);
   });
 
-  test('counts for the day of played_at in UTC, and a clock that is ahead means now', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('counts for the day of played_at in UTC, however it is written', async ({ api, sql, user }) => {
     const sound = await addSound(sql);
     const today = new Date().toISOString().slice(0, 10);
     const earlier = ago(3 * day).slice(0, 10);
@@ -128,11 +119,7 @@ describe('POST /plays', () => {
     expect(entry).toEqual({ kept: true });
   });
 
-  test('a moment that lies ahead is in_future, and the other plays of its request count', async ({
-    api,
-    sql,
-    user,
-  }) => {
+  test('a play of the future is in_future, and the others count', async ({ api, sql, user }) => {
     const sound = await addSound(sql);
     const ahead = [
       ago(-6 * minute),

@@ -34,10 +34,7 @@ describe('GET /docs', () => {
 
   const phone: View = { width: 390, colorScheme: 'light' };
 
-  test('shows the tabs of all responses on a phone without overlap or a lasting focus frame', async ({
-    gateway,
-    skip,
-  }) => {
+  test('shows the tabs of all responses on a phone without overlap', async ({ gateway, skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
     await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
       await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
@@ -55,10 +52,7 @@ describe('GET /docs', () => {
     });
   });
 
-  test('has the languages of apps first among the examples, and leads to the guide', async ({
-    gateway,
-    skip,
-  }) => {
+  test('shows examples in the languages of apps first, and links the guide', async ({ gateway, skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
     await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints }) => {
       await page.getByRole('button', { name: 'Open Menu' }).click();

@@ -35,9 +35,7 @@ async function openSockets(count: number, port: number): Promise<Socket[]> {
 const categories = async ({ origin }: Server) => (await fetch(`${origin}/api/v1/categories`)).status;
 
 describe('the gateway survives', () => {
-  test('500 clients that never finish their headers: others are served, and these get 408', async ({
-    server,
-  }) => {
+  test('500 clients that never finish their headers get 408 while others are served', async ({ server }) => {
     const sockets = await openSockets(500, portOf(server));
     let received = '';
     for (const socket of sockets) socket.write('GET /api/v1/categories HTTP/1.1\r\nHost: a\r\nX-Slow: ');

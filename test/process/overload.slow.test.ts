@@ -13,7 +13,7 @@ const times = <T>(count: number, run: () => PromiseLike<T>) =>
   Promise.all(Array.from({ length: count }, run));
 
 describe('load beyond what Supabase can take', () => {
-  test('reaches it over 128 connections, and what waits longer than 5 seconds gets 500', async () => {
+  test('reaches Supabase over 128 connections, and gets 500 after 5 seconds', async () => {
     const held: ServerResponse[] = [];
     let answering = false;
     const send = (res: ServerResponse) =>

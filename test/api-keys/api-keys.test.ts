@@ -29,24 +29,10 @@ describe('an API key', () => {
       data: { id: owner.user.id, last_seen_at: null },
       auth_via: 'api_key',
     });
-    const changed = await api.patch('/me/customer').auth(token, bearer).send({ full_name: 'By key' });
-    expect(changed.body).toMatchObject({ data: { full_name: 'By key' } });
     await api.post('/favorites').auth(token, bearer).send({ sound_id: id }).expect(201);
     expect((await api.get('/favorites').auth(token, bearer)).body).toMatchObject({
       data: [{ sound_id: id }],
     });
-    await api.delete(`/favorites/${id}`).auth(token, bearer).expect(200);
-    await api
-      .get('/sounds')
-      .query({ limit: 2, featured: false, search: 'a', cursor: '2030-01-01T00:00:00Z' })
-      .auth(token, bearer)
-      .expect(200);
-    expect((await api.get(`/sounds/${id}`).auth(token, bearer)).body).toMatchObject({ data: { id } });
-    expect((await api.post(`/sounds/${id}/play`).auth(token, bearer)).body).toEqual({
-      data: { id, play_count: 1 },
-    });
-    await api.get('/home').auth(token, bearer).expect(200);
-    await api.get('/categories').auth(token, bearer).expect(200);
     // The service did all this for the key: the owner was not there.
     expect((await api.get('/me/customer').auth(token, bearer)).body).toMatchObject({
       data: { last_seen_at: null },

@@ -81,16 +81,6 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     }
   });
 
-  test('it has no name or picture where the owner sends none', async ({ project: { api, mailUrl }, sql }) => {
-    const email = newEmail();
-    await signUp(api, email, stranger);
-    await sql`
-      update public.customers set avatar_url = 'https://a.example/mallory.jpg' where email = ${email}`;
-    const code = await codeSentTo(mailUrl, email);
-    const { body } = await confirm(api, email, code, { password: owner.password }).expect(200);
-    expect(await profileOf(api, body.data)).toMatchObject({ full_name: null, avatar_url: null });
-  });
-
   test('a stranger cannot make its tokens too long', async ({ project: { api, url, mailUrl }, sql }) => {
     const { publishableKey } = inject('stack');
     for (const data of [
@@ -167,14 +157,6 @@ describe('an account whose address must be confirmed belongs to whoever reads th
       .expect(200);
     expect(await signIn(api, email, owner)).toBe(200);
   });
-
-  test('confirmation by hand lets only a recovery in', async ({ project: { api, mailUrl }, sql }) => {
-    const email = newEmail();
-    await signUp(api, email, stranger);
-    await sql`update auth.users set email_confirmed_at = now() where email = ${email}`;
-    expect(await signIn(api, email, stranger)).toBe(401);
-    expect((await profileOf(api, await recoverySession(api, mailUrl, email, 2))).full_name).toBeNull();
-  });
 });
 
 /** Signs in with a provider that knows the address as theirs; returns their customer record. */
@@ -206,23 +188,6 @@ describe.runIf(inject('stack').embedded)('an identity provider that vouches for 
       await confirm(api, email, code, stranger).expect(401);
       expect(await signIn(api, email, stranger)).toBe(401);
     }
-  });
-
-  test('keeps name and source of a confirmed account', async ({ project: { api, mailUrl } }) => {
-    const email = newEmail();
-    await signUp(api, email, owner);
-    await confirm(api, email, await codeSentTo(mailUrl, email), owner).expect(200);
-    const record = { full_name: owner.full_name, avatar_url: null, source: 'email' };
-    expect(await recordOf(api, { email, name: 'Somebody' })).toMatchObject(record);
-    expect(await signIn(api, email, owner)).toBe(200);
-  });
-
-  test('it keeps the name that its user chose afterwards', async ({ project: { api }, sql }) => {
-    const email = newEmail();
-    await signUp(api, email, stranger);
-    const { id } = await recordOf(api, { email, name: 'Ada' });
-    await sql`update public.customers set full_name = 'Countess' where id = ${id}`;
-    expect(await recordOf(api, { email, name: 'Ada Lovelace' })).toMatchObject({ full_name: 'Countess' });
   });
 
   test('an unverified ID token leaves no way in', async ({ project: { api, mailUrl }, sql }) => {

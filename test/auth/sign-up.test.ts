@@ -85,13 +85,4 @@ describe('POST /auth/signup where e-mail addresses must be confirmed', () => {
       .expect('X-Error-Reason', 'email_not_confirmed');
     expect(signIn.body.error.message).toBe('Confirm your e-mail address first.');
   });
-
-  confirming('a known address gets the same answer as a new one', async ({ project, api }) => {
-    const { user } = await signUp(api);
-    const known = await project.api.post('/auth/signup').send({ email: user.email, password }).expect(200);
-    expect(known.body).toEqual({
-      data: { needs_email_confirmation: true, user: { id: expect.any(String), email: user.email } },
-    });
-    expect(known.body.data.user.id).not.toBe(user.id);
-  });
 });

@@ -23,60 +23,6 @@ async function customerOf(sql: Sql, id: string) {
 }
 
 describe('the customer of a new account', () => {
-  const google = { provider: 'google', providers: ['google'] };
-  for (const [what, userMetadata, appMetadata, expected] of [
-    [
-      'takes full_name, avatar and source',
-      { full_name: 'Ada', avatar_url: 'https://a.example/b.png' },
-      google,
-      { full_name: 'Ada', avatar_url: 'https://a.example/b.png', provider: 'google', source: 'google' },
-    ],
-    [
-      'takes name where full_name is missing',
-      { name: ' Ada\t' },
-      { provider: 'apple' },
-      { full_name: 'Ada', source: 'apple' },
-    ],
-    [
-      'is made without metadata',
-      null,
-      null,
-      { full_name: null, avatar_url: null, provider: null, source: null },
-    ],
-    ['is made with metadata of odd shapes', ['x'], 'text', { full_name: null, source: null }],
-    ['is made with a name that is no text', { full_name: { a: 1 } }, {}, { full_name: '{"a": 1}' }],
-    ['has no name where there are only spaces', { full_name: ' \u00a0 ' }, {}, { full_name: null }],
-    [
-      'clips a huge name',
-      { full_name: `${'x'.repeat(199)} ${'y'.repeat(100_000)}` },
-      {},
-      { full_name: 'x'.repeat(199) },
-    ],
-    [
-      'leaves out an avatar that is not https',
-      { avatar_url: 'javascript:alert(1)' },
-      {},
-      { avatar_url: null },
-    ],
-    ['leaves out a name without a visible character', { full_name: '\u200b\ufeff' }, {}, { full_name: null }],
-    [
-      'leaves out an avatar at an impossible address',
-      { avatar_url: 'https://<script>' },
-      {},
-      { avatar_url: null },
-    ],
-    [
-      'has no source for a provider outside the contract',
-      {},
-      { provider: 'keycloak' },
-      { provider: 'keycloak', source: null },
-    ],
-  ] as const) {
-    test(what, async ({ sql }) => {
-      expect(await customerOf(sql, await addAccount(sql, userMetadata, appMetadata))).toMatchObject(expected);
-    });
-  }
-
   test('an account without an e-mail address gets a customer', async ({ sql }) => {
     expect(await customerOf(sql, await addAccount(sql, {}, {}, null))).toMatchObject({
       email: null,

@@ -5,7 +5,6 @@ import { describe, expect } from 'vitest';
 
 import { createSharedReads } from '../../src/http/shared-reads.ts';
 import { unissuedKey } from '../api-keys/unissued-key.ts';
-import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -77,23 +76,6 @@ describe('identical catalogue reads', () => {
       const shared = runs.length;
       await statusOf(api);
       expect(runs).toHaveLength(shared + 1);
-    });
-  });
-
-  test('reads with different queries do not share a run', async () => {
-    const held: ServerResponse[] = [];
-    const { runs, behave } = catalogue((res) => held.push(res));
-    await withSupabase(behave, async (api) => {
-      const accessToken = await token();
-      const answers = times(6, async (index) => {
-        const list = api.get('/sounds').query({ search: `title ${index}` });
-        return (await list.auth(accessToken, bearer)).status;
-      });
-      await expect.poll(() => held.length).toBe(6);
-      expect(new Set(runs).size).toBe(6);
-      for (const res of held)
-        res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":[],"next_cursor":null}');
-      expect(await answers).toEqual(Array(6).fill(200));
     });
   });
 

@@ -1,7 +1,6 @@
 import postgres from 'postgres';
-import { describe, expect, inject, onTestFinished } from 'vitest';
-import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
-import { activeInOrder, readAllPages } from '../support/read-all-pages.ts';
+import { expect, inject, onTestFinished } from 'vitest';
+import { addCategory, addSound } from '../support/catalogue.ts';
 import { type Session, type Sql, test } from '../support/test.ts';
 
 /** Opens connections beside the shared ones; they end with the test. */
@@ -60,64 +59,6 @@ test('adding a favorite while its sound is deactivated and activated never fails
   });
   await toggling;
   expect(new Set(answers.flat())).toEqual(new Set([true, false]));
-});
-
-test('adding a favorite over 20 connections at once makes one row, without an error', async ({
-  sql,
-  user,
-}) => {
-  const id = await addSound(sql);
-  const connections = await connect(20);
-  const answers = await Promise.all(connections.map((connection) => addFavorite(connection, user, id)));
-  expect(answers).toEqual(answers.map(() => true));
-  expect(await sql`select user_id from public.favorites where sound_id = ${id}`).toEqual([
-    { user_id: user.user.id },
-  ]);
-});
-
-describe('paging through GET /sounds', () => {
-  test('returns every other sound once, in order, while sounds are deactivated, deleted and added', async ({
-    api,
-    sql,
-    user,
-  }) => {
-    const category = await addCategory(sql);
-    const ids = await addSounds(
-      sql,
-      Array.from({ length: 240 }, (_, index) => ({ category, sort_order: index % 3 })),
-    );
-    const staying = new Set(ids.filter((_, index) => index % 2 === 0));
-    const leaving = ids.filter((id) => !staying.has(id));
-    const [admin] = (await connect(1)) as [Sql];
-    let isReading = true;
-    let changed = Promise.withResolvers<void>();
-    const changeAll = async () => {
-      let changes = 0;
-      for (const id of leaving) {
-        if (!isReading) break;
-        if (++changes % 2) await admin`delete from public.sounds where id = ${id}`;
-        else await admin`update public.sounds set is_active = false where id = ${id}`;
-        await addSounds(admin, [{ category, sort_order: changes % 3, is_active: changes % 5 > 0 }]);
-        changed.resolve();
-        if (changes < leaving.length) changed = Promise.withResolvers();
-      }
-      return changes;
-    };
-    // Between two pages at least one change comes to its end: other tests may hold up those who add sounds.
-    const meanwhile = () => changed.promise;
-    const [seen, changes] = await Promise.all([
-      readAllPages(api, user, { category }, { limit: 3, meanwhile }).finally(() => {
-        isReading = false;
-      }),
-      changeAll(),
-    ]);
-
-    expect(changes).toBeGreaterThan(20);
-    expect(new Set(seen).size).toBe(seen.length);
-    const expected = (await activeInOrder(sql, category)).filter((id) => staying.has(id));
-    expect(seen.filter((id) => staying.has(id))).toEqual(expected);
-    expect(expected).toHaveLength(staying.size);
-  });
 });
 
 test('imports with equal created_at over 10 connections all succeed with unique values', async ({ sql }) => {

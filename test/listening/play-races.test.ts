@@ -54,17 +54,6 @@ async function untilBlocked(sql: Sql, pid: number) {
 const pidOf = async (sql: Sql): Promise<number> => (await sql`select pg_backend_pid() as pid`)[0]?.['pid'];
 
 describe('a play', () => {
-  test('sent under one key over ten connections counts once, and each is told so', async ({ sql, user }) => {
-    const connections = await connect(10);
-    const sounds = await addSounds(sql, Array(20).fill({}));
-    for (const sound_id of sounds) {
-      const play = { id: randomUUID(), sound_id };
-      const counts = await Promise.all(connections.map((connection) => countPlay(connection, user, play)));
-      expect(counts).toEqual(Array(10).fill(1));
-    }
-    expect(await kept(sql, user, sounds)).toEqual(Array(20).fill({ counted: 1, entered: 1, of_today: 1 }));
-  });
-
   test('sent alone and in a batch, both at once, counts once', async ({ sql, user }) => {
     const connections = await connect(4);
     const sounds = await addSounds(sql, Array(50).fill({}));

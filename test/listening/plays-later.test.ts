@@ -189,12 +189,4 @@ describe('POST /plays', () => {
     expect(await statuses(api, user, [play])).toEqual(['counted']);
     expect(await statuses(api, await signUp(api), [play])).toEqual(['counted']);
   });
-
-  test('plays with an API key are those of its owner', async ({ api, sql, user }) => {
-    const play = playOf(await addSound(sql));
-    const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.user.email})`;
-    const partner = { ...user, access_token: row?.['api_key'] };
-    expect(await statuses(api, partner, [play])).toEqual(['counted']);
-    expect(await statuses(api, user, [play])).toEqual(['duplicate']);
-  });
 });

@@ -68,6 +68,7 @@ describe('an API key', () => {
     const limited = apiAt(gateway.url);
     const token = await issueKey(sql, await signUp(api));
     const headers = { Authorization: `Bearer ${token}` };
+    await limited.get('/me').auth(token, bearer).expect(200);
     for (let count = 0; count < 8; count++) {
       const leaving = AbortSignal.timeout(1);
       await fetch(`${gateway.url}/favorites`, { headers, signal: leaving }).catch(() => 'gone');

@@ -72,7 +72,6 @@ describe('a user who bypasses the gateway', () => {
       body: { full_name: null, country: 'GB', marketing_opt_in: true },
     });
     for (const rejected of [
-      { full_name: ' x' },
       { full_name: 'x'.repeat(201) },
       { country: 'XX' },
       { country: 'gb' },
@@ -81,7 +80,6 @@ describe('a user who bypasses the gateway', () => {
       { avatar_url: 'http://a.example' },
       { full_name: '\u200b' },
       { full_name: '\ufeff\u2060 \u200d' },
-      { full_name: 'Ada\ufeff' },
       { phone: '+0000000' },
       { locale: 'en-u' },
       { locale: 'x' },

@@ -6,7 +6,7 @@ RUN npm ci --omit=dev
 
 FROM node:24-slim
 WORKDIR /app
-# Express reads NODE_ENV. The gateway does not depend on it.
+# Express reads NODE_ENV; the gateway does not.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=.cache
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules

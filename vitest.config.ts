@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { timeoutMs } from './test/support/timeout.ts';
 
-// At the end of a run, the others would wait for them.
+// Started first, because the run would otherwise end with them alone.
 const LONGEST = [
   'playing',
   'project',
@@ -39,14 +39,14 @@ export default defineConfig({
     reporters: ['default', './test/setup/not-run.ts'],
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
-    // These end only what hangs: a busy machine may need many times what a quiet one does.
+    // Timeouts are long, because a busy machine may need many times as long as an idle one.
     testTimeout: 2 * timeoutMs,
     hookTimeout: 2 * timeoutMs,
     expect: { poll: { timeout: timeoutMs } },
-    // More than the cores: many tests wait, for a process to start or for a deadline to pass.
+    // More than the cores, because many tests wait for a process or a deadline.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
-    // Loading the gateway anew for every file is a third of the time; no test changes what a module holds.
+    // Loading the gateway for each file would take a third of the time, and no test changes the state of a module.
     isolate: false,
   },
 });

@@ -68,7 +68,7 @@ export function createApp(context: Context): Express {
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
-  app.use(identify(verify)); // rejects nobody yet: the endpoint does, where it needs a caller
+  app.use(identify(verify)); // does not reject: each endpoint does if it requires a caller
   app.use(limiters.unknownApiKeys); // first: the next one would keep a counter for each made-up key
   app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers

@@ -60,7 +60,7 @@ type Declaration<
   readOnly?: readonly string[];
   /** Body size limit. Default: 16 KB. */
   maxBody?: '32kb';
-  /** Limits of attempts, in the order in which they count: those of a client come before those of an account. */
+  /** Limits of attempts, in the order in which they count. Those of a client come before those of an account. */
   limits?: readonly LimitName[];
   /** Success status. Default: 200. */
   status?: 201;

@@ -6,7 +6,7 @@ const ofOthers =
 const shortened = (name: string) =>
   new Set([name, ...Array.from(name, (_, index) => name.slice(0, index) + name.slice(index + 1))]);
 
-/** Returns the beginning of a name: two words, or one of two. */
+/** Returns the first two words of a name, or the first one if it has only two. */
 function beginningOf(name: string): string {
   const words = name.split('_');
   return words.length === 1 ? name : `${words.slice(0, Math.min(2, words.length - 1)).join('_')}_`;

@@ -6,7 +6,7 @@ import { Problem, throwAll } from './problem.ts';
 import { publishableKey } from './project.ts';
 import { askApi } from './run.ts';
 
-/** Names no sound. Used while the catalogue is empty, which is no problem. */
+/** Id without a sound, for an empty catalogue, which is valid. */
 const noSound = '00000000-0000-0000-0000-000000000000';
 
 /** Sends every read of the API as the temporary account. */

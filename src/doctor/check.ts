@@ -6,7 +6,7 @@ export type Check = {
   /** Checks that must succeed before this one runs. */
   needs: readonly Check[];
   /**
-   * @returns a sentence about what is right
+   * @returns a sentence that confirms what was checked
    * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
    */
   execute: (run: Run) => Promise<string> | string;

@@ -78,7 +78,7 @@ const hostOf = ({ gateway }: Run) =>
   (gateway?.hostname ?? '').replace(/^\[|\]$/g, '').replace(/^localhost$/, '127.0.0.1');
 const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // a name is in neither
 
-/** Number of requests, so that each of several gateways without a shared Redis gets at least two. */
+/** Number of requests. Enough for two at each of several gateways that share no Redis. */
 const claims = 12;
 
 /** Returns whether the gateway counts requests on the address in the client's X-Forwarded-For. */

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 import type { SharedRedis } from '../redis.ts';
 
-/** Shares one check among the probes of this time, because many load balancers ask at once. */
+/** Lifetime of a check, which all probes share, because many load balancers probe at the same time. */
 const freshForMs = 1_000;
 
 /** Timeout of a check. */

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { envelope } from '../errors.ts';
 
 const options = {
-  /** For a whole request with its body of at most 32 KB. */
+  /** Time limit of a whole request with its body of at most 32 KB. */
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
@@ -13,7 +13,7 @@ const options = {
   requireHostHeader: false,
 };
 
-/** Node looks for progress a second time after this: a client that stops reading is cut after 12 to 24 s. */
+/** Interval at which Node checks for progress. Disconnects a client that stops reading after 12 to 24 s. */
 const stalledMs = 12_000;
 
 const statusOf: Record<string, string> = {
@@ -48,7 +48,7 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
     .on('clientError', rejectMalformed)
     .setTimeout(stalledMs, (socket) => {
       if (responses.get(socket)?.headersSent === false)
-        socket.setTimeout(stalledMs); // a handler is at work
+        socket.setTimeout(stalledMs); // a handler is running
       else socket.destroy();
     });
 }

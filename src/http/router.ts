@@ -41,7 +41,7 @@ const named =
     next();
   };
 
-/** Replaces all labels of UTF-8 (https://encoding.spec.whatwg.org) by the one that the body parser knows. */
+/** Replaces every label of UTF-8 (https://encoding.spec.whatwg.org) by the one that the body parser knows. */
 const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
   const label = /(?<=charset=)"?(x-unicode20|unicode11|unicode20|unicode-1-1-)?utf-?8"?/i;
   if (headers['content-type']) headers['content-type'] = headers['content-type'].replace(label, 'utf-8');
@@ -55,7 +55,7 @@ const parseJson = (limit = '16kb') =>
 const paceWindowMs = 6_000;
 const minBytesInWindow = 6 * 64 * 1024;
 
-/** Sends the JSON of `data` as it comes. */
+/** Streams the JSON of `data`. */
 async function sendData(json: Readable, res: Response) {
   let takenBytes = minBytesInWindow; // the first window is free
   const pace = setInterval(() => {

@@ -5,9 +5,9 @@ const concurrency = 4;
 
 /**
  * Lets identical reads share one execution that starts after all of them were requested, so that no response is older than its
- * request. Nothing is kept afterwards, and a failure reaches all who share it.
- * @param recordJoined called for each read that is answered by the execution of another
- * @returns runs a read. `what` tells different reads apart; the read runs with the deadline of the request that began it
+ * request. It is no cache. A failure rejects all requests that share the execution.
+ * @param recordJoined called for each read that shares the execution of another
+ * @returns a function that runs a read. Reads are equal if `what` is equal; a read has the deadline of the request that started it
  */
 export function createSharedReads(recordJoined: () => void = () => {}) {
   const waiting = new Map<string, Promise<unknown>>();

@@ -45,7 +45,7 @@ function rejectBrackets(req: Request, { shape }: z.ZodObject) {
 
 /**
  * Validates one part of a request.
- * @param fields those that the error may name to programs: the client makes up names as it likes
+ * @param fields that the error may name in X-Error-Field, because a client can send any name
  * @throws ApiError invalid_request that names the first wrong field and its rule, but no value.
  */
 function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly string[]): z.output<S> {

@@ -29,7 +29,7 @@ type Parts = Readonly<{
 
 /**
  * Returns the middleware of each limit. A request counts in this process and, while Redis is up, among all processes too, so that
- * a Redis that comes and goes lets no process pass more than the limit.
+ * no process exceeds the limit while Redis fails and recovers.
  */
 export function createLimiters({ config, trustedClients, activeKeys, redis, metrics }: Parts): Limiters {
   const exempts: Record<Exempt, (req: Request, res: Response) => boolean | Promise<boolean>> = {

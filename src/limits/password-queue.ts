@@ -20,10 +20,10 @@ export function createPasswordQueue(callsAtOnce: number) {
   const countOf = (key: string) => held.filter((each) => each === key).length;
 
   /**
-   * Makes a call when it is its turn; its deadline counts from then.
+   * Makes a call when a slot is free; its deadline counts from then.
    * @param ip address of the client
-   * @param isTrusted puts the call first, even into a full queue: a flood from elsewhere cannot keep the owner of an account out
-   * @param gone aborts the call unless it has started
+   * @param isTrusted puts the call first, even into a full queue, so that a flood of other clients cannot lock out the owner of an account
+   * @param gone cancels the call unless it has started
    * @throws ApiError rate_limited when the queue is full, or after 4 s
    */
   return async <T>(

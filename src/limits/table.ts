@@ -7,16 +7,16 @@ import { accountKey, clientAddress, clientKey } from '../model/client-address.ts
 
 export type Exempt = 'trustedClients' | 'activeKeys';
 
-/** A limit: options of express-rate-limit, and what the library does not know. */
+/** A limit: the options of express-rate-limit and ours. */
 export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
-  /** Tells whether a finished attempt counts; otherwise it is given back. By default every request counts. */
+  /** Tells whether a finished attempt counts. By default every request counts. */
   counts?: (res: Response) => boolean;
   /** Callers that are exempt. */
   exempt?: Exempt;
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */
   legacyHeaders?: boolean;
-  /** The document says: `limit` `what` a minute or an hour for one `per`. */
+  /** Words for the document, which says: `limit` `what` a minute or an hour for one `per`. */
   what: string;
   per: string;
 };
@@ -32,7 +32,7 @@ function callerKey(req: Request, { locals: { caller } }: Response): string {
   if (caller?.via === 'jwt') return `user:${caller.userId}`;
   if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
   const address = `ip:${ipKeyGenerator(clientAddress(req), 64)}`; // the IPv6 /64 of one device
-  // Counts separately, so that the reads of neighbours behind one address sign nobody out.
+  // Counts separately, so that reads of other clients with the same address cannot sign a user out.
   return req.path.endsWith('/auth/refresh') ? `refresh:${address}` : address;
 }
 
@@ -59,7 +59,7 @@ function status(...counted: number[]) {
 const minute = { windowMs: 60_000 };
 const hour = { windowMs: 3_600_000 };
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
-/** Only the query of an endpoint verifies a key. */
+/** Tells whether no query has verified the API key of a request. */
 const isUnverified = ({ statusCode, locals }: Response) =>
   statusCode >= 400 || locals.operation === undefined;
 const unknown = {
@@ -77,7 +77,7 @@ const failures = {
 };
 const codes = { ...attempts, what: 'wrong codes', ...hour };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400, 500) };
-/** A sign-up that returned a session sent no mail. */
+/** Tells whether a sign-up mailed a code. One that returned a session did not. */
 const isMailed = ({ statusCode, locals }: Response) =>
   statusCode === 200 && !('access_token' in (locals.payload?.data ?? {}));
 const mails = { reason: 'limit_mails', what: 'mails', counts: isMailed, ...hour } as const;

@@ -31,7 +31,7 @@ const recentSignInSeconds = 15 * 60;
 
 /**
  * Requires a recent sign-in, so that a stolen session cannot take over the account.
- * @param purpose what the user is told to sign in again for
+ * @param purpose action that the message names, such as deleting the account
  * @throws unauthorized recent_sign_in_required
  */
 export function requireRecentSignIn({ claims }: UserCaller, purpose: string): void {

@@ -17,7 +17,7 @@ const unicode = z
 
 const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);
 
-/** Pattern of `unicode` in JSON Schema. */
+/** Pattern that describes `unicode` in JSON Schema. */
 const withoutNul = '^[^\\u0000]*$';
 
 /** Required string that is not trimmed, for credentials and tokens. */

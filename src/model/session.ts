@@ -87,7 +87,7 @@ const toUser = ({ id, email }: Tokens['user']) => ({ id, email: email || null })
 /**
  * Returns the placeholder user of a sign-up whose address is unconfirmed. Auth's own id would reveal accounts, because it is
  * a new one at each try for an address with an account.
- * @param secret nobody else must be able to make these ids
+ * @param secret keys the ids, so that clients cannot compute them
  */
 export function placeholderUser(address: string, secret: string) {
   const email = address.toLowerCase();

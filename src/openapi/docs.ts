@@ -5,7 +5,7 @@ import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import type { OpenApiDocument } from './document.ts';
 
-/** Makes the response at the first request: most processes are never asked. */
+/** Makes the response at the first request, because most processes never get one. */
 function shared(make: () => SharedAnswer): RequestHandler {
   let answer: SharedAnswer | undefined;
   return (req, res) => {
@@ -18,7 +18,7 @@ function shared(make: () => SharedAnswer): RequestHandler {
 const asset = (name: string, type: string) =>
   shared(() => new SharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
 
-/** 4 MB are too much to compress in each process. Every browser takes gzip. */
+/** Serves the script of 4 MB as it is stored, in gzip, because compressing it in each process takes too long. */
 const gzipped: RequestHandler = (_req, res, next) => {
   res.set('Content-Encoding', 'gzip');
   next();

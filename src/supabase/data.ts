@@ -17,16 +17,15 @@ type Result<Name extends FunctionName> = Name extends keyof Results
   ? Results[Name]
   : Functions[Name]['Returns'];
 
-/** Those of a function; they may be left out where it needs none. */
+/** Arguments of a SQL function. Optional where the function requires none. */
 type Arguments<Name extends FunctionName> =
   Record<never, never> extends Functions[Name]['Args']
     ? [args?: Functions[Name]['Args']]
     : [args: Functions[Name]['Args']];
 
 /**
- * What reads the same for everybody, and nothing that is the caller's own. These are called by GET, which PostgREST runs in a
- * read-only transaction, so that a read replica may answer. Text that a client chose must begin with "{" in their arguments:
- * PostgREST takes "in.(a)" or "fts(english).cat" for a filter of the result, though "in" and "fts(x" for text.
+ * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them. Arguments that
+ * contain text of a client must begin with "{", because PostgREST takes text such as "in.(a)" for a filter of the result.
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',
@@ -37,7 +36,7 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'list_sounds',
 ]);
 
-/** Functions that change nothing: a failed call may be repeated. */
+/** Functions that change nothing, so that a failed call can be repeated. */
 const reads: ReadonlySet<FunctionName> = new Set([
   ...catalogueReads,
   'get_customer',
@@ -46,15 +45,15 @@ const reads: ReadonlySet<FunctionName> = new Set([
 ]);
 
 /**
- * What PostgREST answers while its pool holds connections that Postgres has dropped: each answer takes one of them out, so that
- * asking again helps.
+ * Tells the error of a connection that Postgres has closed. Repeating the call helps, because PostgREST removes one such connection
+ * from its pool with each error.
  */
-const isOfDeadConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
+const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
-/** How long to wait before a read is repeated, in milliseconds, at most: where Postgres is away, asking does not bring it back. */
-const longestPauseMs = 100;
+/** Maximum pause before a read is repeated. */
+const maxPauseMs = 100;
 
-/** Errors for checks of the database that go beyond our validation. */
+/** Errors for CHECK constraints that the gateway's validation does not cover. */
 const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } = {
   update_customer: { message: 'The values were not accepted.' },
   add_favorite: {
@@ -69,21 +68,21 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
   },
 };
 
-/** Maps the codes of PostgREST and Postgres to answers, never their messages. Any other code is a failure of ours. */
+/** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Any other code is a server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, {
     cause: error,
   });
   switch (error.code) {
-    case 'PT401': // as_api_key: the key is not live
+    case 'PT401': // as_api_key: the key is not active
       return invalidToken(cause);
-    case 'PGRST301': // bad token
+    case 'PGRST301': // invalid token
     case 'PGRST303': // expired token
       return withUserToken ? invalidToken(cause) : serverError(cause);
-    case '23503': // what a new row refers to has just been deleted
+    case '23503': // a row that the new one references was deleted meanwhile
       return notFound('resource');
+    // CHECK constraint
     case '23514': {
-      // a check of the database
       const { message, ...rest } = checkErrors[name] ?? {};
       return message ? new ApiError('invalid_request', message, { cause, ...rest }) : serverError(cause);
     }
@@ -92,17 +91,17 @@ function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: 
   }
 }
 
-/** For `.catch` behind a call. @param isUsers whether it was made with the token of a user */
+/** Returns the `.catch` handler of a call. @param withUserToken whether the call carried the token of a user */
 const rethrowMapped =
-  (name: FunctionName, isUsers: boolean) =>
+  (name: FunctionName, withUserToken: boolean) =>
   (error: unknown): never => {
-    throw error instanceof PostgrestError ? mapDataError(error, name, isUsers) : serverError(error);
+    throw error instanceof PostgrestError ? mapDataError(error, name, withUserToken) : serverError(error);
   };
 
 const noValue = (status: number, name: FunctionName) =>
   serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
 
-/** The data of the project: SQL functions. */
+/** Returns the calls of the project's SQL functions. */
 export function createData({ user, service }: Clients, stream: DataStream) {
   function query<Name extends FunctionName>(
     runner: Client,
@@ -110,8 +109,8 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     name: Name,
     args: Functions[Name]['Args'],
   ) {
-    // A caller with an API key acts through as_api_key, which checks the key and becomes its owner in the same trip. It is a POST
-    // for reads as well: a replica may not have heard yet that the key was revoked, and cannot note that it was used.
+    // as_api_key verifies the key and runs the function as its owner in one call. Also a read is sent as POST to the primary, because
+    // a replica may not know yet that the key was revoked, and cannot record its use.
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
     const call = runner.rpc(name, args, { get: catalogueReads.has(name) });
@@ -120,15 +119,15 @@ export function createData({ user, service }: Clients, stream: DataStream) {
       : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
-  /** Calls, and retries within the deadline where that may help. */
-  async function askAgain<T>(ask: () => PromiseLike<T>, isRepeatable: boolean): Promise<T> {
+  /** Makes a call, and repeats a read within its deadline if its connection was closed. */
+  async function withRetries<T>(ask: () => PromiseLike<T>, isRepeatable: boolean): Promise<T> {
     const giveUpAt = performance.now() + timeLeftMs('data');
     for (let tries = 1; ; tries++) {
       try {
         return await ask();
       } catch (error) {
-        const pauseMs = Math.min(tries, longestPauseMs);
-        const mayHelp = isRepeatable && error instanceof PostgrestError && isOfDeadConnection(error);
+        const pauseMs = Math.min(tries, maxPauseMs);
+        const mayHelp = isRepeatable && error instanceof PostgrestError && isClosedConnection(error);
         if (!mayHelp || performance.now() + pauseMs > giveUpAt) throw error;
         await setTimeout(pauseMs);
       }
@@ -141,18 +140,18 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     name: Name,
     args: Functions[Name]['Args'],
   ): Promise<Result<Name> | null> {
-    // Its own retries would come after 1, 2 and 4 s, beyond the deadline.
+    // The retries of supabase-js would come after 1, 2 and 4 s, beyond the deadline.
     const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
-    const isUsers = caller?.via === 'jwt' && runner === user;
-    const answer = await askAgain(ask, reads.has(name)).catch(rethrowMapped(name, isUsers));
+    const withUserToken = caller?.via === 'jwt' && runner === user;
+    const answer = await withRetries(ask, reads.has(name)).catch(rethrowMapped(name, withUserToken));
     const { data, status }: { data: unknown; status: number } = answer;
-    // postgrest-js turns a 404 without a body into a 204.
+    // A 404 without a body arrives as 204, because postgrest-js changes it.
     if (data === null && status !== 200) throw noValue(status, name);
     return data as Result<Name> | null;
   }
 
   const callsBy = (runner: Client) => ({
-    /** Calls a function that always has a value. */
+    /** Calls a function that never returns null. */
     async call<Name extends FunctionName>(
       caller: Caller | null,
       name: Name,
@@ -163,26 +162,25 @@ export function createData({ user, service }: Clients, stream: DataStream) {
       return value;
     },
 
-    /** Calls a function that may find nothing, and then has the value null. */
+    /** Calls a function that returns null if it finds nothing. */
     find: <Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) =>
       run(runner, caller, name, args),
   });
 
   /**
-   * Each takes the caller, null for a guest, the name of a SQL function and its arguments; runs that function as the caller, and
-   * returns its value.
-   * @throws ApiError by the code of the error; server_error when the database does not answer in time
+   * Each method runs a SQL function as the caller, or as a guest if that is null, and returns its value.
+   * @throws ApiError chosen by the code of the error; server_error when the database does not answer in time
    */
   return {
     ...callsBy(user),
     /**
-     * The same, by the service for users: what they may not do themselves, and what one run answers to many, who must not fail
-     * with the token of one. API keys act as their owner here, too.
+     * Runs functions with the rights of the service: those that users may not call, and reads that several requests share, which must
+     * not fail because the token of one expires. API keys run as their owner here, too.
      */
     service: callsBy(service),
-    /** Calls a function that changes nothing and has no arguments; returns its JSON as it comes, which is neither held nor read. */
+    /** Streams the JSON of a read without arguments, without holding or parsing it. */
     stream: (caller: UserCaller, name: FunctionName): Promise<Readable> =>
-      askAgain(() => stream(caller, name), true).catch(rethrowMapped(name, true)),
+      withRetries(() => stream(caller, name), true).catch(rethrowMapped(name, true)),
   };
 }
 

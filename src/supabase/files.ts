@@ -11,7 +11,7 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
 
   return {
     /**
-     * Returns a signed URL of a file. Whoever has the URL can read the file.
+     * Returns a signed URL of a file. It grants access without a token.
      * @param path needs no escaping, because constraints on its column allow URL-safe characters only
      * @returns null when there is no such file
      * @throws ApiError server_error when Storage fails or does not answer in time

@@ -19,7 +19,7 @@ export function createLastSeen(data: Data, log: Logger) {
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || recorded.has(caller.userId)) return;
     recorded.set(caller.userId, true);
-    // Outside of the request, whose deadline may be used up.
+    // Run without the request's deadline, which may have passed.
     requestContext
       .exit(() => data.call(caller, 'touch_last_seen'))
       .catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Fetch } from './fetch.ts';
 
-/** A read has 5 s; the rest is for the primary. */
+/** Timeout of a read at the replica. The rest of its 5 s is for the primary. */
 const timeoutMs = 2_000;
 
 /** A failed replica is skipped for this long. Then one read tries it. */

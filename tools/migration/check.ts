@@ -53,7 +53,7 @@ async function majorVersion(databaseUrl: string): Promise<number> {
   return Math.floor(Number(rows[0]?.server_version_num) / 10_000);
 }
 
-/** What was added to the database does not differ, except policies, grants and overloads on declared objects. */
+/** Tells an object that was added to the database, which is no difference unless it is a policy, grant or overload of a declared one. */
 function isAddition({ verb, destroys: [dropped] }: Action, desired: FactBase): boolean {
   if (verb !== 'drop' || dropped === undefined || desired.has(dropped)) return false;
   if (dropped.kind === 'acl') return !desired.has(dropped.target);

@@ -14,10 +14,10 @@ let state: State = 'idle';
 let sound: Preview | null = null;
 /** The list that the sound was chosen from, which has the next and the previous one. */
 let list: readonly Preview[] = [];
-/** What the user should know about the state: why it failed, or what it waits for. */
+/** Reason for the state, shown to the user: why it failed, or what it waits for. */
 let reason = '';
 let isCounted = false;
-/** Where to start when the sound is played the next time, in seconds. */
+/** Position at which the sound starts the next time, in seconds. */
 let startAt = 0;
 let opening = new AbortController();
 let detach = () => {};

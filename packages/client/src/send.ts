@@ -21,7 +21,7 @@ export interface Waiting {
 }
 
 export type Limits = Waiting & {
-  /** Whether the request may be sent twice. */
+  /** True if the request can be sent twice without harm. */
   repeatable: boolean;
   /** Called for each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;
@@ -85,7 +85,7 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
   }
 }
 
-/** Waits. @param wakes whether the pause ends when a browser is back on the network */
+/** Waits. @param wakes ends the pause early when a browser is back on the network */
 function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
   let end = () => {};
   const passed = new Promise<void>((resolve) => {

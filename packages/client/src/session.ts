@@ -15,7 +15,7 @@ type Tokens = Schema<'RefreshedSession'>;
 /** The session as the store keeps it. */
 export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {
   user: User;
-  /** How far the clock of this device is ahead of the service's. */
+  /** Time by which the clock of this device is ahead of the service's. */
   clock_ahead_ms: number;
 };
 
@@ -49,7 +49,7 @@ export function toSession(
 const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
   Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Whether a refresh may help. An unknown reason may mean `token_invalid`. */
+/** Tells whether a refresh may help. An unknown reason may mean `token_invalid`. */
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
@@ -62,7 +62,7 @@ function withToken(request: Request, { access_token }: Session): Request {
 type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
   /** The only user whose token may be sent. */
   userId?: string | undefined;
-  /** Whether the request is sent without a token if nobody is signed in. */
+  /** Sends the request without a token if no user is signed in. */
   isForGuests?: boolean;
 };
 

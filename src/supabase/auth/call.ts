@@ -50,8 +50,8 @@ const tooManyRequests = (cause: AuthError) =>
 
 /**
  * Calls Auth.
- * @returns a function that resolves to the body of success. It throws AuthError for what Auth rejects, or
- *   ApiError: rate_limited, and server_error for 5xx and silence, which say nothing about the credential
+ * @returns a function that resolves to the body of a successful response. It throws AuthError if Auth rejects the request, and
+ *   ApiError for other failures: rate_limited, or server_error for a 5xx and for no response
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
   return async (path: string, { ip, method = 'POST', body = {}, signal, ...as }: CallOptions) => {
@@ -84,9 +84,9 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
 export type AuthCall = ReturnType<typeof createAuthCall>;
 
 /**
- * Makes a call that hashes a password, perhaps later.
+ * Makes a call that hashes a password when the queue allows it.
  * @param ip address of the client
- * @param options whether the call goes first, and what cancels it before it has started
+ * @param options for the queue: whether the client is trusted, and the signal that cancels a waiting call
  * @throws ApiError rate_limited when too many calls wait
  */
 export type PasswordQueue = <T>(

@@ -1,6 +1,6 @@
 /**
  * Lets equal calls in flight share one (singleflight), because Auth answers the loser of two with an error.
- * @returns makes a call, or joins one in flight; `what` tells different calls apart
+ * @returns a function that makes a call or shares one in flight. Calls are equal if `what` is equal
  */
 export function shareInFlight() {
   const inFlight = new Map<string, Promise<unknown>>();

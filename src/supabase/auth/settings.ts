@@ -16,7 +16,7 @@ export type Settings = z.infer<typeof Settings>;
 /** Maximum age of the cached settings. */
 const ageMs = 60_000;
 
-/** Short, because apps wait for the settings when they start. */
+/** Timeout. Short, because apps wait for the settings when they start. */
 const timeoutMs = 2_000;
 
 /**

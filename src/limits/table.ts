@@ -93,11 +93,13 @@ export function limits(rates: Config['rateLimits']) {
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },
     unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
-    // First at its endpoint, so that attempts beyond it create no counters for made-up addresses.
+    // The limits of failures per client are first at their endpoints, so that attempts beyond them create no counters for made-up
+    // addresses.
     failedSignInsPerClient: { ...failures, limit: 100, ...hour, ...perClient },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
     failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perUntrusted },
+    failedCodesPerClient: { ...failures, what: 'failed codes', limit: 100, ...hour, ...perClient },
     failedCodes: { ...codes, limit: 10, ...perAccountAndClient },
     failedCodesInTotal: { ...codes, limit: 100, ...perUntrusted },
     // A stolen session must not be enough to guess the current password, nor to keep its owner from changing it.

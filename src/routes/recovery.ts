@@ -101,7 +101,7 @@ export const recoveryEndpoints = [
         error: ({ code }) => (code === 'invalid_union' ? 'must be signup or recovery' : notAnObject),
       })
       .meta({ id: 'VerifyRequest' }),
-    limits: ['failedCodes', 'failedCodesInTotal'],
+    limits: ['failedCodesPerClient', 'failedCodes', 'failedCodesInTotal'],
     response: SessionResponse,
     errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'no-store',

@@ -7,10 +7,13 @@ import { countingAuth, inOnePacket, reject, signIn, tally, times, withTwoGateway
 
 const behindProxy = { TRUST_PROXY: '1' };
 
-function signInRequest(email: string, secret: string, from = '192.0.2.1') {
-  const body = JSON.stringify({ email, password: secret });
-  return `POST /api/v1/auth/signin HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+function attempt(path: 'signin' | 'verify', fields: object, from = '192.0.2.1') {
+  const body = JSON.stringify(fields);
+  return `POST /api/v1/auth/${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
+
+const signInRequest = (email: string, secret: string, from?: string) =>
+  attempt('signin', { email, password: secret }, from);
 
 describe('The limit of failed sign-ins', () => {
   test('lets exactly ten of 100 wrong passwords in one packet reach Auth', async () => {
@@ -123,21 +126,26 @@ describe('Trusted clients', () => {
   });
 });
 
-describe('The limit of sign-ins per client', () => {
-  test('stops made-up addresses of one IPv6 /56 after 100, and keeps counters for these alone', async () => {
+describe('The limit per client', () => {
+  test.for([
+    ['signin', { password: 'guess' }],
+    ['verify', { type: 'recovery', code: '12345678' }],
+  ] as const)('stops POST /auth/%s at made-up addresses of one IPv6 /56 after 100', async ([path, guess]) => {
     const { behave, seen } = countingAuth();
     await withTwoGateways(behave, async ([api], [gateway], redis) => {
       const from = (n: number) => `2001:db8:1:1${(n % 256).toString(16).padStart(2, '0')}::1`;
       const guesses = (socket: number) =>
-        Array.from({ length: 100 }, (_, n) => signInRequest(`${socket}-${n}@example.com`, 'guess', from(n)));
+        Array.from({ length: 100 }, (_, n) =>
+          attempt(path, { email: `${socket}-${n}@example.com`, ...guess }, from(n)),
+        );
       const statuses = await times(20, (socket) => inOnePacket(gateway.port, guesses(socket)));
       expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(1_900);
       expect(seen.total).toBeLessThanOrEqual(100);
-      // Three for each attempt, the client's, and one for each of the 256 addresses of the request limit.
+      // At most three for each attempt, the client's, and one for each of the 256 addresses of the request limit.
       expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 256);
       expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
     });
-  }, 60_000);
+  });
 });
 
 describe('The limit of sign-ups and mails', () => {

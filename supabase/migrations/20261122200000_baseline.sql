@@ -5,10 +5,9 @@
 -- Schemas, extensions, default privileges and the helpers that all other files use.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables nobody may reach, and the views that
---          shape an answer: for each noun of the interface one, whose columns are its fields, in its order. A view becomes
---          part of the statement that reads it, where a function would be called for each row;
--- admin    is not exposed: what an administrator looks at and calls in the dashboard.
+-- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each noun of the
+--          API, whose columns are its fields in their order. A view becomes part of the statement that reads it;
+-- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
@@ -23,69 +22,59 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 
--- Postgres lets PUBLIC execute every new function. Only the form without "in schema" revokes that: defaults of a schema are added
--- to the global ones.
+-- Only the form without "in schema" revokes the default execute of PUBLIC, because defaults of a schema are added to the global ones.
 alter default privileges revoke execute on functions from public;
--- Projects made before 2026 grant new objects in public to the API roles on their own.
+-- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never backwards: created_at of a customer comes from Auth's clock, and now() is when the transaction began.
-create function private.set_updated_at() returns trigger
-language plpgsql set search_path = '' as $$
+-- Never sets an earlier time: created_at of a customer comes from Auth's clock, and now() is the start of the transaction.
+create function private.set_updated_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.updated_at := greatest(now(), old.updated_at);
   return new;
 end
 $$;
 
--- In PL/pgSQL, because a function in SQL with a search_path takes six times as long.
+-- PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
-language plpgsql stable set search_path = '' as $$
-begin
-  return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end
-$$;
+language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
 comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
-grant execute on function private.iso_time to authenticated, service_role;
 
-create function private.is_proper_name(value text, max_length integer) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
     and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
 $$;
 comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
-grant execute on function private.is_proper_name to authenticated, service_role;
+
+create function private.is_slug(value text) returns boolean language sql immutable set search_path = '' as $$
+  select char_length(value) <= 100 and value ~ '^[a-z0-9]+(-[a-z0-9]+)*$'
+$$;
+comment on function private.is_slug is 'At most 100 lower-case letters and digits, in words joined by hyphens.';
 
 create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
 comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
-grant execute on function private.trimmed to authenticated;
 
--- An access token outlives its account by up to an hour. Functions about the caller's own data call this first: otherwise a deleted
--- account looks like one that has nothing.
-create function private.require_account() returns void
-language plpgsql stable security definer set search_path = '' as $$
+-- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
+create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
   end if;
 end
 $$;
-comment on function private.require_account is
-  'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
-grant execute on function private.require_account to authenticated;
+comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
 
--- Writers of the catalogue come one after the other: what they number is committed in the order of its numbers. Taken by statement,
--- before any row is locked, so that two of them cannot wait for each other.
-create function private.lock_catalogue() returns trigger
-language plpgsql set search_path = '' as $$
+-- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. The lock is taken once for each
+-- statement, before any row is locked, so that writers cannot deadlock.
+create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
-    -- "Delete all rows" in the dashboard, which runs no row triggers: every copy of the catalogue begins anew.
+    -- "Delete all rows" in the dashboard runs no row triggers, so every copy of the catalogue begins anew.
     update private.catalogue_feed set id = default;
   else
     perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
@@ -94,15 +83,16 @@ begin
 end
 $$;
 
+grant execute on function private.iso_time, private.is_proper_name, private.is_slug to authenticated, service_role;
+grant execute on function private.trimmed, private.require_account to authenticated;
+
 
 -- supabase/schemas/12_search_words.sql
 
--- Texts as searches compare them.
-
--- The order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel marks and tatweel, alef with hamza, accents and case, and a space
--- between digits and letters. unaccent(text) is only stable, because its dictionary could change; this form names the dictionary.
-create function private.fold_for_search(value text) returns text
-language sql immutable parallel safe set search_path = '' as $$
+-- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel
+-- marks and tatweel, alef with hamza, accents and case, and a space between digits and letters. unaccent(text) is only stable; this form
+-- names the dictionary.
+create function private.fold_for_search(value text) returns text language sql immutable parallel safe set search_path = '' as $$
   select regexp_replace(
     lower(extensions.unaccent('extensions.unaccent', translate(
       regexp_replace(
@@ -115,8 +105,6 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.fold_for_search is
   'A text as searches compare it: "Schöne Straße" becomes "schone strasse", "432Hz" and "432 hz" become "432 hz", "F♯4" becomes "f#4".';
--- Writers of sounds and categories need these, because columns are generated by them.
-grant execute on function private.fold_for_search to service_role;
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -124,10 +112,9 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'The pattern of titles that contain a text.';
 
--- In PL/pgSQL, which keeps its plans: in SQL an import would take half as long again.
--- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend on the locale.
-create function private.search_words(value text) returns text[]
-language plpgsql immutable parallel safe set search_path = '' as $$
+-- PL/pgSQL, because it keeps its plans: in SQL an import takes 1.5 times as long. Splits at the separators of ASCII, Latin-1 and general
+-- punctuation, by code point, because character classes depend on the locale.
+create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return array(
     select left(word, 50)
@@ -139,7 +126,6 @@ begin
 end
 $$;
 comment on function private.search_words is 'The words of a text as q finds them; of longer ones the first 50 characters.';
-grant execute on function private.search_words to service_role;
 
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -155,17 +141,17 @@ end
 $$;
 comment on function private.search_vector is
   'What q searches in: the words of the title with weight A, those of tags and description without one, and the category behind a slash.';
-grant execute on function private.search_vector to service_role;
+
+grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;
 
 
 -- supabase/schemas/20_customers.sql
 
--- One customer for each account: what is kept of a person, what they may change of it, and when they were last seen.
+-- One customer for each account.
 
--- The pattern of src/routes/me.ts: both accept the same addresses. White space and invisible characters are spelled out, because \s
--- means others in JavaScript than in Postgres.
-create function private.is_https_address(value text) returns boolean
-language sql immutable set search_path = '' as $$
+-- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s means others in
+-- JavaScript than in Postgres.
+create function private.is_https_address(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (
     '^[Hh][Tt][Tt][Pp][Ss]://'
     '([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])'
@@ -174,34 +160,23 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function private.is_https_address is
   'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
-grant execute on function private.is_https_address to authenticated, service_role;
 
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
   email text,
-  full_name text
-    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(full_name, 200)),
-  avatar_url text
-    constraint avatar_url_is_an_https_address_of_at_most_2048_characters
-    check (private.is_https_address(avatar_url)),
-  phone text
-    constraint phone_is_e164_like_plus_491701234567
-    check (phone ~ '^\+[1-9][0-9]{6,14}$'),
+  full_name text constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
+  avatar_url text constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
+  phone text constraint phone_is_e164_like_plus_491701234567 check (phone ~ '^\+[1-9][0-9]{6,14}$'),
   provider text,
-  source text
-    constraint source_is_email_google_or_apple
-    check (source in ('email', 'google', 'apple')),
-  locale text
-    constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
+  source text constraint source_is_email_google_or_apple check (source in ('email', 'google', 'apple')),
+  locale text constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
     -- Language, script, region, variants, extensions, private use; ~* ignores case.
     check (char_length(locale) <= 35 and locale ~* (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
     -- XK is no code of ISO 3166, but what phones in Kosovo send.
-    constraint country_is_an_iso_3166_1_alpha_2_code
-    check (country = any (string_to_array(
+    constraint country_is_an_iso_3166_1_alpha_2_code check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
       'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
       'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE '
@@ -212,19 +187,18 @@ create table public.customers (
   marketing_opt_in boolean not null default false,
   is_active boolean not null default true,
   last_seen_at timestamptz,
-  created_at timestamptz not null default now()
-    constraint created_at_is_finite check (isfinite(created_at)),
+  created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
-comment on table public.customers is
-  'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
+comment on table public.customers is 'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
 comment on column public.customers.id is 'The same as the id of the account in Authentication.';
 comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
 comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
 comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
 comment on column public.customers.email is 'Copied from Authentication; change it there.';
 comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
-comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
+comment on column public.customers.source is
+  'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
 comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
 comment on column public.customers.country is 'Two capital letters, for example DE.';
@@ -235,8 +209,7 @@ comment on column public.customers.is_active is
 comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
 
 alter table public.customers enable row level security;
-create policy "Customers read their own record" on public.customers
-  for select to authenticated using (id = (select auth.uid()));
+create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
 -- Rows are made and removed with the account alone: no insert, no delete.
@@ -244,49 +217,25 @@ grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
 grant select, update on public.customers to service_role;
 
-create trigger customers_set_updated_at
-  before update on public.customers for each row
-  when (
-    (old.email, old.full_name, old.avatar_url, old.phone, old.provider, old.source, old.locale, old.country,
-     old.marketing_opt_in, old.is_active)
-    is distinct from
-    (new.email, new.full_name, new.avatar_url, new.phone, new.provider, new.source, new.locale, new.country,
-     new.marketing_opt_in, new.is_active)
-  )
+create trigger customers_set_updated_at before update on public.customers for each row
+  when (to_jsonb(old) - 'last_seen_at' - 'updated_at' is distinct from to_jsonb(new) - 'last_seen_at' - 'updated_at')
   execute function private.set_updated_at();
 
--- What the service calls --------------------------------------------------------------------------------------
-
 create view private.customer with (security_invoker = true) as
-  select
-    id,
-    email,
-    full_name,
-    avatar_url,
-    phone,
-    provider,
-    source,
-    locale,
-    country,
-    marketing_opt_in,
-    is_active,
-    private.iso_time(last_seen_at) as last_seen_at,
-    private.iso_time(created_at) as created_at,
+  select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
+    is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at
   from public.customers;
 comment on view private.customer is 'The Customer of a response.';
 grant select on private.customer to authenticated;
 
-create function public.get_customer() returns json
-language sql stable set search_path = '' as $$
+create function public.get_customer() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.get_customer is 'The caller''s customer record, or null.';
-grant execute on function public.get_customer to authenticated;
 
-create function public.update_customer(changes jsonb) returns json
-language sql volatile set search_path = '' as $$
+create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers set
     full_name = case when changes ? 'full_name' then private.trimmed(changes ->> 'full_name') else full_name end,
@@ -301,7 +250,6 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.update_customer is
   'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
-grant execute on function public.update_customer to authenticated;
 
 create table private.visitors_by_day (
   day date primary key,
@@ -309,9 +257,8 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
 
--- Definer, because last_seen_at is not the customer's to write.
-create function private.touch_last_seen() returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
+-- Definer, because customers cannot write last_seen_at.
+create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
@@ -319,47 +266,38 @@ begin
   select last_seen_at into seen_before from public.customers
     where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
     for no key update;
-  if found then
-    update public.customers set last_seen_at = now() where id = auth.uid();
-    if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-      insert into private.visitors_by_day as counter values (today, 1)
-        on conflict (day) do update set visitors = counter.visitors + 1;
-    end if;
-    return true;
+  if not found then
+    return false;
   end if;
-  return false;
+  update public.customers set last_seen_at = now() where id = auth.uid();
+  if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
+    insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
+  end if;
+  return true;
 end
 $$;
-grant execute on function private.touch_last_seen to authenticated;
 
 create function public.touch_last_seen() returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  return private.touch_last_seen();
-end
-$$;
+language plpgsql volatile set search_path = '' as $$ begin return private.touch_last_seen(); end $$;
 comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes; whether it did.';
-grant execute on function public.touch_last_seen to authenticated;
+
+grant execute on function private.is_https_address to authenticated, service_role;
+grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
 
 
 -- supabase/schemas/21_accounts.sql
 
--- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account go with it by foreign
--- keys ("on delete cascade").
+-- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account are deleted by foreign keys.
 
 -- An error in a trigger on auth.users makes the sign-up fail, so values that the table would refuse are clipped or left out.
-create function private.customer_of(account auth.users) returns public.customers
-language sql stable set search_path = '' as $$
+create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
   select row(
     account.id,
     case when given.is_there then account.email end,
     case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
-    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
-    null,
-    given.provider,
+    case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null,
-    given.since, given.since
+    null, null, false, given.is_there, null, given.since, given.since
   )::public.customers
   from (
     select
@@ -373,20 +311,17 @@ language sql stable set search_path = '' as $$
   ) as given
 $$;
 
-create function private.create_customer() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
-create trigger sounds_service_create_customer
-  after insert on auth.users for each row execute function private.create_customer();
+create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
 
--- Without the row, the account would have no customer for good.
-create function private.keep_customer() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Rejects deletion, because the account would never get another customer.
+create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
     raise exception 'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep '
@@ -396,18 +331,14 @@ begin
   return old;
 end
 $$;
-create trigger customers_keep
-  before delete on public.customers for each row execute function private.keep_customer();
-create trigger customers_keep_all
-  before truncate on public.customers for each statement execute function private.keep_customer();
+create trigger customers_keep before delete on public.customers for each row execute function private.keep_customer();
+create trigger customers_keep_all before truncate on public.customers for each statement execute function private.keep_customer();
 
-create function private.keep_mirrored() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.keep_mirrored() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers;
 begin
-  select customer.* into mirrored
-    from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
+  select customer.* into mirrored from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
     or new.source is distinct from old.source and new.source is distinct from mirrored.source
   then
@@ -418,18 +349,14 @@ begin
   return new;
 end
 $$;
-create trigger customers_keep_mirrored
-  before update of email, provider, source on public.customers for each row
+create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- What the service does not use --------------------------------------------------------------------------------
-
--- The publishable key is public, and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
--- session. An account that moves to another address keeps its old ways to sign in: a stranger could move theirs to the address of
--- somebody who recovers it later. An administrator changes addresses directly, without email_change.
-create function private.refuse_at_auth() returns trigger
-language plpgsql set search_path = '' as $$
+-- The publishable key is public and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
+-- session. An account keeps its sign-in methods when its address changes, so a stranger could give theirs an address that its owner
+-- recovers later. Administrators change addresses directly, without email_change.
+create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth puts hashes in place of addresses when it deletes an account and keeps its row.
   if to_jsonb(new) ->> 'deleted_at' is null then
@@ -438,27 +365,24 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_at_auth is 'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
+comment on function private.refuse_at_auth is
+  'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
 
-create trigger sounds_service_refuse_factor
-  before insert on auth.mfa_factors for each row
+create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service knows no second factors.');
-create trigger sounds_service_refuse_change
-  before update of email_change, phone_change, phone on auth.users for each row
+create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
-create trigger sounds_service_refuse_phone
-  before insert on auth.users for each row
+create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service knows no accounts by phone.');
 
--- Where an ID token names an unverified address that somebody has, Auth makes an account without one, and keeps the address in the
--- identity: the owner's own first sign-in with a provider would find two accounts, and fail. The address goes, rather than the
--- identity, without which Auth would make another account at each attempt.
-create function private.withhold_address() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- For an ID token with the unverified address of another account, Auth makes an account without an address and keeps it in the identity:
+-- the first sign-in of its owner with a provider would find two accounts and fail. Without the identity, Auth would make another account
+-- at each attempt, so only the address is removed.
+create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
     new.identity_data := new.identity_data - 'email';
@@ -466,29 +390,20 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_withhold_address
-  before insert or update of identity_data on auth.identities for each row
+create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Whose account it is ------------------------------------------------------------------------------------------
-
--- An account belongs to whoever confirms its address. Anybody may sign up with any address, and Auth keeps the password of an
--- unconfirmed account. So confirming resets what was chosen before: password, sessions, unverified identities, name and picture.
-
--- Without confirmations, and where an administrator confirms, Auth inserts and confirms an account in one transaction. Nothing is
--- reset then: nobody else can have chosen it. A setting names such accounts until the transaction ends.
-create function private.note_new_account() returns trigger
-language plpgsql set search_path = '' as $$
+-- Confirming an address resets what was chosen before: password, sessions, unverified identities, name and picture. Otherwise a stranger
+-- who signed up with the address would know the password. An account that is inserted and confirmed in one transaction (without
+-- confirmations, or by an administrator) keeps them. A setting names such accounts until the transaction ends.
+create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 begin
-  perform set_config(
-    'sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
   return null;
 end
 $$;
-create trigger sounds_service_note_new_account
-  after insert on auth.users for each row
-  when (new.email_confirmed_at is null)
+create trigger sounds_service_note_new_account after insert on auth.users for each row when (new.email_confirmed_at is null)
   execute function private.note_new_account();
 
 create function private.is_new_account(account uuid) returns boolean
@@ -497,12 +412,9 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
 
--- Only e-mail, provider and a missing source follow Auth: a name from an identity provider must not overwrite what the customer
--- chose. Some versions of Auth set the provider after the insert, so source is filled in later.
--- On confirmation the name and picture are taken from a verified identity or cleared. Auth writes raw_user_meta_data once more
--- afterwards; that is ignored.
-create function private.mirror_account() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. A name from an identity provider must
+-- not overwrite what the customer chose, so name and picture are copied from a verified identity, or cleared, on confirmation alone.
+create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
 begin
@@ -513,8 +425,7 @@ begin
       where id = new.id;
   elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
     if not exists (
-      select from auth.identities
-        where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
+      select from auth.identities where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
     ) then
       mirrored.full_name := null;
       mirrored.avatar_url := null;
@@ -526,17 +437,16 @@ begin
   else
     update public.customers
       set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-      where id = new.id
-        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+      where id = new.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
   end if;
   return null;
 end
 $$;
 create trigger sounds_service_mirror_account
-  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
+  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row
+  execute function private.mirror_account();
 
-create function private.reset_unverified_credentials() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
     new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
@@ -547,15 +457,12 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_reset_unverified_credentials
-  before update of email_confirmed_at on auth.users for each row
-  when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
-  execute function private.reset_unverified_credentials();
+create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
+  when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
 
--- User metadata is part of every access token, and anybody can send some with a sign-up to Auth: tokens could become longer than
--- the gateway accepts. Metadata that is too long is cut to what Auth itself writes and a clipped name, on each write.
-create function private.limit_metadata() returns trigger
-language plpgsql set search_path = '' as $$
+-- Cuts long metadata to what Auth itself writes and a clipped name. It is part of every access token, and anyone can send some with a
+-- sign-up to Auth, so tokens could become longer than the gateway accepts.
+create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 begin
   select coalesce(
       jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
@@ -565,21 +472,13 @@ begin
   return new;
 end
 $$;
--- Measured as in a token, where Auth escapes these three with six characters. Google and Apple send less than 1,000 bytes.
-create trigger sounds_service_limit_metadata
-  before insert or update of raw_user_meta_data on auth.users for each row
+-- Auth escapes these three characters with six in a token. Google and Apple send less than 1,000 bytes.
+create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
 
--- Bans ---------------------------------------------------------------------------------------------------------
-
--- customers.is_active = false bans the account at Auth; true restores it, with a ban that an administrator had set.
-
--- Auth cannot read 'infinity'. This exact time marks a ban as ours.
-create function private.deactivation_ban() returns timestamptz
-language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
-
--- Auth has one ban for each account. While ours is in force, the one of the dashboard is kept here.
+-- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth has one ban for
+-- each account, so a ban set in the dashboard is kept here meanwhile.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -587,66 +486,53 @@ create table private.suspended_bans (
 comment on table private.suspended_bans is
   'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
 
-create function private.apply_activation() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if new.is_active then
-    update auth.users
-      set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id)
-      where id = new.id;
+    update auth.users set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id) where id = new.id;
     delete from private.suspended_bans where customer_id = new.id;
   else
-    insert into private.suspended_bans
-      select id, banned_until from auth.users where id = new.id and banned_until is not null;
-    update auth.users set banned_until = private.deactivation_ban() where id = new.id;
+    insert into private.suspended_bans select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    update auth.users set banned_until = '9999-12-31 00:00:00+00' where id = new.id;
     delete from auth.sessions where user_id = new.id;
   end if;
   return null;
 end
 $$;
-create trigger customers_apply_activation
-  after update of is_active on public.customers for each row
-  when (old.is_active is distinct from new.is_active)
-  execute function private.apply_activation();
+create trigger customers_apply_activation after update of is_active on public.customers for each row
+  when (old.is_active is distinct from new.is_active) execute function private.apply_activation();
 
--- A ban that is set in the dashboard while ours is in force goes to suspended_bans; lifting it there does not lift ours.
-create function private.suspend_ban() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Moves a ban that is set in the dashboard meanwhile to suspended_bans. Lifting it there does not activate the customer.
+create function private.suspend_ban() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
     delete from private.suspended_bans where customer_id = new.id;
     if new.banned_until is not null then
       insert into private.suspended_bans values (new.id, new.banned_until);
     end if;
-    new.banned_until := private.deactivation_ban();
+    new.banned_until := '9999-12-31 00:00:00+00';
   end if;
   return new;
 end
 $$;
-create trigger sounds_service_suspend_ban
-  before update of banned_until on auth.users for each row
-  when (old.banned_until is distinct from new.banned_until
-    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') -- private.deactivation_ban()
+create trigger sounds_service_suspend_ban before update of banned_until on auth.users for each row
+  when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
--- Deletion -----------------------------------------------------------------------------------------------------
-
 -- Auth logs names, e-mail and IP addresses, also of the account that it deletes.
-create function private.purge_audit_log() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- The table is Auth's: a project in which it is not ours to change, or is gone, must still be able to delete accounts.
+-- Accounts can also be deleted where the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;
 end
 $$;
-create trigger sounds_service_purge_audit_log
-  after delete on auth.users for each row execute function private.purge_audit_log();
+create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- A row for each deletion: inserts do not wait for one another, as updates of a counter would.
+-- One row for each deletion, because inserts do not wait for one another as updates of a counter would.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
@@ -654,15 +540,13 @@ create table private.deleted_accounts (
 );
 comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
 
-create function private.count_deleted_account() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
   return null;
 end
 $$;
-create trigger customers_count_deleted
-  after delete on public.customers for each row
+create trigger customers_count_deleted after delete on public.customers for each row
   when (old.email is null or old.email not like '%@doctor.invalid') -- private.is_doctors_account
   execute function private.count_deleted_account();
 
@@ -673,17 +557,11 @@ create trigger customers_count_deleted
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique
-    constraint category_slug_is_lower_case_words_joined_by_hyphens
-    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
-  name text not null
-    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(name, 200)),
-  description text
-    constraint category_description_is_not_blank_and_has_at_most_5000_chars
+  slug text not null unique constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  name text not null constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
+  description text constraint category_description_is_not_blank_and_has_at_most_5000_chars
     check (char_length(description) <= 5000 and description ~ '\S'),
-  parent_id uuid
-    constraint category_is_not_its_own_parent check (parent_id <> id),
+  parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
@@ -697,21 +575,18 @@ comment on table public.categories is
   'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
 comment on column public.categories.slug is
   'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
-comment on column public.categories.parent_id is
-  'NULL for an intention; for a sub-intention, the intention that it lies under.';
+comment on column public.categories.parent_id is 'NULL for an intention; for a sub-intention, the intention that it lies under.';
 comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
 comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
-create trigger categories_set_updated_at
-  before update on public.categories for each row when (old.* is distinct from new.*)
+create trigger categories_set_updated_at before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 -- Locks the parent, so that it cannot become a child in a concurrent transaction.
-create function private.check_category_depth() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.check_category_depth() returns trigger language plpgsql set search_path = '' as $$
 declare
   grandparent uuid;
 begin
@@ -733,36 +608,22 @@ create trigger categories_check_depth
 
 -- Definer: a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
-language sql stable security definer set search_path = '' as $$
-  select is_active from public.categories where id = category_id
-$$;
-grant execute on function private.is_category_active to authenticated;
+language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
 
 alter table public.categories enable row level security;
-create policy "Users read active categories" on public.categories
-  for select to authenticated
+create policy "Users read active categories" on public.categories for select to authenticated
   using (is_active and (parent_id is null or private.is_category_active(parent_id)));
 grant select on public.categories to authenticated;
 grant select, insert, update, delete on public.categories to service_role;
 
 create view private.sub_category with (security_invoker = true) as
-  select
-    id,
-    name,
-    slug,
-    description,
-    sort_order
+  select id, name, slug, description, sort_order
   from public.categories
   where is_active;
 comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
 
 create view private.category with (security_invoker = true) as
-  select
-    id,
-    name,
-    slug,
-    description,
-    sort_order,
+  select id, name, slug, description, sort_order,
     array(
       select child
       from private.sub_category as child join public.categories as stored using (id)
@@ -780,12 +641,9 @@ create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
 $$;
-grant execute on function private.list_categories to anon, authenticated, service_role;
 
-create function public.list_categories() returns json
-language sql stable set search_path = '' as $$ select private.list_categories() $$;
+create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'The tree of active categories in display order.';
-grant execute on function public.list_categories to anon, authenticated, service_role;
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -803,56 +661,44 @@ $$;
 comment on function private.category_family is
   'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';
 
+grant execute on function private.is_category_active to authenticated;
+grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;
+
 
 -- supabase/schemas/31_sounds.sql
 
 -- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
 
-create function private.are_tags(tags text[]) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.are_tags(tags text[]) returns boolean language sql immutable set search_path = '' as $$
   select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
     and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
 $$;
 comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
-grant execute on function private.are_tags to authenticated, service_role;
 
-create function private.is_file_path(value text) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.is_file_path(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 500
     and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
 $$;
 comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
-grant execute on function private.is_file_path to authenticated, service_role;
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
-  title text not null
-    constraint title_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(title, 200)),
+  title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   description text
-    constraint description_is_not_blank_and_has_at_most_5000_characters
-    check (char_length(description) <= 5000 and description ~ '\S'),
+    constraint description_is_not_blank_and_has_at_most_5000_characters check (char_length(description) <= 5000 and description ~ '\S'),
   bowl_note text
-    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
-    check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
-  frequency_hz numeric
-    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
-  duration_sec numeric
-    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
+  frequency_hz numeric constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
   category text,
-  tags text[]
-    constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
+  tags text[] constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
-    constraint cover_image_path_has_url_safe_characters_and_an_extension
-    check (private.is_file_path(cover_image_path)),
-  audio_path text
-    constraint audio_path_has_url_safe_characters_and_an_extension
-    check (private.is_file_path(audio_path)),
+    constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
+  audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
   is_featured boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
-  created_at timestamptz(3) not null default now() unique
-    constraint created_at_lies_between_1970_and_9999
+  created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
     check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
   updated_at timestamptz not null default now(),
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
@@ -863,13 +709,11 @@ create table public.sounds (
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
--- In list order, with the columns of all filters and the id, so that a page is found by index alone. They include the title for
--- searches of one or two letters, which no trigram index can answer (11 ms for 100,000 sounds).
+-- Indexes in list order cover filters and id, so that a page is found by index alone. They include the title for searches of one or two
+-- letters, which no trigram index can answer (11 ms for 100,000 sounds).
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
-  where is_active;
-create index sounds_category on public.sounds (category, list_rank, created_at)
-  include (id, search_title, is_active, is_featured);
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
 create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
   where is_active and is_featured;
 create index sounds_newest on public.sounds (created_at) include (id) where is_active;
@@ -881,8 +725,7 @@ create index sounds_words on public.sounds using gin (search_vector) where is_ac
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
-comment on table public.sounds is
-  'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
+comment on table public.sounds is 'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
 comment on column public.sounds.category is 'Slug of a category, for example sleep.';
 comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
 comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
@@ -890,8 +733,7 @@ comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
 comment on column public.sounds.cover_image_path is
   'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
-comment on column public.sounds.audio_path is
-  'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
+comment on column public.sounds.audio_path is 'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
 comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
 comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
@@ -914,20 +756,18 @@ create trigger sounds_serialize_writers
 create function private.empty_to_null() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  return jsonb_populate_record(new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
+  return jsonb_populate_record(
+    new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
 end
 $$;
-create trigger sounds_empty_to_null
-  before insert or update on public.sounds for each row
+create trigger sounds_empty_to_null before insert or update on public.sounds for each row
   when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
   execute function private.empty_to_null();
 
-create trigger sounds_set_updated_at
-  before update on public.sounds for each row execute function private.set_updated_at();
+create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
 
--- The name of a folder is part of a path, that of the bucket is not. A folder may be named like the bucket: then the file is there.
-create function private.refuse_bucket_in_path() returns trigger
-language plpgsql set search_path = '' as $$
+-- Rejects a path that begins with the bucket, unless a folder in the bucket has that name and the file exists.
+create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
 declare
   column_name text;
   bucket text;
@@ -935,9 +775,7 @@ declare
 begin
   for column_name, bucket, path in values ('audio_path', 'audio', new.audio_path), ('cover_image_path', 'covers', new.cover_image_path)
   loop
-    if starts_with(path, bucket || '/')
-      and not exists (select from storage.objects where bucket_id = bucket and name = path)
-    then
+    if starts_with(path, bucket || '/') and not exists (select from storage.objects where bucket_id = bucket and name = path) then
       raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
         column_name, substr(path, char_length(bucket) + 2), path
         using errcode = 'check_violation', constraint = column_name || '_does_not_begin_with_the_bucket';
@@ -946,20 +784,16 @@ begin
   return new;
 end
 $$;
-create trigger sounds_refuse_bucket_in_path
-  before insert or update of audio_path, cover_image_path on public.sounds for each row
-  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%')
-  execute function private.refuse_bucket_in_path();
+create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
+  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
 
--- A narrow table of its own: counting a play neither rewrites nor locks a row of sounds.
+-- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,
   plays bigint not null default 0
-    -- Up to here every JSON reader takes the number as it is.
     constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
 ) with (fillfactor = 50);
-comment on table public.play_counts is
-  'How often each sound was played. Written by the service; a sound without a row was never played.';
+comment on table public.play_counts is 'How often each sound was played. Written by the service; a sound without a row was never played.';
 comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
 
 alter table public.play_counts enable row level security;
@@ -967,12 +801,9 @@ alter table public.play_counts enable row level security;
 create policy "Users read play counts of sounds they see" on public.play_counts
   for select to authenticated using (exists (select from public.sounds where id = sound_id));
 grant select on public.play_counts to authenticated;
--- Only the service counts: with a grant of their own, users could invent plays.
 grant select, insert, update, delete on public.play_counts to service_role;
 
--- Cursors ------------------------------------------------------------------------------------------------------
-
--- A cursor may name a deleted sound: its position is kept, and its created_at is not reused.
+-- Keeps the positions of deleted sounds, because cursors may name them, and their created_at is not reused.
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
@@ -980,29 +811,23 @@ create table private.former_positions (
 comment on table private.former_positions is
   'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
 
-create function private.keep_former_position() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
   return null;
 end
 $$;
-create trigger sounds_keep_position_of_deleted
-  after delete on public.sounds for each row execute function private.keep_former_position();
-create trigger sounds_keep_position_of_moved
-  after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
-  execute function private.keep_former_position();
+create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
+  when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
--- Moves a created_at that is taken to the next free millisecond; sounds_serialize_writers lets one insert at a time.
--- Runs of more than 50 taken milliseconds are remembered until the transaction ends: otherwise an import of n equal values takes n²
--- steps (3,000 rows took 12 s; now 5,000 take about 1 s). Shorter runs are not, so that the memory stays small.
--- enable_seqscan: a plan is kept for the session, also one that was made while the table was empty. An import of 5,000 sounds into an empty
--- table takes 5.0 s, and 7.2 without it.
+-- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 50 taken milliseconds until the transaction
+-- ends, because an import of n equal values would take n² steps (3,000 rows: 12 s; now 5,000: 1 s).
+-- enable_seqscan: an import of 5,000 sounds into an empty table takes 5.0 s, and 7.2 with the plan of an empty table.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
-  taken tstzmultirange :=
-    coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
+  taken tstzmultirange := coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
   run tstzrange;
   free timestamptz(3);
   steps integer := 0;
@@ -1025,30 +850,23 @@ begin
   return new;
 end
 $$;
-create trigger sounds_assign_created_at_of_new
-  before insert on public.sounds for each row when (new.created_at is not null)
+create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row when (new.created_at is not null)
   execute function private.assign_created_at();
 create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
   execute function private.assign_created_at();
 
+grant execute on function private.are_tags, private.is_file_path to authenticated, service_role;
+
 
 -- supabase/schemas/32_lists.sql
 
--- Reading the catalogue. Lists are definer functions with an explicit is_active: under row-level security the planner does not use
--- the trigram index, as like is not leakproof (52 ms instead of 1 for 100,000 sounds).
--- Each returns one json value: PostgREST cuts row sets at its limit, but not a value.
+-- Reading the catalogue. Lists are definer functions with an explicit is_active, because under row-level security the planner does not
+-- use the trigram index (52 ms instead of 1 for 100,000 sounds). Each returns one json value, because PostgREST cuts row sets.
 
 create view private.sound with (security_invoker = true) as
-  select
-    sound.id,
-    sound.title,
-    sound.description,
-    sound.bowl_note,
-    sound.frequency_hz,
-    sound.duration_sec,
-    sound.category,
-    sound.tags,
+  select sound.id, sound.title, sound.description, sound.bowl_note, sound.frequency_hz, sound.duration_sec,
+    sound.category, sound.tags,
     'covers/' || sound.cover_image_path as cover_image_url,
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
@@ -1065,10 +883,7 @@ comment on view private.stored_sound is 'The Sound with the names of its files, 
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
-  select
-    id,
-    title,
-    category,
+  select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
     duration_sec
   from public.sounds
@@ -1076,20 +891,18 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- What a query asks for, by the names of its parameters; null for what it does not name. PostgREST takes an argument of a GET such
--- as "in.(a)" for a filter, so all of them go in one object. Some releases pass it as a JSON string, others as the object: #>> makes
--- text of either. Users may call this directly: longer values than the gateway allows are cut.
+-- The parameters of a query; null for those that are absent. They come in one object, because PostgREST takes an argument of a GET such
+-- as "in.(a)" for a filter. Some releases pass it as a JSON string: #>> reads both. Users may call this directly, so values are cut.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
   q text, ids uuid[], sort text, "limit" integer, cursor jsonb
 );
-create function private.sound_query(filters jsonb) returns private.sound_query
-language plpgsql immutable set search_path = '' as $$
+create function private.sound_query(filters jsonb) returns private.sound_query language plpgsql immutable set search_path = '' as $$
 declare
   given constant jsonb := (filters #>> '{}')::jsonb;
   asked private.sound_query;
 begin
-  -- Lists are cut before they are read: a million ids would take seconds.
+  -- Cuts lists before they are read, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given || jsonb_strip_nulls(jsonb_build_object(
     'ids', case when jsonb_typeof(given -> 'ids') = 'array' then jsonb_path_query_array(given, '$.ids[0 to 99]') end,
     'tag', case when jsonb_typeof(given -> 'tag') = 'array' then jsonb_path_query_array(given, '$.tag[0 to 9]') end
@@ -1103,34 +916,25 @@ begin
 end
 $$;
 comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
-grant execute on function private.sound_query to authenticated, service_role;
 
--- The cursor of list order is the created_at of a sound. Clients that cut its fraction send a full second: then the last sound in list
--- order of that second is taken, so that no page is sent twice. Sounds that were deleted or moved count.
-create function private.list_position(inout moment timestamptz, out rank bigint)
-language plpgsql stable set search_path = '' as $$
+-- The cursor of list order is the created_at of a sound, which may have been deleted or moved. For clients that cut its fraction, a full
+-- second names the last sound of that second in list order, so that no page is sent twice.
+create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
 begin
   select found.created_at, found.list_rank into moment, rank from (
-    select created_at, list_rank from public.sounds where created_at = given
-    union all
-    select created_at, list_rank from private.former_positions where created_at = given
-  ) as found limit 1;
-  if not found and given = date_trunc('second', given) then
-    select found.created_at, found.list_rank into moment, rank from (
-      select created_at, list_rank from public.sounds where created_at > given and created_at < given + interval '1 second'
-      union all
-      select created_at, list_rank from private.former_positions where created_at > given and created_at < given + interval '1 second'
-    ) as found order by found.list_rank, found.created_at limit 1;
-  end if;
+      select created_at, list_rank from public.sounds
+      union all select created_at, list_rank from private.former_positions
+    ) as found
+    where created_at between given and given + case given when date_trunc('second', given) then interval '999 ms' else '0' end
+    order by found.created_at = given desc, found.list_rank, found.created_at limit 1;
   moment := coalesce(moment, given);
 end
 $$;
 comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
 
--- The cursors of the other orders hold the position itself, whatever happens to its sound: the order, the key and created_at of the last
--- sound.
+-- The cursors of the other orders hold the position itself: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -1139,7 +943,9 @@ begin
   given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
   key := given ->> 1;
   moment := given ->> 2;
-  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0)) is not true then
+  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0))
+    is not true
+  then
     raise data_exception;
   end if;
 exception
@@ -1149,10 +955,9 @@ end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
--- Each part of the order is one statement, planned with its values (force_custom_plan): the planner leaves out filters that are absent and
--- the cases of other orders, and finds the page by one index range. A category filter reads one range for each slug and merges them;
--- of popular sounds, it goes through the order.
--- Sounds without plays in private.popularity follow those with plays, newest first.
+-- Plans each part of the order with its values (force_custom_plan), so that the planner leaves out absent filters and the cases of other
+-- orders, and finds the page by one index range. A category filter merges one range for each slug; of popular sounds, it goes through
+-- the order. Sounds without plays follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1179,8 +984,7 @@ begin
     ids := ids || array(
       select found.id
       from unnest(case part when 'popular' then array[null] else slugs end) as slug cross join lateral (
-        select
-          sound.id,
+        select sound.id,
           case part when 'list' then list_rank when 'popular' then popular.plays end as number,
           case part when 'title' then search_title end as title,
           case part when 'title' then sound.created_at end as oldest,
@@ -1225,7 +1029,8 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
+comment on function private.sounds_in_order is
+  'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
 
 -- A subquery looks up each row: for a join the planner guesses the number of rows, and may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
@@ -1254,71 +1059,55 @@ begin
   );
 end
 $$;
-grant execute on function private.list_sounds to authenticated, service_role;
 
 create function public.list_sounds(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_sounds(private.sound_query(filters)) $$;
 comment on function public.list_sounds is
   'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
-grant execute on function public.list_sounds to authenticated, service_role;
 
 create function public.get_sound(wanted_sound uuid) returns json
-language sql stable set search_path = '' as $$
-  select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound
-$$;
+language sql stable set search_path = '' as $$ select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound $$;
 comment on function public.get_sound is
   'One active sound with the names of its files, which only the service can turn into addresses; or null.';
-grant execute on function public.get_sound to authenticated;
 
--- Of Storage, which knows what lies in its buckets. Definer, as users may not read its tables.
-create function private.stored_file(bucket text, path text) returns json
-language sql stable security definer set search_path = '' as $$
+-- Definer, because users cannot read the tables of Storage.
+create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
   select json_build_object(
-    'path', name,
-    'version', trim('"' from metadata ->> 'eTag'),
-    'content_type', metadata ->> 'mimetype',
-    'bytes', (metadata ->> 'size')::bigint
+    'path', name, 'version', trim('"' from metadata ->> 'eTag'),
+    'content_type', metadata ->> 'mimetype', 'bytes', (metadata ->> 'size')::bigint
   )
   from storage.objects where bucket_id = bucket and name = path
 $$;
-comment on function private.stored_file is
-  'A file as it is now; its version changes with its content. Null where there is none.';
+comment on function private.stored_file is 'A file as it is now; its version changes with its content. Null where there is none.';
 
-create function private.list_sound_files(ids uuid[]) returns json
-language sql stable security definer set search_path = '' as $$
+create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
-      'id', id,
-      'audio', private.stored_file('audio', audio_path),
-      'cover', private.stored_file('covers', cover_image_path)
-    )
+      'id', id, 'audio', private.stored_file('audio', audio_path), 'cover', private.stored_file('covers', cover_image_path))
     from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
-    where is_active
-    order by position
+    where is_active order by position
   ))
 $$;
-grant execute on function private.list_sound_files to authenticated, service_role;
 
-create function public.list_sound_files(wanted jsonb) returns json
-language sql stable set search_path = '' as $$
+create function public.list_sound_files(wanted jsonb) returns json language sql stable set search_path = '' as $$
   select private.list_sound_files(array(
     select jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))::uuid
   ))
 $$;
 comment on function public.list_sound_files is
   'The files of active sounds, which only the service can turn into addresses. "wanted" is {"ids": […]}, of which the first 50 count.';
-grant execute on function public.list_sound_files to authenticated, service_role;
+
+grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
+  to authenticated, service_role;
+grant execute on function public.get_sound to authenticated;
 
 
 -- supabase/schemas/40_favorites.sql
 
--- What each customer likes.
-
 create table public.favorites (
   user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
-  created_at timestamptz not null default now()
-    constraint created_at_is_finite check (isfinite(created_at)),
+  created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   primary key (user_id, sound_id)
 );
 create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
@@ -1327,22 +1116,18 @@ comment on table public.favorites is
   'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
 
 alter table public.favorites enable row level security;
-create policy "Users read their own favorites" on public.favorites
-  for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
 -- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
-create policy "Users add favorites of sounds they see" on public.favorites
-  for insert to authenticated
+create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
-create policy "Users remove their own favorites" on public.favorites
-  for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
 -- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- GET /favorites has no pages, so the list has a limit. The trigger runs after the statement and serializes those of one user, so that
--- each counts what the others committed. Locks are shared by 1,000 groups of users: the memory for locks is limited.
-create function private.limit_favorites() returns trigger
-language plpgsql set search_path = '' as $$
+-- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts what the others
+-- committed. 1,000 groups of users share locks, because the memory for locks is limited.
+create function private.limit_favorites() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
     from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
@@ -1356,15 +1141,12 @@ begin
   return null;
 end
 $$;
-create trigger favorites_limit
-  after insert on public.favorites referencing new table as added
+create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- A subquery looks up each preview: for a join the planner guesses the number of favorites, and may read all sounds.
+-- A subquery looks up each preview, because for a join the planner may read all sounds.
 create view private.favorite with (security_invoker = true) as
-  select
-    sound_id,
-    private.iso_time(created_at) as created_at,
+  select sound_id, private.iso_time(created_at) as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
   from public.favorites as favorite
   where user_id = (select auth.uid())
@@ -1372,20 +1154,17 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
--- PL/pgSQL, whose statements a connection plans once; a function in SQL is planned at each call, which took longer than its work.
-create function public.list_favorites() returns json
-language plpgsql stable set search_path = '' as $$
+-- PL/pgSQL, because a connection plans its statements once, and those of a function in SQL at each call.
+create function public.list_favorites() returns json language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
   return to_json(array(select favorite from private.favorite as favorite));
 end
 $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
-grant execute on function public.list_favorites to authenticated;
 
 -- One statement, so that its snapshot and the policy see the same state of the sound.
-create function public.add_favorite(liked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
 begin
@@ -1402,10 +1181,8 @@ end
 $$;
 comment on function public.add_favorite is
   'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
-grant execute on function public.add_favorite to authenticated;
 
-create function public.remove_favorite(disliked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.remove_favorite(disliked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
@@ -1413,7 +1190,8 @@ begin
 end
 $$;
 comment on function public.remove_favorite is 'Removes a favorite of the caller; false when there is none.';
-grant execute on function public.remove_favorite to authenticated;
+
+grant execute on function public.list_favorites, public.add_favorite, public.remove_favorite to authenticated;
 
 
 -- supabase/schemas/41_home.sql
@@ -1422,26 +1200,18 @@ grant execute on function public.remove_favorite to authenticated;
 
 create table public.home_sections (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique
-    constraint section_slug_is_lower_case_words_joined_by_hyphens
-    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
-  title text not null
-    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(title, 200)),
-  mode text not null default 'manual'
-    constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
-  rule_type text
-    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  slug text not null unique constraint section_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  title text not null constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
+  rule_type text constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
   rule_value text,
   rule_include_children boolean not null default false,
-  item_limit integer not null default 20
-    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  item_limit integer not null default 20 constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
-    check ((mode = 'rule') = (rule_type is not null)),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
     check ((rule_type is not distinct from 'category') = (rule_value is not null)),
   constraint rule_include_children_is_for_category_rules_only
@@ -1454,28 +1224,24 @@ comment on column public.home_sections.mode is 'manual: you pick the sounds in h
 comment on column public.home_sections.rule_type is
   'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
 comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
-comment on column public.home_sections.rule_include_children is
-  'For rule_type category: also show the sounds of its sub-intentions.';
+comment on column public.home_sections.rule_include_children is 'For rule_type category: also show the sounds of its sub-intentions.';
 comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
 comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
 
 alter table public.home_sections enable row level security;
-create policy "Users read active home sections" on public.home_sections
-  for select to authenticated using (is_active);
+create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);
 grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
   before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
-create trigger home_sections_set_updated_at
-  before update on public.home_sections for each row when (old.* is distinct from new.*)
+create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- These two triggers stand in for a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
--- slug, and prevents its deletion.
-create function private.check_rule_category() returns trigger
-language plpgsql set search_path = '' as $$
+-- These two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its slug and
+-- prevents its deletion.
+create function private.check_rule_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform 1 from public.categories where slug = new.rule_value for key share;
   if not found then
@@ -1485,13 +1251,10 @@ begin
   return new;
 end
 $$;
-create trigger home_sections_check_rule_category
-  before insert or update of rule_type, rule_value on public.home_sections for each row
-  when (new.rule_type = 'category' and new.rule_value is not null)
-  execute function private.check_rule_category();
+create trigger home_sections_check_rule_category before insert or update of rule_type, rule_value on public.home_sections for each row
+  when (new.rule_type = 'category' and new.rule_value is not null) execute function private.check_rule_category();
 
-create function private.keep_rules_of_category() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.keep_rules_of_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'UPDATE' then
     update public.home_sections set rule_value = new.slug where rule_type = 'category' and rule_value = old.slug;
@@ -1508,8 +1271,7 @@ create trigger categories_keep_rules
 create table public.home_section_sounds (
   section_id uuid not null references public.home_sections (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
-  position integer not null
-    constraint position_is_not_negative check (position >= 0),
+  position integer not null constraint position_is_not_negative check (position >= 0),
   primary key (section_id, sound_id),
   -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
@@ -1520,19 +1282,16 @@ comment on column public.home_section_sounds.position is
   'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
 
 alter table public.home_section_sounds enable row level security;
--- The inner queries run under the policies of their tables: only active sections and active sounds count.
-create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
-  for select to authenticated using (
-    exists (select from public.home_sections where id = section_id)
-    and exists (select from public.sounds where id = sound_id)
-  );
+-- The inner queries run under the policies of their tables, so only active sections and sounds count.
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
+  exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
   before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
--- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
+-- Static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -1547,9 +1306,7 @@ begin
     return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
   elsif section.rule_type = 'featured' then
     return array(
-      select id from public.sounds where is_active and is_featured
-      order by list_rank desc, created_at desc limit section.item_limit
-    );
+      select id from public.sounds where is_active and is_featured order by list_rank desc, created_at desc limit section.item_limit);
   else
     return array(
       select sound.id
@@ -1566,14 +1323,7 @@ $$;
 comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
 
 create view private.home_section with (security_invoker = true) as
-  select
-    id,
-    slug,
-    title,
-    mode,
-    rule_type,
-    rule_value,
-    rule_include_children,
+  select id, slug, title, mode, rule_type, rule_value, rule_include_children,
     array(
       select (select sound from private.sound_preview as sound where sound.id = shown.id)
       from unnest(private.sounds_of_section(section)) with ordinality as shown (id, position)
@@ -1588,21 +1338,18 @@ create function private.list_home_sections() returns json
 language sql stable security definer set search_path = '' as $$
   select to_json(array(select section from private.home_section as section))
 $$;
-grant execute on function private.list_home_sections to authenticated, service_role;
 
 create function public.list_home_sections() returns json
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
 comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
-grant execute on function public.list_home_sections to authenticated, service_role;
+
+grant execute on function private.list_home_sections, public.list_home_sections to authenticated, service_role;
 
 
 -- supabase/schemas/50_plays.sql
 
--- Counting plays, each once: for the sound, for its day, and in the history of who played it; all of it or nothing.
+-- Counts each play once, for the sound, for its day and in the history of its user, in one transaction.
 
--- Receipts -----------------------------------------------------------------------------------------------------
-
--- Apps repeat requests whose answer was lost. The key of a play is kept for as long as they may.
 create table private.play_receipts (
   user_id uuid not null references auth.users (id) on delete cascade,
   key text collate "C" not null,
@@ -1614,8 +1361,6 @@ create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
   'Which plays were counted in the last 31 days, so that a repeated request counts once. private.upkeep removes older ones.';
 comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
-
--- Days ---------------------------------------------------------------------------------------------------------
 
 create table private.plays_by_day (
   sound_id uuid not null references public.sounds (id) on delete cascade,
@@ -1646,16 +1391,13 @@ comment on column private.listening_days.listened is
   'Whether the user is among the listeners of the day. Who sends plays of earlier days alone is not.';
 comment on column private.listening_days.receipts is 'How many receipts of plays arrived on the day: at most private.receipts_a_day.';
 
--- Steps --------------------------------------------------------------------------------------------------------
-
--- Rows are locked in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key. The
--- deletion of a sound takes history before counts, too. Counts come last, as all plays of a sound share one row.
--- That row stays locked until the commit, which therefore does not wait for the disk (synchronous_commit off): 8,200 plays a second
--- of one sound, where a mere counter that waits makes 2,600. A crash of Postgres may lose the plays of the last half second.
+-- Rows are locked in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key. The deletion
+-- of a sound locks history before counts, too. All plays of a sound share one row of counts, locked until the commit, which therefore
+-- does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound, where a counter that waits makes 2,600. A crash
+-- of Postgres may lose the plays of the last half second.
 
 -- Locks the account against deletion.
-create function private.require_player(player uuid) returns void
-language plpgsql volatile set search_path = '' as $$
+create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = player and deleted_at is null for key share;
   if not found then
@@ -1665,18 +1407,12 @@ end
 $$;
 
 create function private.receipts_a_day(by_key boolean) returns integer
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case when by_key then 100000 else 1000 end;
-end
-$$;
+language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
 comment on function private.receipts_a_day is
   'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
 
--- One play -----------------------------------------------------------------------------------------------------
-
--- One play has separate statements, because as a batch of one it takes 5.3 ms instead of 0.7. It writes what count_new_plays writes, in the same order. A
--- play beyond the receipts of the day counts, but its key is not remembered.
+-- Writes what count_new_plays writes, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A play beyond the receipts of
+-- the day counts, but its key is not remembered.
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1690,8 +1426,7 @@ begin
   perform private.require_player(player);
   if is_there and idempotency_key is not null then
     insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
-      on conflict (user_id, day) do update set receipts = own.receipts + 1
-        where own.receipts < private.receipts_a_day(by_key)
+      on conflict (user_id, day) do update set receipts = own.receipts + 1 where own.receipts < private.receipts_a_day(by_key)
       returning listened into is_listener;
     if found then
       insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, played_sound)
@@ -1731,13 +1466,10 @@ begin
   return case when is_there then json_build_object('id', played_sound, 'play_count', coalesce(new_count, 0)) end;
 end
 $$;
-grant execute on function private.count_play to service_role;
 
 create function public.count_play(
   played_sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
-) returns json
--- A function in plain SQL would be planned anew for each call.
-language plpgsql volatile set search_path = '' as $$
+) returns json language plpgsql volatile set search_path = '' as $$
 begin
   return private.count_play(played_sound, player, idempotency_key, by_key);
 end
@@ -1745,31 +1477,8 @@ $$;
 comment on function public.count_play is
   'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound. '
   '"by_key" says that an API key plays.';
-grant execute on function public.count_play to service_role;
 
--- Many, played without a network -------------------------------------------------------------------------------
-
-create function private.keep_receipts(player uuid, keys text[], sound_ids uuid[]) returns text[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  new_keys text[];
-begin
-  with kept as (
-    insert into private.play_receipts as receipt (user_id, key, sound_id)
-      select player, play.* from unnest(keys, sound_ids) as play (key, sound_id) order by key collate "C"
-      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-        where receipt.received_at < now() - interval '31 days'
-      returning key
-  )
-  select array_agg(key) into new_keys from kept;
-  return coalesce(new_keys, '{}');
-end
-$$;
-comment on function private.keep_receipts is
-  'Keeps receipts of plays and returns the keys that had none.';
-
-create function private.add_listener(player uuid, days date[]) returns void
-language plpgsql volatile set search_path = '' as $$
+create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
 declare
   new_days date[];
 begin
@@ -1786,9 +1495,16 @@ end
 $$;
 comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
 
-create function private.add_to_counts(sound_ids uuid[], days date[]) returns void
+create function private.add_plays(player uuid, sound_ids uuid[], moments timestamptz[]) returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  days constant date[] := array(select (moment at time zone 'UTC')::date from unnest(moments) as moment);
 begin
+  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+    select player, sound_id, count(*), max(moment) from unnest(sound_ids, moments) as play (sound_id, moment) group by 2 order by 2
+    on conflict (user_id, sound_id) do update set
+      plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+  perform private.add_listener(player, days);
   insert into public.play_counts as counter (sound_id, plays)
     select sound_id, count(*) from unnest(sound_ids) as sound_id group by 1 order by 1
     on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991);
@@ -1797,24 +1513,10 @@ begin
     on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
 end
 $$;
+comment on function private.add_plays is 'Adds plays of one user to history, listeners and counts.';
 
-create function private.add_to_history(player uuid, sound_ids uuid[], moments timestamptz[], days date[]) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
-    select player, sound_id, count(*), max(moment) from unnest(sound_ids, moments) as play (sound_id, moment)
-    group by sound_id order by sound_id
-    on conflict (user_id, sound_id) do update set
-      plays = entry.plays + excluded.plays,
-      last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
-  perform private.add_listener(player, days);
-end
-$$;
-
-create function private.count_new_plays(
-  player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean
-) returns integer[]
-language plpgsql volatile set search_path = '' as $$
+create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean)
+returns integer[] language plpgsql volatile set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   playable constant integer[] := array(
@@ -1828,10 +1530,9 @@ declare
   remembered integer[];
   new_keys text[];
   counted integer[];
-  days date[];
 begin
   perform private.require_player(player);
-  -- Written, so that it is locked: other plays of the user wait, and none of them takes the same receipts.
+  -- Locks the row, so that concurrent plays of the user do not take the same receipts.
   insert into private.listening_days as own (user_id, day, listened) values (player, today, false)
     on conflict (user_id, day) do update set receipts = own.receipts
     returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
@@ -1843,16 +1544,18 @@ begin
     )
     order by i limit receipts_left
   );
-  new_keys := private.keep_receipts(
-    player, array(select keys[i] from unnest(remembered) as i), array(select sound_ids[i] from unnest(remembered) as i)
-  );
+  with kept as (
+    insert into private.play_receipts as receipt (user_id, key, sound_id)
+      select player, keys[i], sound_ids[i] from unnest(remembered) as i order by keys[i] collate "C"
+      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+        where receipt.received_at < now() - interval '31 days'
+      returning key
+  )
+  select coalesce(array_agg(key), '{}') into new_keys from kept;
   update private.listening_days set receipts = receipts + cardinality(new_keys) where user_id = player and day = today;
   counted := array(select i from unnest(remembered) as i where keys[i] = any (new_keys));
-  select array_agg(sound_ids[i]), array_agg(moments[i]), array_agg((moments[i] at time zone 'UTC')::date)
-    into sound_ids, moments, days
-    from unnest(counted) as i;
-  perform private.add_to_history(player, sound_ids, moments, days);
-  perform private.add_to_counts(sound_ids, days);
+  perform private.add_plays(
+    player, array(select sound_ids[i] from unnest(counted) as i), array(select moments[i] from unnest(counted) as i));
   return counted;
 end
 $$;
@@ -1896,14 +1599,14 @@ begin
   ));
 end
 $$;
-grant execute on function private.count_plays to service_role;
 
 create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
 language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order. '
   '"by_key" says that an API key plays.';
-grant execute on function public.count_plays to service_role;
+
+grant execute on function private.count_play, public.count_play, private.count_plays, public.count_plays to service_role;
 
 
 -- supabase/schemas/51_history.sql
@@ -1925,36 +1628,25 @@ comment on table public.history is
 comment on column public.history.plays is 'By this customer, since they last cleared their history.';
 
 alter table public.history enable row level security;
-create policy "Users read their own history" on public.history
-  for select to authenticated using (user_id = (select auth.uid()));
-create policy "Users remove from their own history" on public.history
-  for delete to authenticated using (user_id = (select auth.uid()));
--- Only counting a play writes here: with a grant of their own, users could invent plays.
+create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Instead of a foreign key, which counts plays as fast, but deletes histories after counts: of 12 deletions of sounds that were being
--- played, 6 ended in a deadlock. Triggers run in the order of their names, and those of foreign keys begin with "RI_": the first one here
--- takes the locks in the order of a play. The last one removes what was entered meanwhile; the foreign key of play_counts makes a play
--- that comes later fail.
-create function private.remove_from_histories() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Replaces a foreign key, which deletes histories after counts: of 12 deletions of sounds that were being played, 6 ended in a deadlock.
+-- Triggers run in the order of their names, and those of foreign keys begin with "RI_", so the first one takes locks in the order of a
+-- play. The last one removes what was entered meanwhile; the foreign key of play_counts makes later plays fail.
+create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
   return null;
 end
 $$;
-create trigger "Histories_first"
-  after delete on public.sounds for each row execute function private.remove_from_histories();
-create trigger sounds_remove_from_histories
-  after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger "Histories_first" after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger sounds_remove_from_histories after delete on public.sounds for each row execute function private.remove_from_histories();
 
--- Each preview is looked up by a subquery, as in private.favorite.
 create view private.history_entry with (security_invoker = true) as
-  select
-    sound_id,
-    private.iso_time(entry.last_played_at) as last_played_at,
-    plays,
+  select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
     (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds
   from public.history as entry
   where user_id = (select auth.uid())
@@ -1962,11 +1654,9 @@ create view private.history_entry with (security_invoker = true) as
 comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
 grant select on private.history_entry to authenticated;
 
--- The moment alone would not do as a cursor: plays that were counted later, from one batch, may share it.
-create function public.list_history(
-  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
-) returns json
-language plpgsql stable set search_path = '' as $$
+-- The cursor needs the sound, too, because plays of one batch may share their moment.
+create function public.list_history(page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+) returns json language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant integer := least(greatest(page_size, 1), 100);
   ids uuid[];
@@ -1993,10 +1683,8 @@ $$;
 comment on function public.list_history is
   'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
   'played at before_moment, of the sound before_sound.';
-grant execute on function public.list_history to authenticated;
 
-create function public.clear_history() returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.history where user_id = (select auth.uid());
@@ -2005,10 +1693,8 @@ end
 $$;
 comment on function public.clear_history is
   'Removes all entries of the caller''s history; false when there is none. Counts of sounds stay.';
-grant execute on function public.clear_history to authenticated;
 
-create function public.remove_from_history(forgotten_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
@@ -2016,7 +1702,8 @@ begin
 end
 $$;
 comment on function public.remove_from_history is 'Removes a sound from the caller''s history; false when it is not there.';
-grant execute on function public.remove_from_history to authenticated;
+
+grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;
 
 
 -- supabase/schemas/52_popular.sql
@@ -2055,7 +1742,8 @@ language sql stable set search_path = '' as $$
     select string_agg(format('|''/%s''', slug), '') as filed from (
       select array(
         select id from public.categories
-        where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ format('''%s''%s', word, ':' || nullif(star, ''))::tsquery limit 21
+        where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ format('''%s''%s', word, ':' || nullif(star, ''))::tsquery
+        limit 21
       ) as ids
     ) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
   ) as family
@@ -2113,12 +1801,12 @@ comment on function private.search_sounds is
 
 -- supabase/schemas/54_changes.sql
 
--- What changed in the catalogue, for apps that keep a copy of it: GET /catalogue/changes. Of each thing only its last change counts.
+-- GET /catalogue/changes for apps that keep a copy of the catalogue. Holds the last change of each row.
 
 create table private.catalogue_changes (
   kind text not null constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
   id uuid not null,
-  -- Given out under the lock of the catalogue: who sees one change sees all with lower numbers.
+  -- Assigned under private.lock_catalogue, so that all lower numbers are visible with it.
   number bigint generated by default as identity unique,
   changed_at timestamptz not null default now(),
   primary key (kind, id)
@@ -2133,17 +1821,15 @@ comment on table private.catalogue_feed is
   'One row. Give it another id after a backup was restored: each copy then begins anew, as it may have seen changes that were lost.';
 comment on column private.catalogue_feed.forgotten is 'The number of the last change whose trace was removed.';
 
-create function private.note_change(changed_kind text, changed_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
+create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   insert into private.catalogue_changes (kind, id) values (changed_kind, changed_id)
     on conflict (kind, id) do update set number = excluded.number, changed_at = now();
 end
 $$;
 
--- What a section shows may depend on any sound or category. Once in a transaction is enough: its changes become visible together.
-create function private.note_sections_change() returns void
-language plpgsql volatile set search_path = '' as $$
+-- Sections may depend on any sound or category. Once in a transaction is enough, because its changes become visible together.
+create function private.note_sections_change() returns void language plpgsql volatile set search_path = '' as $$
 begin
   if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
     perform private.note_change('home_section', id) from public.home_sections where is_active;
@@ -2152,8 +1838,7 @@ begin
 end
 $$;
 
-create function private.note_catalogue_change() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.note_catalogue_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   changed constant record := coalesce(new, old);
 begin
@@ -2182,8 +1867,7 @@ create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
 -- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
-create function private.note_file_change() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.note_file_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
   covers constant text[] := array[case old.bucket_id when 'covers' then old.name end, case new.bucket_id when 'covers' then new.name end];
@@ -2197,8 +1881,6 @@ end
 $$;
 create trigger sounds_service_note_file_change
   after insert or update or delete on storage.objects for each row execute function private.note_file_change();
-
--- Reading them ---------------------------------------------------------------------------------------------------
 
 create view private.copied_sound with (security_invoker = true) as
   select
@@ -2218,23 +1900,15 @@ create view private.copied_category with (security_invoker = true) as
 comment on view private.copied_category is 'The Category of a copy of the catalogue: it names its parent.';
 
 create view private.copied_home_section with (security_invoker = true) as
-  select
-    id,
-    slug,
-    title,
-    mode,
-    rule_type,
-    rule_value,
-    rule_include_children,
-    sort_order,
+  select id, slug, title, mode, rule_type, rule_value, rule_include_children, sort_order,
     private.iso_time(created_at) as created_at,
     private.sounds_of_section(section) as sound_ids
   from public.home_sections as section
   where is_active;
 comment on view private.copied_home_section is 'The Home section of a copy of the catalogue: it names its sounds.';
 
--- "since" is the feed, the number of the last change that the copy has, and while a copy is begun the number of the last one there was
--- then: what is gone since before that, it has never seen.
+-- "since" holds the feed, the number of the last change in the copy and, until the first walk ends, the number of the last change at its
+-- start. Rows that were removed before that were never in the copy.
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -2249,8 +1923,7 @@ declare
   numbers bigint[];
 begin
   select array_agg(change), array_agg(number) into changes, numbers from (
-    select
-      number,
+    select number,
       json_build_object(
         'kind', kind,
         'id', id,
@@ -2273,23 +1946,20 @@ begin
   );
 end
 $$;
-grant execute on function private.list_catalogue_changes to authenticated, service_role;
 
 create function public.list_catalogue_changes(filters jsonb default '{}') returns json
-language sql stable set search_path = '' as $$
-  select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since')
-$$;
+language sql stable set search_path = '' as $$ select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since') $$;
 comment on function public.list_catalogue_changes is
   'What changed in the catalogue, oldest first: {data, next, has_more, reset}. "filters" is {"since": the last "next"}, or {}.';
-grant execute on function public.list_catalogue_changes to authenticated, service_role;
+
+grant execute on function private.list_catalogue_changes, public.list_catalogue_changes to authenticated, service_role;
 
 
 -- supabase/schemas/55_upkeep.sql
 
 -- What Supabase Cron runs every hour.
 
-create function private.upkeep() returns void
-language plpgsql security definer set search_path = '' as $$
+create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare
   batch constant integer := 100000;
   last_forgotten bigint;
@@ -2328,15 +1998,13 @@ comment on function private.upkeep is
 
 -- supabase/schemas/60_api_keys.sql
 
--- Server-to-server keys. Only a hash is stored: whoever reads this table can use none of them.
+-- Server-to-server keys. Only a hash is stored, so that a reader of this table cannot use them.
 
 create table private.api_keys (
   id uuid primary key default gen_random_uuid(),
-  name text not null
-    constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
+  name text not null constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
   owner_id uuid not null references public.customers (id) on delete cascade,
-  key_hash text not null unique
-    constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
+  key_hash text not null unique constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
   key_prefix text not null unique,
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
@@ -2352,51 +2020,37 @@ comment on column private.api_keys.key_prefix is 'How the key begins, to recogni
 comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
 comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
 
-create function private.keep_revoked() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.keep_revoked() returns trigger language plpgsql set search_path = '' as $$
 begin
   raise exception 'A revoked key stays revoked. Issue a new one with admin.create_api_key.'
     using errcode = 'check_violation', constraint = 'revoked_key_stays_revoked';
 end
 $$;
-create trigger api_keys_keep_revoked
-  before update of revoked_at on private.api_keys for each row
-  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
-  execute function private.keep_revoked();
+create trigger api_keys_keep_revoked before update of revoked_at on private.api_keys for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function private.keep_revoked();
 
--- Issuing and revoking ----------------------------------------------------------------------------------------
+create function private.base62_digit(value bigint) returns text language sql immutable set search_path = '' as $$
+  select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
+$$;
 
 -- Drops bytes from 248 on, the last multiple of 62, so that all characters are equally likely.
-create function private.random_base62(length integer) returns text
-language plpgsql volatile set search_path = '' as $$
+create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
 declare
-  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   result text := '';
   random_byte integer;
 begin
   while char_length(result) < length loop
     random_byte := get_byte(extensions.gen_random_bytes(1), 0);
-    if random_byte < 248 then
-      result := result || substr(alphabet, random_byte % 62 + 1, 1);
-    end if;
+    result := result || case when random_byte < 248 then private.base62_digit(random_byte) else '' end;
   end loop;
   return result;
 end
 $$;
 
-create function private.api_key_checksum(body text) returns text
-language plpgsql immutable set search_path = '' as $$
-declare
-  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  rest bigint := ('x' || substr(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 12))::bit(48)::bigint;
-  result text := '';
-begin
-  for i in 1..6 loop
-    result := substr(alphabet, (rest % 62)::integer + 1, 1) || result;
-    rest := rest / 62;
-  end loop;
-  return result;
-end
+create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
+  select string_agg(private.base62_digit(number / (62 ^ place)::bigint), '' order by place desc)
+  from (select ('x' || left(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 12))::bit(48)::bigint) as hash (number),
+    generate_series(0, 5) as place
 $$;
 comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
@@ -2425,9 +2079,7 @@ begin
       raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
   end;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
-    values (
-      btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at
-    );
+    values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
   note := 'Copy the key now: it is not stored and cannot be shown again.';
   return next;
 end
@@ -2451,10 +2103,7 @@ $$;
 comment on function admin.revoke_api_key is
   'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
 
--- Acting as the owner -----------------------------------------------------------------------------------------
-
-create function private.owner_of_live_key(hash text) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
+create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
 declare
   live private.api_keys;
 begin
@@ -2462,31 +2111,22 @@ begin
     from private.api_keys as key
       join public.customers as owner on owner.id = key.owner_id
       join auth.users as account on account.id = key.owner_id
-    where key.key_hash = hash
-      and key.revoked_at is null
-      and (key.expires_at is null or key.expires_at > now())
-      and owner.is_active
-      and (account.banned_until is null or account.banned_until <= now())
-      and account.deleted_at is null;
+    where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
+      and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
   if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
-    -- Requests that arrive together skip the row instead of queueing for it.
+    -- Concurrent requests skip the row.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;
   return live.owner_id;
 end
 $$;
-grant execute on function private.owner_of_live_key to service_role;
 
--- A key may call what is granted to users, plus counting plays, which as_api_key names.
--- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, which a "player"
--- is, whatever was sent.
-create function private.rpc_statement(operation text, arguments jsonb) returns text
-language sql stable set search_path = '' as $$
+-- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, who is always the
+-- "player".
+create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
   select format(
-    'select to_json(result) from public.%I(%s) as result',
-    proname,
-    (
+    'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
         case name when 'player' then 'player => $2' when 'by_key' then 'by_key => true'
           else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
@@ -2502,9 +2142,8 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
-grant execute on function private.rpc_statement to service_role;
 
--- Invoker: a definer function may not change the role. After set_config the transaction runs as the owner, under row-level security.
+-- Invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2518,8 +2157,7 @@ begin
   if statement is null then
     raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
   end if;
-  -- Counting is the service's own act, for users as for keys. For anything else this becomes the owner, under row-level
-  -- security: a function that is not granted to users is refused.
+  -- Plays are counted by the service. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
     perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
     perform set_config('role', 'authenticated', true);
@@ -2530,14 +2168,13 @@ end
 $$;
 comment on function public.as_api_key is
   'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
-grant execute on function public.as_api_key to service_role;
+
+grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;
 
 
 -- supabase/schemas/61_export.sql
 
--- Everything that is kept of a user, for the user (GDPR, articles 15 and 20).
-
--- Definer: no role of the API reaches these tables.
+-- Exports the data of a user (GDPR, articles 15 and 20). Definer, because API roles cannot read these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
 language sql stable security definer set search_path = '' as $$
   select
@@ -2546,19 +2183,14 @@ language sql stable security definer set search_path = '' as $$
       from private.api_keys where owner_id = auth.uid() order by created_at, key_prefix
     )),
     to_json(array(
-      select json_build_object(
-        'key', key, 'sound_id', sound_id,
-        'received_at', private.iso_time(received_at)
-      )
+      select json_build_object('key', key, 'sound_id', sound_id, 'received_at', private.iso_time(received_at))
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
 $$;
-grant execute on function private.export_account to authenticated;
 
--- As it is sent: a month of plays is megabytes, which the gateway passes on without reading them.
-create function public.export_account() returns json
-language sql stable set search_path = '' as $$
+-- Returns the body as the gateway sends it, because a month of plays is megabytes.
+create function public.export_account() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select json_build_object(
     'profile', json_build_object(
@@ -2576,31 +2208,23 @@ language sql stable set search_path = '' as $$
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
 comment on function public.export_account is 'Everything that is kept of the caller: the data of GET /me/export.';
-grant execute on function public.export_account to authenticated;
+
+grant execute on function private.export_account, public.export_account to authenticated;
 
 
 -- supabase/schemas/70_admin.sql
 
--- What an administrator looks at in the dashboard, in the schema admin of the table editor or from the SQL editor. The API
--- roles have no way into that schema; the views run with the rights of whoever reads them all the same.
+-- Views and functions for administrators, in the table editor or the SQL editor. API roles have no usage on the schema admin.
 
 create view admin.api_keys with (security_invoker = true) as
-  select
-    key.key_prefix,
-    key.name,
-    owner.email as owner_email,
-    case
+  select key.key_prefix, key.name, owner.email as owner_email, case
       when key.revoked_at is not null then 'revoked'
       when key.expires_at <= now() then 'expired'
       when account.deleted_at is not null then 'owner deleted'
       when not owner.is_active then 'owner deactivated'
       when account.banned_until > now() then 'owner banned'
       else 'live'
-    end as state,
-    key.last_used_at,
-    key.created_at,
-    key.expires_at,
-    key.revoked_at
+    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at
   from private.api_keys as key
     join public.customers as owner on owner.id = key.owner_id
     join auth.users as account on account.id = key.owner_id
@@ -2612,30 +2236,26 @@ comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise
 comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
 comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
 
--- Catalogue ----------------------------------------------------------------------------------------------------
-
--- A union, since each half is one hash join, where a condition with "or" would compare every file with every sound. The dashboard
--- keeps an empty folder alive with a hidden file.
+-- A union, because each half is one hash join, and "or" would compare every file with every sound. The dashboard keeps empty folders with
+-- a hidden file.
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from (
       select * from storage.objects
       where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
-      union all
-      select * from storage.objects
+      union all select * from storage.objects
       where bucket_id = 'covers'
         and not exists (select from public.sounds where cover_image_path = regexp_replace(objects.name, '\.256\.webp$', ''))
     ) as unused
   where name !~ '(^|/)\.emptyFolderPlaceholder$'
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in Storage, or with the command of '
-  'docs/admin.md.';
+  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in '
+  'Storage, or with the command of docs/admin.md.';
 
 create view admin.catalogue_problems with (security_invoker = true) as
   with files as (
-    select
-      sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
+    select sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
     from public.sounds as sound
       cross join lateral (values
         ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
@@ -2645,68 +2265,51 @@ create view admin.catalogue_problems with (security_invoker = true) as
     where sound.is_active and wanted.path is not null
   ),
   active_sounds as (
-    select id as section_id, cardinality(private.sounds_of_section(section)) as count
-    from public.home_sections as section
-    where is_active
+    select id as section_id, cardinality(private.sounds_of_section(section)) as count from public.home_sections as section where is_active
   )
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
-    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
-      as how_to_mend
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
   from public.sounds where is_active and audio_path is null
-  union all
-  select what || '_file_missing', format('sound "%s"', title), id,
+  union all select what || '_file_missing', format('sound "%s"', title), id,
     format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
   from files where not is_there
-  union all
-  select what || '_file_has_wrong_type', format('sound "%s"', title), id,
+  union all select what || '_file_has_wrong_type', format('sound "%s"', title), id,
     format(
-      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its '
-      'name in %s.',
-      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end,
-      column_name
+      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its name in %s.',
+      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end, column_name
     )
   from files
   where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
     or path !~* extensions)
-  union all
-  select 'sound_without_duration', format('sound "%s"', title), id,
+  union all select 'sound_without_duration', format('sound "%s"', title), id,
     'Enter the length of its audio in seconds in duration_sec.'
   from public.sounds where is_active and duration_sec is null
-  union all
-  select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
     'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
   from storage.objects
   where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
-  union all
-  select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
     'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
   from admin.unused_files where private.is_file_path(name)
-  union all
-  select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
+  union all select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
     format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
   from public.categories as child join public.categories as parent on parent.id = child.parent_id
   where child.is_active and not parent.is_active
-  union all
-  select 'category_without_sounds', format('category "%s"', slug), id,
+  union all select 'category_without_sounds', format('category "%s"', slug), id,
     format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
   from public.categories as category
-  where is_active and not exists (
-    select from public.sounds where is_active and category = any (private.category_family(slug, true))
-  )
-  union all
-  select 'section_without_picks', format('home section "%s"', slug), id,
+  where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
+  union all select 'section_without_picks', format('home section "%s"', slug), id,
     'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
   from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
-  union all
-  select 'rule_finds_nothing', format('home section "%s"', slug), id,
+  union all select 'rule_finds_nothing', format('home section "%s"', slug), id,
     case rule_type
       when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
       when 'featured' then 'Set is_featured of some active sounds to true, '
       else 'Set is_active of some sounds to true, '
     end || 'or set is_active of the section to false.'
   from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
-  union all
-  select 'picks_are_ignored', format('home section "%s"', slug), id,
+  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
     'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
     'rule_value to NULL.'
   from public.home_sections as section
@@ -2717,8 +2320,6 @@ comment on view admin.catalogue_problems is
   'hidden sounds are left out.';
 comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
 
--- Home page ----------------------------------------------------------------------------------------------------
-
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (
     select id as section_id, private.category_family(rule_value, rule_include_children) as slugs
@@ -2726,8 +2327,7 @@ create view admin.home_explained with (security_invoker = true) as
   ),
   candidates as (
     select section_id, sound_id, true as is_picked from public.home_section_sounds
-    union all
-    select section.id, sound.id, false
+    union all select section.id, sound.id, false
     from public.home_sections as section
       left join families on families.section_id = section.id
       join public.sounds as sound
@@ -2738,22 +2338,16 @@ create view admin.home_explained with (security_invoker = true) as
   shown as (
     select section.id as section_id, sound.id as sound_id, sound.position
     from public.home_sections as section
-      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
-    where section.is_active
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
   ),
   places as (
-    select id, row_number() over (order by sort_order, created_at, id) as section_position
-    from public.home_sections where is_active
+    select id, row_number() over (order by sort_order, created_at, id) as section_position from public.home_sections where is_active
   )
-  select
-    places.section_position,
-    section.slug as section,
+  select places.section_position, section.slug as section,
     section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
-    sound.title as sound,
-    sound.id as sound_id,
-    case
+    sound.title as sound, sound.id as sound_id, case
       when not section.is_active then 'Not shown: the section is inactive.'
       when sound.id is null then 'The section is empty: no sound fits it.'
       when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
@@ -2772,10 +2366,8 @@ comment on view admin.home_explained is
 comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
 comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
 
-
--- By listeners, since one account can make thousands of plays and is one listener all the same; then by days, since what is played
--- again on other days is liked. The history knows the last play of each listener, so nobody counts twice, whatever they cleared
--- meanwhile. The owner of an API key is one listener, too.
+-- Orders by listeners, because one account can make thousands of plays; then by days, because a sound that is played again on other days
+-- is liked. The history has one row for each listener, also for the owner of an API key.
 create function admin.top_sounds(days integer)
 returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
 language sql stable set search_path = '' as $$
@@ -2809,7 +2401,6 @@ begin
   if sounds is null or sounds not between 1 and 100 then
     raise exception 'sounds is %: give the number of sounds, 1 to 100.', sounds;
   end if;
-  -- Locked, so that two who fill it come one after the other.
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
   if section.id is null then
     raise exception 'There is no home section "%".', slug;
@@ -2820,9 +2411,7 @@ begin
   return query
     with played as (
       select row_number() over ()::integer as place, top.sound_id, top.title, top.listeners, top.days_played, top.plays
-      from admin.top_sounds(fill_section.days) as top
-      where top.is_active
-      limit fill_section.sounds
+      from admin.top_sounds(fill_section.days) as top where top.is_active limit fill_section.sounds
     ), emptied as (
       delete from public.home_section_sounds
         where section_id = section.id and sound_id not in (select played.sound_id from played)
@@ -2864,7 +2453,8 @@ begin
   return query
     with arranged as (
       insert into public.home_section_sounds (section_id, sound_id, position)
-        select section, sounds.id, 10 * min(place) from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        select section, sounds.id, 10 * min(place)
+        from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
         group by sounds.id
         returning sound_id, position
     )
@@ -2884,25 +2474,18 @@ begin
 end
 $$;
 create view admin.scheduled with (security_invoker = true) as
-  select
-    job,
+  select job,
     case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
       select min(due) from (
         select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
         from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
       ) as occurrence where due >= date_trunc('minute', now())
-    ) end as due_at,
-    schedule,
-    is_active,
-    command
+    ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is
   'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
 comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
-
-
--- Usage --------------------------------------------------------------------------------------------------------
 
 -- Plays, listeners and accounts by day. Days are those of UTC, and name nobody.
 
@@ -2914,14 +2497,8 @@ comment on view admin.plays_by_day is 'How often each sound was played on each d
 comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
 
 create view admin.most_played with (security_invoker = true) as
-  select
-    sound_id,
-    year.title,
-    coalesce(week.listeners, 0) as listeners_7_days,
-    coalesce(month.listeners, 0) as listeners_30_days,
-    year.listeners as listeners_365_days,
-    coalesce(week.plays, 0) as plays_7_days,
-    coalesce(month.plays, 0) as plays_30_days,
+  select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
+    year.listeners as listeners_365_days, coalesce(week.plays, 0) as plays_7_days, coalesce(month.plays, 0) as plays_30_days,
     year.plays as plays_365_days
   from admin.top_sounds(365) as year
     left join admin.top_sounds(30) as month using (sound_id)
@@ -2935,9 +2512,7 @@ comment on column admin.most_played.listeners_30_days is
 
 create view admin.listeners_by_day with (security_invoker = true) as
   select series.day::date as day, coalesce(listeners, 0) as listeners
-  from generate_series(
-      (select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', interval '1 day'
-    ) as series (day)
+  from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
     left join private.listeners_by_day as counted on counted.day = series.day
   order by series.day desc;
 comment on view admin.listeners_by_day is
@@ -2947,26 +2522,16 @@ create view admin.accounts_by_day with (security_invoker = true) as
   with sign_ups as (
     select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
     from public.customers where email is null or email not like '%@doctor.invalid'
-    union all
-    select signed_up_on, 1, 0, 0 from private.deleted_accounts
-    union all
-    select day, 0, visitors, 0 from private.visitors_by_day
-    union all
-    select deleted_on, 0, 0, 1 from private.deleted_accounts
-    union all
-    select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
+    union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
+    union all select day, 0, visitors, 0 from private.visitors_by_day
+    union all select deleted_on, 0, 0, 1 from private.deleted_accounts
+    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
   )
-  select
-    series.day::date as day,
-    coalesce(sum(sign_ups), 0)::bigint as sign_ups,
-    coalesce(sum(active), 0)::bigint as active,
+  select series.day::date as day, coalesce(sum(sign_ups), 0)::bigint as sign_ups, coalesce(sum(active), 0)::bigint as active,
     coalesce(sum(deleted), 0)::bigint as deleted
-  from generate_series(
-      (select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day'
-    ) as series (day)
+  from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
     left join sign_ups on sign_ups.day = series.day
-  group by series.day
-  order by series.day desc;
+  group by series.day order by series.day desc;
 comment on view admin.accounts_by_day is
   'How many accounts signed up, were seen, and were deleted on each day (UTC) since the first, the last day first.';
 comment on column admin.accounts_by_day.sign_ups is 'Also of accounts that were deleted since.';
@@ -2975,12 +2540,11 @@ comment on column admin.accounts_by_day.active is 'Accounts that used the app; A
 
 -- supabase/schemas/71_imports.sql
 
--- State of `npm run import`: what it wrote, so that its next run, on any machine, sees what was changed in the dashboard since. In
--- public, because the import uses the data API; for the service alone.
+-- State of `npm run import`, so that its next run, on any machine, sees what was changed in the dashboard since. In public, because the
+-- import uses the data API; only the service has grants.
 
--- A sound is known by where it lies in a folder, or by the content of its recording.
 create table public.imported_sounds (
-  -- Not a foreign key: that a sound was deleted in the dashboard is a change like any other, and has to be remembered.
+  -- Not a foreign key, because the import remembers that a sound was deleted in the dashboard.
   sound_id uuid primary key,
   fields jsonb not null,
   places jsonb not null default '[]',
@@ -2992,13 +2556,13 @@ comment on table public.imported_sounds is
 comment on column public.imported_sounds.sound_id is 'id of the sound, which may have been deleted since.';
 comment on column public.imported_sounds.fields is 'The columns of the sound as the import wrote them last.';
 comment on column public.imported_sounds.places is
-  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in sounds.csv.';
+  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in '
+  'sounds.csv.';
 comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
 comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
 
 alter table public.imported_sounds enable row level security;
-create policy "Users reach nothing of imports" on public.imported_sounds
-  for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imported_sounds to service_role;
 
 create table public.imports (
@@ -3007,8 +2571,7 @@ create table public.imports (
   answers jsonb not null default '{}',
   sheet boolean not null default false
 );
-comment on table public.imports is
-  'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
+comment on table public.imports is 'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
 comment on column public.imports.source is 'Name of the folder, or what --source said instead.';
 comment on column public.imports.started_at is
   'When the import began that has not been finished yet. The moments of its sounds are counted from there. NULL when it was finished.';
@@ -3016,25 +2579,19 @@ comment on column public.imports.answers is 'Slug of the category that was given
 comment on column public.imports.sheet is 'Whether there was a sounds.csv at the last import.';
 
 alter table public.imports enable row level security;
-create policy "Users reach nothing of imports" on public.imports
-  for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imports to service_role;
 
 -- Inserts each row and rolls it back, so that the constraints of the table decide.
-create function public.validate_sounds(sounds json) returns json
-language plpgsql set search_path = '' as $$
+create function public.validate_sounds(sounds json) returns json language plpgsql set search_path = '' as $$
 declare
   candidate record;
   refused json[] := '{}';
 begin
-  for candidate in
-    select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality
-  loop
+  for candidate in select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality loop
     begin
-      insert into public.sounds (
-        title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order,
-        created_at
-      )
+      insert into public.sounds
+        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at)
       -- A folder may be named like a bucket: its files are there by the time the row is written.
       select
         title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
@@ -3053,31 +2610,29 @@ end
 $$;
 comment on function public.validate_sounds is
   'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
+
 grant execute on function public.validate_sounds to service_role;
 
 
 -- supabase/schemas/72_operations.sql
 
--- For `npm run doctor` and /readyz: what they cannot see over the API otherwise. Executable with the secret key alone, and limited to
--- accounts at doctor.invalid, a domain that cannot exist (RFC 2606). The holder of that key can act for every account anyway.
+-- For `npm run doctor` and /readyz. Executable with the secret key alone, and limited to accounts at doctor.invalid, a domain that cannot
+-- exist (RFC 2606).
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
-  select exists (select 1 from auth.users where id = account and email like '%@doctor.invalid')
+  select exists (select from auth.users where id = account and email like '%@doctor.invalid')
 $$;
 comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
 
--- Definer: the API roles cannot read these schemas. Dynamic: a database whose migrations were pasted has no history, and one without
--- Supabase Cron no jobs.
-create function private.doctor_report() returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- Definer, because API roles cannot read these schemas. Dynamic, because the tables may be missing.
+create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
   upkeep jsonb;
 begin
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations'
-      into migrations;
+    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations' into migrations;
   end if;
   if to_regclass('cron.job') is not null then
     execute $job$
@@ -3091,43 +2646,34 @@ begin
   return jsonb_build_object('migrations', migrations, 'upkeep', upkeep);
 end
 $$;
-grant execute on function private.doctor_report to service_role;
 
-create function public.doctor_report() returns jsonb
-language sql stable set search_path = '' as $$ select private.doctor_report() $$;
+create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
   'Which migrations the database has seen, and how the job of private.upkeep is doing: null where it is not scheduled. For npm run doctor '
   'alone.';
-grant execute on function public.doctor_report to service_role;
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(host(ip) order by created_at), '[]')
     from auth.sessions where user_id = account and private.is_doctors_account(account)
 $$;
-grant execute on function private.doctor_session_addresses to service_role;
 
 create function public.doctor_session_addresses(account uuid) returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_session_addresses(account) $$;
 comment on function public.doctor_session_addresses is
   'From where Auth thinks that a throw-away account was signed in to, oldest first. For npm run doctor alone.';
-grant execute on function public.doctor_session_addresses to service_role;
 
-create function private.doctor_issue_key(account uuid) returns text
-language sql volatile security definer set search_path = '' as $$
+create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
     from auth.users as owner,
       lateral admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
-grant execute on function private.doctor_issue_key to service_role;
 
 create function public.doctor_issue_key(account uuid) returns text
 language sql volatile set search_path = '' as $$ select private.doctor_issue_key(account) $$;
 comment on function public.doctor_issue_key is
-  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run '
-  'doctor alone.';
-grant execute on function public.doctor_issue_key to service_role;
+  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run doctor alone.';
 
 create function private.doctor_revoke_key(prefix text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
@@ -3138,17 +2684,14 @@ begin
   return found;
 end
 $$;
-grant execute on function private.doctor_revoke_key to service_role;
 
 create function public.doctor_revoke_key(prefix text) returns boolean
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
 comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
-grant execute on function public.doctor_revoke_key to service_role;
 
 -- Behind a load balancer nothing else tells a replica from the primary.
-create function public.replica_lag_seconds() returns double precision
-language sql stable set search_path = '' as $$
+create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
     when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
@@ -3157,7 +2700,10 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.replica_lag_seconds is
   'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
-grant execute on function public.replica_lag_seconds to service_role;
+
+grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
+  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds
+  to service_role;
 
 
 -- supabase/schemas/80_private_tables.sql

@@ -1,10 +1,9 @@
 -- Schemas, extensions, default privileges and the helpers that all other files use.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables nobody may reach, and the views that
---          shape an answer: for each noun of the interface one, whose columns are its fields, in its order. A view becomes
---          part of the statement that reads it, where a function would be called for each row;
--- admin    is not exposed: what an administrator looks at and calls in the dashboard.
+-- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each noun of the
+--          API, whose columns are its fields in their order. A view becomes part of the statement that reads it;
+-- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
@@ -19,69 +18,59 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 
--- Postgres lets PUBLIC execute every new function. Only the form without "in schema" revokes that: defaults of a schema are added
--- to the global ones.
+-- Only the form without "in schema" revokes the default execute of PUBLIC, because defaults of a schema are added to the global ones.
 alter default privileges revoke execute on functions from public;
--- Projects made before 2026 grant new objects in public to the API roles on their own.
+-- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never backwards: created_at of a customer comes from Auth's clock, and now() is when the transaction began.
-create function private.set_updated_at() returns trigger
-language plpgsql set search_path = '' as $$
+-- Never sets an earlier time: created_at of a customer comes from Auth's clock, and now() is the start of the transaction.
+create function private.set_updated_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.updated_at := greatest(now(), old.updated_at);
   return new;
 end
 $$;
 
--- In PL/pgSQL, because a function in SQL with a search_path takes six times as long.
+-- PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
-language plpgsql stable set search_path = '' as $$
-begin
-  return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-end
-$$;
+language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
 comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
-grant execute on function private.iso_time to authenticated, service_role;
 
-create function private.is_proper_name(value text, max_length integer) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
     and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
 $$;
 comment on function private.is_proper_name is
   'What names and titles must be: no white space at either end, and at least one character that can be seen.';
-grant execute on function private.is_proper_name to authenticated, service_role;
+
+create function private.is_slug(value text) returns boolean language sql immutable set search_path = '' as $$
+  select char_length(value) <= 100 and value ~ '^[a-z0-9]+(-[a-z0-9]+)*$'
+$$;
+comment on function private.is_slug is 'At most 100 lower-case letters and digits, in words joined by hyphens.';
 
 create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
 comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
-grant execute on function private.trimmed to authenticated;
 
--- An access token outlives its account by up to an hour. Functions about the caller's own data call this first: otherwise a deleted
--- account looks like one that has nothing.
-create function private.require_account() returns void
-language plpgsql stable security definer set search_path = '' as $$
+-- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
+create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
   end if;
 end
 $$;
-comment on function private.require_account is
-  'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
-grant execute on function private.require_account to authenticated;
+comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
 
--- Writers of the catalogue come one after the other: what they number is committed in the order of its numbers. Taken by statement,
--- before any row is locked, so that two of them cannot wait for each other.
-create function private.lock_catalogue() returns trigger
-language plpgsql set search_path = '' as $$
+-- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. The lock is taken once for each
+-- statement, before any row is locked, so that writers cannot deadlock.
+create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
-    -- "Delete all rows" in the dashboard, which runs no row triggers: every copy of the catalogue begins anew.
+    -- "Delete all rows" in the dashboard runs no row triggers, so every copy of the catalogue begins anew.
     update private.catalogue_feed set id = default;
   else
     perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
@@ -89,3 +78,6 @@ begin
   return null;
 end
 $$;
+
+grant execute on function private.iso_time, private.is_proper_name, private.is_slug to authenticated, service_role;
+grant execute on function private.trimmed, private.require_account to authenticated;

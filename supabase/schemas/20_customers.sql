@@ -1,9 +1,8 @@
--- One customer for each account: what is kept of a person, what they may change of it, and when they were last seen.
+-- One customer for each account.
 
--- The pattern of src/routes/me.ts: both accept the same addresses. White space and invisible characters are spelled out, because \s
--- means others in JavaScript than in Postgres.
-create function private.is_https_address(value text) returns boolean
-language sql immutable set search_path = '' as $$
+-- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s means others in
+-- JavaScript than in Postgres.
+create function private.is_https_address(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (
     '^[Hh][Tt][Tt][Pp][Ss]://'
     '([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])'
@@ -12,34 +11,23 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function private.is_https_address is
   'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
-grant execute on function private.is_https_address to authenticated, service_role;
 
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
   email text,
-  full_name text
-    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(full_name, 200)),
-  avatar_url text
-    constraint avatar_url_is_an_https_address_of_at_most_2048_characters
-    check (private.is_https_address(avatar_url)),
-  phone text
-    constraint phone_is_e164_like_plus_491701234567
-    check (phone ~ '^\+[1-9][0-9]{6,14}$'),
+  full_name text constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
+  avatar_url text constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
+  phone text constraint phone_is_e164_like_plus_491701234567 check (phone ~ '^\+[1-9][0-9]{6,14}$'),
   provider text,
-  source text
-    constraint source_is_email_google_or_apple
-    check (source in ('email', 'google', 'apple')),
-  locale text
-    constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
+  source text constraint source_is_email_google_or_apple check (source in ('email', 'google', 'apple')),
+  locale text constraint locale_is_a_bcp_47_tag_like_de_or_pt_br
     -- Language, script, region, variants, extensions, private use; ~* ignores case.
     check (char_length(locale) <= 35 and locale ~* (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
     -- XK is no code of ISO 3166, but what phones in Kosovo send.
-    constraint country_is_an_iso_3166_1_alpha_2_code
-    check (country = any (string_to_array(
+    constraint country_is_an_iso_3166_1_alpha_2_code check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
       'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
       'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE '
@@ -50,19 +38,18 @@ create table public.customers (
   marketing_opt_in boolean not null default false,
   is_active boolean not null default true,
   last_seen_at timestamptz,
-  created_at timestamptz not null default now()
-    constraint created_at_is_finite check (isfinite(created_at)),
+  created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
-comment on table public.customers is
-  'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
+comment on table public.customers is 'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
 comment on column public.customers.id is 'The same as the id of the account in Authentication.';
 comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
 comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
 comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
 comment on column public.customers.email is 'Copied from Authentication; change it there.';
 comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
-comment on column public.customers.source is 'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
+comment on column public.customers.source is
+  'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
 comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
 comment on column public.customers.country is 'Two capital letters, for example DE.';
@@ -73,8 +60,7 @@ comment on column public.customers.is_active is
 comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
 
 alter table public.customers enable row level security;
-create policy "Customers read their own record" on public.customers
-  for select to authenticated using (id = (select auth.uid()));
+create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
 -- Rows are made and removed with the account alone: no insert, no delete.
@@ -82,49 +68,25 @@ grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
 grant select, update on public.customers to service_role;
 
-create trigger customers_set_updated_at
-  before update on public.customers for each row
-  when (
-    (old.email, old.full_name, old.avatar_url, old.phone, old.provider, old.source, old.locale, old.country,
-     old.marketing_opt_in, old.is_active)
-    is distinct from
-    (new.email, new.full_name, new.avatar_url, new.phone, new.provider, new.source, new.locale, new.country,
-     new.marketing_opt_in, new.is_active)
-  )
+create trigger customers_set_updated_at before update on public.customers for each row
+  when (to_jsonb(old) - 'last_seen_at' - 'updated_at' is distinct from to_jsonb(new) - 'last_seen_at' - 'updated_at')
   execute function private.set_updated_at();
 
--- What the service calls --------------------------------------------------------------------------------------
-
 create view private.customer with (security_invoker = true) as
-  select
-    id,
-    email,
-    full_name,
-    avatar_url,
-    phone,
-    provider,
-    source,
-    locale,
-    country,
-    marketing_opt_in,
-    is_active,
-    private.iso_time(last_seen_at) as last_seen_at,
-    private.iso_time(created_at) as created_at,
+  select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
+    is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at
   from public.customers;
 comment on view private.customer is 'The Customer of a response.';
 grant select on private.customer to authenticated;
 
-create function public.get_customer() returns json
-language sql stable set search_path = '' as $$
+create function public.get_customer() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.get_customer is 'The caller''s customer record, or null.';
-grant execute on function public.get_customer to authenticated;
 
-create function public.update_customer(changes jsonb) returns json
-language sql volatile set search_path = '' as $$
+create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers set
     full_name = case when changes ? 'full_name' then private.trimmed(changes ->> 'full_name') else full_name end,
@@ -139,7 +101,6 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.update_customer is
   'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
-grant execute on function public.update_customer to authenticated;
 
 create table private.visitors_by_day (
   day date primary key,
@@ -147,9 +108,8 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
 
--- Definer, because last_seen_at is not the customer's to write.
-create function private.touch_last_seen() returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
+-- Definer, because customers cannot write last_seen_at.
+create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
@@ -157,24 +117,20 @@ begin
   select last_seen_at into seen_before from public.customers
     where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
     for no key update;
-  if found then
-    update public.customers set last_seen_at = now() where id = auth.uid();
-    if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-      insert into private.visitors_by_day as counter values (today, 1)
-        on conflict (day) do update set visitors = counter.visitors + 1;
-    end if;
-    return true;
+  if not found then
+    return false;
   end if;
-  return false;
+  update public.customers set last_seen_at = now() where id = auth.uid();
+  if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
+    insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
+  end if;
+  return true;
 end
 $$;
-grant execute on function private.touch_last_seen to authenticated;
 
 create function public.touch_last_seen() returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  return private.touch_last_seen();
-end
-$$;
+language plpgsql volatile set search_path = '' as $$ begin return private.touch_last_seen(); end $$;
 comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes; whether it did.';
-grant execute on function public.touch_last_seen to authenticated;
+
+grant execute on function private.is_https_address to authenticated, service_role;
+grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;

@@ -1,19 +1,14 @@
--- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account go with it by foreign
--- keys ("on delete cascade").
+-- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account are deleted by foreign keys.
 
 -- An error in a trigger on auth.users makes the sign-up fail, so values that the table would refuse are clipped or left out.
-create function private.customer_of(account auth.users) returns public.customers
-language sql stable set search_path = '' as $$
+create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
   select row(
     account.id,
     case when given.is_there then account.email end,
     case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
-    case when given.is_there and private.is_https_address(given.picture) then given.picture end,
-    null,
-    given.provider,
+    case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null,
-    given.since, given.since
+    null, null, false, given.is_there, null, given.since, given.since
   )::public.customers
   from (
     select
@@ -27,20 +22,17 @@ language sql stable set search_path = '' as $$
   ) as given
 $$;
 
-create function private.create_customer() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
-create trigger sounds_service_create_customer
-  after insert on auth.users for each row execute function private.create_customer();
+create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
 
--- Without the row, the account would have no customer for good.
-create function private.keep_customer() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Rejects deletion, because the account would never get another customer.
+create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
     raise exception 'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep '
@@ -50,18 +42,14 @@ begin
   return old;
 end
 $$;
-create trigger customers_keep
-  before delete on public.customers for each row execute function private.keep_customer();
-create trigger customers_keep_all
-  before truncate on public.customers for each statement execute function private.keep_customer();
+create trigger customers_keep before delete on public.customers for each row execute function private.keep_customer();
+create trigger customers_keep_all before truncate on public.customers for each statement execute function private.keep_customer();
 
-create function private.keep_mirrored() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.keep_mirrored() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers;
 begin
-  select customer.* into mirrored
-    from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
+  select customer.* into mirrored from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
     or new.source is distinct from old.source and new.source is distinct from mirrored.source
   then
@@ -72,18 +60,14 @@ begin
   return new;
 end
 $$;
-create trigger customers_keep_mirrored
-  before update of email, provider, source on public.customers for each row
+create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- What the service does not use --------------------------------------------------------------------------------
-
--- The publishable key is public, and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
--- session. An account that moves to another address keeps its old ways to sign in: a stranger could move theirs to the address of
--- somebody who recovers it later. An administrator changes addresses directly, without email_change.
-create function private.refuse_at_auth() returns trigger
-language plpgsql set search_path = '' as $$
+-- The publishable key is public and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
+-- session. An account keeps its sign-in methods when its address changes, so a stranger could give theirs an address that its owner
+-- recovers later. Administrators change addresses directly, without email_change.
+create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth puts hashes in place of addresses when it deletes an account and keeps its row.
   if to_jsonb(new) ->> 'deleted_at' is null then
@@ -92,27 +76,24 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_at_auth is 'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
+comment on function private.refuse_at_auth is
+  'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
 
-create trigger sounds_service_refuse_factor
-  before insert on auth.mfa_factors for each row
+create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service knows no second factors.');
-create trigger sounds_service_refuse_change
-  before update of email_change, phone_change, phone on auth.users for each row
+create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
-create trigger sounds_service_refuse_phone
-  before insert on auth.users for each row
+create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service knows no accounts by phone.');
 
--- Where an ID token names an unverified address that somebody has, Auth makes an account without one, and keeps the address in the
--- identity: the owner's own first sign-in with a provider would find two accounts, and fail. The address goes, rather than the
--- identity, without which Auth would make another account at each attempt.
-create function private.withhold_address() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- For an ID token with the unverified address of another account, Auth makes an account without an address and keeps it in the identity:
+-- the first sign-in of its owner with a provider would find two accounts and fail. Without the identity, Auth would make another account
+-- at each attempt, so only the address is removed.
+create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
     new.identity_data := new.identity_data - 'email';
@@ -120,29 +101,20 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_withhold_address
-  before insert or update of identity_data on auth.identities for each row
+create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Whose account it is ------------------------------------------------------------------------------------------
-
--- An account belongs to whoever confirms its address. Anybody may sign up with any address, and Auth keeps the password of an
--- unconfirmed account. So confirming resets what was chosen before: password, sessions, unverified identities, name and picture.
-
--- Without confirmations, and where an administrator confirms, Auth inserts and confirms an account in one transaction. Nothing is
--- reset then: nobody else can have chosen it. A setting names such accounts until the transaction ends.
-create function private.note_new_account() returns trigger
-language plpgsql set search_path = '' as $$
+-- Confirming an address resets what was chosen before: password, sessions, unverified identities, name and picture. Otherwise a stranger
+-- who signed up with the address would know the password. An account that is inserted and confirmed in one transaction (without
+-- confirmations, or by an administrator) keeps them. A setting names such accounts until the transaction ends.
+create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 begin
-  perform set_config(
-    'sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
   return null;
 end
 $$;
-create trigger sounds_service_note_new_account
-  after insert on auth.users for each row
-  when (new.email_confirmed_at is null)
+create trigger sounds_service_note_new_account after insert on auth.users for each row when (new.email_confirmed_at is null)
   execute function private.note_new_account();
 
 create function private.is_new_account(account uuid) returns boolean
@@ -151,12 +123,9 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
 
--- Only e-mail, provider and a missing source follow Auth: a name from an identity provider must not overwrite what the customer
--- chose. Some versions of Auth set the provider after the insert, so source is filled in later.
--- On confirmation the name and picture are taken from a verified identity or cleared. Auth writes raw_user_meta_data once more
--- afterwards; that is ignored.
-create function private.mirror_account() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. A name from an identity provider must
+-- not overwrite what the customer chose, so name and picture are copied from a verified identity, or cleared, on confirmation alone.
+create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
 begin
@@ -167,8 +136,7 @@ begin
       where id = new.id;
   elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
     if not exists (
-      select from auth.identities
-        where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
+      select from auth.identities where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
     ) then
       mirrored.full_name := null;
       mirrored.avatar_url := null;
@@ -180,17 +148,16 @@ begin
   else
     update public.customers
       set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-      where id = new.id
-        and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+      where id = new.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
   end if;
   return null;
 end
 $$;
 create trigger sounds_service_mirror_account
-  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row execute function private.mirror_account();
+  after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row
+  execute function private.mirror_account();
 
-create function private.reset_unverified_credentials() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
     new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
@@ -201,15 +168,12 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_reset_unverified_credentials
-  before update of email_confirmed_at on auth.users for each row
-  when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
-  execute function private.reset_unverified_credentials();
+create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
+  when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
 
--- User metadata is part of every access token, and anybody can send some with a sign-up to Auth: tokens could become longer than
--- the gateway accepts. Metadata that is too long is cut to what Auth itself writes and a clipped name, on each write.
-create function private.limit_metadata() returns trigger
-language plpgsql set search_path = '' as $$
+-- Cuts long metadata to what Auth itself writes and a clipped name. It is part of every access token, and anyone can send some with a
+-- sign-up to Auth, so tokens could become longer than the gateway accepts.
+create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 begin
   select coalesce(
       jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
@@ -219,21 +183,13 @@ begin
   return new;
 end
 $$;
--- Measured as in a token, where Auth escapes these three with six characters. Google and Apple send less than 1,000 bytes.
-create trigger sounds_service_limit_metadata
-  before insert or update of raw_user_meta_data on auth.users for each row
+-- Auth escapes these three characters with six in a token. Google and Apple send less than 1,000 bytes.
+create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
 
--- Bans ---------------------------------------------------------------------------------------------------------
-
--- customers.is_active = false bans the account at Auth; true restores it, with a ban that an administrator had set.
-
--- Auth cannot read 'infinity'. This exact time marks a ban as ours.
-create function private.deactivation_ban() returns timestamptz
-language sql immutable set search_path = '' as $$ select timestamptz '9999-12-31 00:00:00+00' $$;
-
--- Auth has one ban for each account. While ours is in force, the one of the dashboard is kept here.
+-- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth has one ban for
+-- each account, so a ban set in the dashboard is kept here meanwhile.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -241,66 +197,53 @@ create table private.suspended_bans (
 comment on table private.suspended_bans is
   'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
 
-create function private.apply_activation() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if new.is_active then
-    update auth.users
-      set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id)
-      where id = new.id;
+    update auth.users set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id) where id = new.id;
     delete from private.suspended_bans where customer_id = new.id;
   else
-    insert into private.suspended_bans
-      select id, banned_until from auth.users where id = new.id and banned_until is not null;
-    update auth.users set banned_until = private.deactivation_ban() where id = new.id;
+    insert into private.suspended_bans select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    update auth.users set banned_until = '9999-12-31 00:00:00+00' where id = new.id;
     delete from auth.sessions where user_id = new.id;
   end if;
   return null;
 end
 $$;
-create trigger customers_apply_activation
-  after update of is_active on public.customers for each row
-  when (old.is_active is distinct from new.is_active)
-  execute function private.apply_activation();
+create trigger customers_apply_activation after update of is_active on public.customers for each row
+  when (old.is_active is distinct from new.is_active) execute function private.apply_activation();
 
--- A ban that is set in the dashboard while ours is in force goes to suspended_bans; lifting it there does not lift ours.
-create function private.suspend_ban() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Moves a ban that is set in the dashboard meanwhile to suspended_bans. Lifting it there does not activate the customer.
+create function private.suspend_ban() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
     delete from private.suspended_bans where customer_id = new.id;
     if new.banned_until is not null then
       insert into private.suspended_bans values (new.id, new.banned_until);
     end if;
-    new.banned_until := private.deactivation_ban();
+    new.banned_until := '9999-12-31 00:00:00+00';
   end if;
   return new;
 end
 $$;
-create trigger sounds_service_suspend_ban
-  before update of banned_until on auth.users for each row
-  when (old.banned_until is distinct from new.banned_until
-    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00') -- private.deactivation_ban()
+create trigger sounds_service_suspend_ban before update of banned_until on auth.users for each row
+  when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
--- Deletion -----------------------------------------------------------------------------------------------------
-
 -- Auth logs names, e-mail and IP addresses, also of the account that it deletes.
-create function private.purge_audit_log() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- The table is Auth's: a project in which it is not ours to change, or is gone, must still be able to delete accounts.
+-- Accounts can also be deleted where the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;
 end
 $$;
-create trigger sounds_service_purge_audit_log
-  after delete on auth.users for each row execute function private.purge_audit_log();
+create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- A row for each deletion: inserts do not wait for one another, as updates of a counter would.
+-- One row for each deletion, because inserts do not wait for one another as updates of a counter would.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
@@ -308,14 +251,12 @@ create table private.deleted_accounts (
 );
 comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
 
-create function private.count_deleted_account() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
   return null;
 end
 $$;
-create trigger customers_count_deleted
-  after delete on public.customers for each row
+create trigger customers_count_deleted after delete on public.customers for each row
   when (old.email is null or old.email not like '%@doctor.invalid') -- private.is_doctors_account
   execute function private.count_deleted_account();

@@ -2,17 +2,11 @@
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique
-    constraint category_slug_is_lower_case_words_joined_by_hyphens
-    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
-  name text not null
-    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(name, 200)),
-  description text
-    constraint category_description_is_not_blank_and_has_at_most_5000_chars
+  slug text not null unique constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  name text not null constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
+  description text constraint category_description_is_not_blank_and_has_at_most_5000_chars
     check (char_length(description) <= 5000 and description ~ '\S'),
-  parent_id uuid
-    constraint category_is_not_its_own_parent check (parent_id <> id),
+  parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
@@ -26,21 +20,18 @@ comment on table public.categories is
   'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
 comment on column public.categories.slug is
   'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
-comment on column public.categories.parent_id is
-  'NULL for an intention; for a sub-intention, the intention that it lies under.';
+comment on column public.categories.parent_id is 'NULL for an intention; for a sub-intention, the intention that it lies under.';
 comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
 comment on column public.categories.is_active is
   'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
-create trigger categories_set_updated_at
-  before update on public.categories for each row when (old.* is distinct from new.*)
+create trigger categories_set_updated_at before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 -- Locks the parent, so that it cannot become a child in a concurrent transaction.
-create function private.check_category_depth() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.check_category_depth() returns trigger language plpgsql set search_path = '' as $$
 declare
   grandparent uuid;
 begin
@@ -62,36 +53,22 @@ create trigger categories_check_depth
 
 -- Definer: a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
-language sql stable security definer set search_path = '' as $$
-  select is_active from public.categories where id = category_id
-$$;
-grant execute on function private.is_category_active to authenticated;
+language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
 
 alter table public.categories enable row level security;
-create policy "Users read active categories" on public.categories
-  for select to authenticated
+create policy "Users read active categories" on public.categories for select to authenticated
   using (is_active and (parent_id is null or private.is_category_active(parent_id)));
 grant select on public.categories to authenticated;
 grant select, insert, update, delete on public.categories to service_role;
 
 create view private.sub_category with (security_invoker = true) as
-  select
-    id,
-    name,
-    slug,
-    description,
-    sort_order
+  select id, name, slug, description, sort_order
   from public.categories
   where is_active;
 comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
 
 create view private.category with (security_invoker = true) as
-  select
-    id,
-    name,
-    slug,
-    description,
-    sort_order,
+  select id, name, slug, description, sort_order,
     array(
       select child
       from private.sub_category as child join public.categories as stored using (id)
@@ -109,12 +86,9 @@ create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
 $$;
-grant execute on function private.list_categories to anon, authenticated, service_role;
 
-create function public.list_categories() returns json
-language sql stable set search_path = '' as $$ select private.list_categories() $$;
+create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'The tree of active categories in display order.';
-grant execute on function public.list_categories to anon, authenticated, service_role;
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -131,3 +105,6 @@ end
 $$;
 comment on function private.category_family is
   'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';
+
+grant execute on function private.is_category_active to authenticated;
+grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;

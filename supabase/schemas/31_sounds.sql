@@ -1,50 +1,35 @@
 -- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
 
-create function private.are_tags(tags text[]) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.are_tags(tags text[]) returns boolean language sql immutable set search_path = '' as $$
   select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
     and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
 $$;
 comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
-grant execute on function private.are_tags to authenticated, service_role;
 
-create function private.is_file_path(value text) returns boolean
-language sql immutable set search_path = '' as $$
+create function private.is_file_path(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 500
     and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
 $$;
 comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
-grant execute on function private.is_file_path to authenticated, service_role;
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
-  title text not null
-    constraint title_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(title, 200)),
+  title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   description text
-    constraint description_is_not_blank_and_has_at_most_5000_characters
-    check (char_length(description) <= 5000 and description ~ '\S'),
+    constraint description_is_not_blank_and_has_at_most_5000_characters check (char_length(description) <= 5000 and description ~ '\S'),
   bowl_note text
-    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
-    check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
-  frequency_hz numeric
-    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
-  duration_sec numeric
-    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
+  frequency_hz numeric constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
   category text,
-  tags text[]
-    constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
+  tags text[] constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
-    constraint cover_image_path_has_url_safe_characters_and_an_extension
-    check (private.is_file_path(cover_image_path)),
-  audio_path text
-    constraint audio_path_has_url_safe_characters_and_an_extension
-    check (private.is_file_path(audio_path)),
+    constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
+  audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
   is_featured boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
-  created_at timestamptz(3) not null default now() unique
-    constraint created_at_lies_between_1970_and_9999
+  created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
     check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
   updated_at timestamptz not null default now(),
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
@@ -55,13 +40,11 @@ create table public.sounds (
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
--- In list order, with the columns of all filters and the id, so that a page is found by index alone. They include the title for
--- searches of one or two letters, which no trigram index can answer (11 ms for 100,000 sounds).
+-- Indexes in list order cover filters and id, so that a page is found by index alone. They include the title for searches of one or two
+-- letters, which no trigram index can answer (11 ms for 100,000 sounds).
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title)
-  where is_active;
-create index sounds_category on public.sounds (category, list_rank, created_at)
-  include (id, search_title, is_active, is_featured);
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
 create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
   where is_active and is_featured;
 create index sounds_newest on public.sounds (created_at) include (id) where is_active;
@@ -73,8 +56,7 @@ create index sounds_words on public.sounds using gin (search_vector) where is_ac
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
-comment on table public.sounds is
-  'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
+comment on table public.sounds is 'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
 comment on column public.sounds.category is 'Slug of a category, for example sleep.';
 comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
 comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
@@ -82,8 +64,7 @@ comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
 comment on column public.sounds.cover_image_path is
   'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
-comment on column public.sounds.audio_path is
-  'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
+comment on column public.sounds.audio_path is 'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
 comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
 comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
@@ -106,20 +87,18 @@ create trigger sounds_serialize_writers
 create function private.empty_to_null() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  return jsonb_populate_record(new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
+  return jsonb_populate_record(
+    new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
 end
 $$;
-create trigger sounds_empty_to_null
-  before insert or update on public.sounds for each row
+create trigger sounds_empty_to_null before insert or update on public.sounds for each row
   when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
   execute function private.empty_to_null();
 
-create trigger sounds_set_updated_at
-  before update on public.sounds for each row execute function private.set_updated_at();
+create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
 
--- The name of a folder is part of a path, that of the bucket is not. A folder may be named like the bucket: then the file is there.
-create function private.refuse_bucket_in_path() returns trigger
-language plpgsql set search_path = '' as $$
+-- Rejects a path that begins with the bucket, unless a folder in the bucket has that name and the file exists.
+create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
 declare
   column_name text;
   bucket text;
@@ -127,9 +106,7 @@ declare
 begin
   for column_name, bucket, path in values ('audio_path', 'audio', new.audio_path), ('cover_image_path', 'covers', new.cover_image_path)
   loop
-    if starts_with(path, bucket || '/')
-      and not exists (select from storage.objects where bucket_id = bucket and name = path)
-    then
+    if starts_with(path, bucket || '/') and not exists (select from storage.objects where bucket_id = bucket and name = path) then
       raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
         column_name, substr(path, char_length(bucket) + 2), path
         using errcode = 'check_violation', constraint = column_name || '_does_not_begin_with_the_bucket';
@@ -138,20 +115,16 @@ begin
   return new;
 end
 $$;
-create trigger sounds_refuse_bucket_in_path
-  before insert or update of audio_path, cover_image_path on public.sounds for each row
-  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%')
-  execute function private.refuse_bucket_in_path();
+create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
+  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
 
--- A narrow table of its own: counting a play neither rewrites nor locks a row of sounds.
+-- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,
   plays bigint not null default 0
-    -- Up to here every JSON reader takes the number as it is.
     constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
 ) with (fillfactor = 50);
-comment on table public.play_counts is
-  'How often each sound was played. Written by the service; a sound without a row was never played.';
+comment on table public.play_counts is 'How often each sound was played. Written by the service; a sound without a row was never played.';
 comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
 
 alter table public.play_counts enable row level security;
@@ -159,12 +132,9 @@ alter table public.play_counts enable row level security;
 create policy "Users read play counts of sounds they see" on public.play_counts
   for select to authenticated using (exists (select from public.sounds where id = sound_id));
 grant select on public.play_counts to authenticated;
--- Only the service counts: with a grant of their own, users could invent plays.
 grant select, insert, update, delete on public.play_counts to service_role;
 
--- Cursors ------------------------------------------------------------------------------------------------------
-
--- A cursor may name a deleted sound: its position is kept, and its created_at is not reused.
+-- Keeps the positions of deleted sounds, because cursors may name them, and their created_at is not reused.
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
@@ -172,29 +142,23 @@ create table private.former_positions (
 comment on table private.former_positions is
   'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
 
-create function private.keep_former_position() returns trigger
-language plpgsql security definer set search_path = '' as $$
+create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
   return null;
 end
 $$;
-create trigger sounds_keep_position_of_deleted
-  after delete on public.sounds for each row execute function private.keep_former_position();
-create trigger sounds_keep_position_of_moved
-  after update of created_at on public.sounds for each row when (old.created_at <> new.created_at)
-  execute function private.keep_former_position();
+create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
+  when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
--- Moves a created_at that is taken to the next free millisecond; sounds_serialize_writers lets one insert at a time.
--- Runs of more than 50 taken milliseconds are remembered until the transaction ends: otherwise an import of n equal values takes n²
--- steps (3,000 rows took 12 s; now 5,000 take about 1 s). Shorter runs are not, so that the memory stays small.
--- enable_seqscan: a plan is kept for the session, also one that was made while the table was empty. An import of 5,000 sounds into an empty
--- table takes 5.0 s, and 7.2 without it.
+-- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 50 taken milliseconds until the transaction
+-- ends, because an import of n equal values would take n² steps (3,000 rows: 12 s; now 5,000: 1 s).
+-- enable_seqscan: an import of 5,000 sounds into an empty table takes 5.0 s, and 7.2 with the plan of an empty table.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
-  taken tstzmultirange :=
-    coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
+  taken tstzmultirange := coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
   run tstzrange;
   free timestamptz(3);
   steps integer := 0;
@@ -217,9 +181,10 @@ begin
   return new;
 end
 $$;
-create trigger sounds_assign_created_at_of_new
-  before insert on public.sounds for each row when (new.created_at is not null)
+create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row when (new.created_at is not null)
   execute function private.assign_created_at();
 create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
   execute function private.assign_created_at();
+
+grant execute on function private.are_tags, private.is_file_path to authenticated, service_role;

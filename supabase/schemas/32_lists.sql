@@ -1,17 +1,9 @@
--- Reading the catalogue. Lists are definer functions with an explicit is_active: under row-level security the planner does not use
--- the trigram index, as like is not leakproof (52 ms instead of 1 for 100,000 sounds).
--- Each returns one json value: PostgREST cuts row sets at its limit, but not a value.
+-- Reading the catalogue. Lists are definer functions with an explicit is_active, because under row-level security the planner does not
+-- use the trigram index (52 ms instead of 1 for 100,000 sounds). Each returns one json value, because PostgREST cuts row sets.
 
 create view private.sound with (security_invoker = true) as
-  select
-    sound.id,
-    sound.title,
-    sound.description,
-    sound.bowl_note,
-    sound.frequency_hz,
-    sound.duration_sec,
-    sound.category,
-    sound.tags,
+  select sound.id, sound.title, sound.description, sound.bowl_note, sound.frequency_hz, sound.duration_sec,
+    sound.category, sound.tags,
     'covers/' || sound.cover_image_path as cover_image_url,
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
@@ -28,10 +20,7 @@ comment on view private.stored_sound is 'The Sound with the names of its files, 
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
-  select
-    id,
-    title,
-    category,
+  select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
     duration_sec
   from public.sounds
@@ -39,20 +28,18 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- What a query asks for, by the names of its parameters; null for what it does not name. PostgREST takes an argument of a GET such
--- as "in.(a)" for a filter, so all of them go in one object. Some releases pass it as a JSON string, others as the object: #>> makes
--- text of either. Users may call this directly: longer values than the gateway allows are cut.
+-- The parameters of a query; null for those that are absent. They come in one object, because PostgREST takes an argument of a GET such
+-- as "in.(a)" for a filter. Some releases pass it as a JSON string: #>> reads both. Users may call this directly, so values are cut.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
   q text, ids uuid[], sort text, "limit" integer, cursor jsonb
 );
-create function private.sound_query(filters jsonb) returns private.sound_query
-language plpgsql immutable set search_path = '' as $$
+create function private.sound_query(filters jsonb) returns private.sound_query language plpgsql immutable set search_path = '' as $$
 declare
   given constant jsonb := (filters #>> '{}')::jsonb;
   asked private.sound_query;
 begin
-  -- Lists are cut before they are read: a million ids would take seconds.
+  -- Cuts lists before they are read, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given || jsonb_strip_nulls(jsonb_build_object(
     'ids', case when jsonb_typeof(given -> 'ids') = 'array' then jsonb_path_query_array(given, '$.ids[0 to 99]') end,
     'tag', case when jsonb_typeof(given -> 'tag') = 'array' then jsonb_path_query_array(given, '$.tag[0 to 9]') end
@@ -66,34 +53,25 @@ begin
 end
 $$;
 comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
-grant execute on function private.sound_query to authenticated, service_role;
 
--- The cursor of list order is the created_at of a sound. Clients that cut its fraction send a full second: then the last sound in list
--- order of that second is taken, so that no page is sent twice. Sounds that were deleted or moved count.
-create function private.list_position(inout moment timestamptz, out rank bigint)
-language plpgsql stable set search_path = '' as $$
+-- The cursor of list order is the created_at of a sound, which may have been deleted or moved. For clients that cut its fraction, a full
+-- second names the last sound of that second in list order, so that no page is sent twice.
+create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
 begin
   select found.created_at, found.list_rank into moment, rank from (
-    select created_at, list_rank from public.sounds where created_at = given
-    union all
-    select created_at, list_rank from private.former_positions where created_at = given
-  ) as found limit 1;
-  if not found and given = date_trunc('second', given) then
-    select found.created_at, found.list_rank into moment, rank from (
-      select created_at, list_rank from public.sounds where created_at > given and created_at < given + interval '1 second'
-      union all
-      select created_at, list_rank from private.former_positions where created_at > given and created_at < given + interval '1 second'
-    ) as found order by found.list_rank, found.created_at limit 1;
-  end if;
+      select created_at, list_rank from public.sounds
+      union all select created_at, list_rank from private.former_positions
+    ) as found
+    where created_at between given and given + case given when date_trunc('second', given) then interval '999 ms' else '0' end
+    order by found.created_at = given desc, found.list_rank, found.created_at limit 1;
   moment := coalesce(moment, given);
 end
 $$;
 comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
 
--- The cursors of the other orders hold the position itself, whatever happens to its sound: the order, the key and created_at of the last
--- sound.
+-- The cursors of the other orders hold the position itself: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -102,7 +80,9 @@ begin
   given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
   key := given ->> 1;
   moment := given ->> 2;
-  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0)) is not true then
+  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0))
+    is not true
+  then
     raise data_exception;
   end if;
 exception
@@ -112,10 +92,9 @@ end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
--- Each part of the order is one statement, planned with its values (force_custom_plan): the planner leaves out filters that are absent and
--- the cases of other orders, and finds the page by one index range. A category filter reads one range for each slug and merges them;
--- of popular sounds, it goes through the order.
--- Sounds without plays in private.popularity follow those with plays, newest first.
+-- Plans each part of the order with its values (force_custom_plan), so that the planner leaves out absent filters and the cases of other
+-- orders, and finds the page by one index range. A category filter merges one range for each slug; of popular sounds, it goes through
+-- the order. Sounds without plays follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -142,8 +121,7 @@ begin
     ids := ids || array(
       select found.id
       from unnest(case part when 'popular' then array[null] else slugs end) as slug cross join lateral (
-        select
-          sound.id,
+        select sound.id,
           case part when 'list' then list_rank when 'popular' then popular.plays end as number,
           case part when 'title' then search_title end as title,
           case part when 'title' then sound.created_at end as oldest,
@@ -188,7 +166,8 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
+comment on function private.sounds_in_order is
+  'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
 
 -- A subquery looks up each row: for a join the planner guesses the number of rows, and may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
@@ -217,57 +196,44 @@ begin
   );
 end
 $$;
-grant execute on function private.list_sounds to authenticated, service_role;
 
 create function public.list_sounds(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_sounds(private.sound_query(filters)) $$;
 comment on function public.list_sounds is
   'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
-grant execute on function public.list_sounds to authenticated, service_role;
 
 create function public.get_sound(wanted_sound uuid) returns json
-language sql stable set search_path = '' as $$
-  select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound
-$$;
+language sql stable set search_path = '' as $$ select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound $$;
 comment on function public.get_sound is
   'One active sound with the names of its files, which only the service can turn into addresses; or null.';
-grant execute on function public.get_sound to authenticated;
 
--- Of Storage, which knows what lies in its buckets. Definer, as users may not read its tables.
-create function private.stored_file(bucket text, path text) returns json
-language sql stable security definer set search_path = '' as $$
+-- Definer, because users cannot read the tables of Storage.
+create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
   select json_build_object(
-    'path', name,
-    'version', trim('"' from metadata ->> 'eTag'),
-    'content_type', metadata ->> 'mimetype',
-    'bytes', (metadata ->> 'size')::bigint
+    'path', name, 'version', trim('"' from metadata ->> 'eTag'),
+    'content_type', metadata ->> 'mimetype', 'bytes', (metadata ->> 'size')::bigint
   )
   from storage.objects where bucket_id = bucket and name = path
 $$;
-comment on function private.stored_file is
-  'A file as it is now; its version changes with its content. Null where there is none.';
+comment on function private.stored_file is 'A file as it is now; its version changes with its content. Null where there is none.';
 
-create function private.list_sound_files(ids uuid[]) returns json
-language sql stable security definer set search_path = '' as $$
+create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
-      'id', id,
-      'audio', private.stored_file('audio', audio_path),
-      'cover', private.stored_file('covers', cover_image_path)
-    )
+      'id', id, 'audio', private.stored_file('audio', audio_path), 'cover', private.stored_file('covers', cover_image_path))
     from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
-    where is_active
-    order by position
+    where is_active order by position
   ))
 $$;
-grant execute on function private.list_sound_files to authenticated, service_role;
 
-create function public.list_sound_files(wanted jsonb) returns json
-language sql stable set search_path = '' as $$
+create function public.list_sound_files(wanted jsonb) returns json language sql stable set search_path = '' as $$
   select private.list_sound_files(array(
     select jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))::uuid
   ))
 $$;
 comment on function public.list_sound_files is
   'The files of active sounds, which only the service can turn into addresses. "wanted" is {"ids": […]}, of which the first 50 count.';
-grant execute on function public.list_sound_files to authenticated, service_role;
+
+grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
+  to authenticated, service_role;
+grant execute on function public.get_sound to authenticated;

@@ -1,10 +1,7 @@
--- What each customer likes.
-
 create table public.favorites (
   user_id uuid not null default auth.uid() references auth.users (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
-  created_at timestamptz not null default now()
-    constraint created_at_is_finite check (isfinite(created_at)),
+  created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   primary key (user_id, sound_id)
 );
 create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
@@ -13,22 +10,18 @@ comment on table public.favorites is
   'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
 
 alter table public.favorites enable row level security;
-create policy "Users read their own favorites" on public.favorites
-  for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
 -- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
-create policy "Users add favorites of sounds they see" on public.favorites
-  for insert to authenticated
+create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
-create policy "Users remove their own favorites" on public.favorites
-  for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
 -- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- GET /favorites has no pages, so the list has a limit. The trigger runs after the statement and serializes those of one user, so that
--- each counts what the others committed. Locks are shared by 1,000 groups of users: the memory for locks is limited.
-create function private.limit_favorites() returns trigger
-language plpgsql set search_path = '' as $$
+-- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts what the others
+-- committed. 1,000 groups of users share locks, because the memory for locks is limited.
+create function private.limit_favorites() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
     from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
@@ -42,15 +35,12 @@ begin
   return null;
 end
 $$;
-create trigger favorites_limit
-  after insert on public.favorites referencing new table as added
+create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- A subquery looks up each preview: for a join the planner guesses the number of favorites, and may read all sounds.
+-- A subquery looks up each preview, because for a join the planner may read all sounds.
 create view private.favorite with (security_invoker = true) as
-  select
-    sound_id,
-    private.iso_time(created_at) as created_at,
+  select sound_id, private.iso_time(created_at) as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
   from public.favorites as favorite
   where user_id = (select auth.uid())
@@ -58,20 +48,17 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
--- PL/pgSQL, whose statements a connection plans once; a function in SQL is planned at each call, which took longer than its work.
-create function public.list_favorites() returns json
-language plpgsql stable set search_path = '' as $$
+-- PL/pgSQL, because a connection plans its statements once, and those of a function in SQL at each call.
+create function public.list_favorites() returns json language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
   return to_json(array(select favorite from private.favorite as favorite));
 end
 $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
-grant execute on function public.list_favorites to authenticated;
 
 -- One statement, so that its snapshot and the policy see the same state of the sound.
-create function public.add_favorite(liked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
 begin
@@ -88,10 +75,8 @@ end
 $$;
 comment on function public.add_favorite is
   'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
-grant execute on function public.add_favorite to authenticated;
 
-create function public.remove_favorite(disliked_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.remove_favorite(disliked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
@@ -99,4 +84,5 @@ begin
 end
 $$;
 comment on function public.remove_favorite is 'Removes a favorite of the caller; false when there is none.';
-grant execute on function public.remove_favorite to authenticated;
+
+grant execute on function public.list_favorites, public.add_favorite, public.remove_favorite to authenticated;

@@ -2,26 +2,18 @@
 
 create table public.home_sections (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique
-    constraint section_slug_is_lower_case_words_joined_by_hyphens
-    check (char_length(slug) <= 100 and slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
-  title text not null
-    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters
-    check (private.is_proper_name(title, 200)),
-  mode text not null default 'manual'
-    constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
-  rule_type text
-    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  slug text not null unique constraint section_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  title text not null constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
+  rule_type text constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
   rule_value text,
   rule_include_children boolean not null default false,
-  item_limit integer not null default 20
-    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  item_limit integer not null default 20 constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
-    check ((mode = 'rule') = (rule_type is not null)),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
     check ((rule_type is not distinct from 'category') = (rule_value is not null)),
   constraint rule_include_children_is_for_category_rules_only
@@ -34,28 +26,24 @@ comment on column public.home_sections.mode is 'manual: you pick the sounds in h
 comment on column public.home_sections.rule_type is
   'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
 comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
-comment on column public.home_sections.rule_include_children is
-  'For rule_type category: also show the sounds of its sub-intentions.';
+comment on column public.home_sections.rule_include_children is 'For rule_type category: also show the sounds of its sub-intentions.';
 comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
 comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
 
 alter table public.home_sections enable row level security;
-create policy "Users read active home sections" on public.home_sections
-  for select to authenticated using (is_active);
+create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);
 grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
   before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
-create trigger home_sections_set_updated_at
-  before update on public.home_sections for each row when (old.* is distinct from new.*)
+create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- These two triggers stand in for a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
--- slug, and prevents its deletion.
-create function private.check_rule_category() returns trigger
-language plpgsql set search_path = '' as $$
+-- These two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its slug and
+-- prevents its deletion.
+create function private.check_rule_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform 1 from public.categories where slug = new.rule_value for key share;
   if not found then
@@ -65,13 +53,10 @@ begin
   return new;
 end
 $$;
-create trigger home_sections_check_rule_category
-  before insert or update of rule_type, rule_value on public.home_sections for each row
-  when (new.rule_type = 'category' and new.rule_value is not null)
-  execute function private.check_rule_category();
+create trigger home_sections_check_rule_category before insert or update of rule_type, rule_value on public.home_sections for each row
+  when (new.rule_type = 'category' and new.rule_value is not null) execute function private.check_rule_category();
 
-create function private.keep_rules_of_category() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.keep_rules_of_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'UPDATE' then
     update public.home_sections set rule_value = new.slug where rule_type = 'category' and rule_value = old.slug;
@@ -88,8 +73,7 @@ create trigger categories_keep_rules
 create table public.home_section_sounds (
   section_id uuid not null references public.home_sections (id) on delete cascade,
   sound_id uuid not null references public.sounds (id) on delete cascade,
-  position integer not null
-    constraint position_is_not_negative check (position >= 0),
+  position integer not null constraint position_is_not_negative check (position >= 0),
   primary key (section_id, sound_id),
   -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
@@ -100,19 +84,16 @@ comment on column public.home_section_sounds.position is
   'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
 
 alter table public.home_section_sounds enable row level security;
--- The inner queries run under the policies of their tables: only active sections and active sounds count.
-create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
-  for select to authenticated using (
-    exists (select from public.home_sections where id = section_id)
-    and exists (select from public.sounds where id = sound_id)
-  );
+-- The inner queries run under the policies of their tables, so only active sections and sounds count.
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
+  exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
   before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
--- As private.list_sounds, with static statements, which a connection plans once: a page has many sections.
+-- Static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -127,9 +108,7 @@ begin
     return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
   elsif section.rule_type = 'featured' then
     return array(
-      select id from public.sounds where is_active and is_featured
-      order by list_rank desc, created_at desc limit section.item_limit
-    );
+      select id from public.sounds where is_active and is_featured order by list_rank desc, created_at desc limit section.item_limit);
   else
     return array(
       select sound.id
@@ -146,14 +125,7 @@ $$;
 comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
 
 create view private.home_section with (security_invoker = true) as
-  select
-    id,
-    slug,
-    title,
-    mode,
-    rule_type,
-    rule_value,
-    rule_include_children,
+  select id, slug, title, mode, rule_type, rule_value, rule_include_children,
     array(
       select (select sound from private.sound_preview as sound where sound.id = shown.id)
       from unnest(private.sounds_of_section(section)) with ordinality as shown (id, position)
@@ -168,9 +140,9 @@ create function private.list_home_sections() returns json
 language sql stable security definer set search_path = '' as $$
   select to_json(array(select section from private.home_section as section))
 $$;
-grant execute on function private.list_home_sections to authenticated, service_role;
 
 create function public.list_home_sections() returns json
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
 comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
-grant execute on function public.list_home_sections to authenticated, service_role;
+
+grant execute on function private.list_home_sections, public.list_home_sections to authenticated, service_role;

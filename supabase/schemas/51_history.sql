@@ -15,36 +15,25 @@ comment on table public.history is
 comment on column public.history.plays is 'By this customer, since they last cleared their history.';
 
 alter table public.history enable row level security;
-create policy "Users read their own history" on public.history
-  for select to authenticated using (user_id = (select auth.uid()));
-create policy "Users remove from their own history" on public.history
-  for delete to authenticated using (user_id = (select auth.uid()));
--- Only counting a play writes here: with a grant of their own, users could invent plays.
+create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Instead of a foreign key, which counts plays as fast, but deletes histories after counts: of 12 deletions of sounds that were being
--- played, 6 ended in a deadlock. Triggers run in the order of their names, and those of foreign keys begin with "RI_": the first one here
--- takes the locks in the order of a play. The last one removes what was entered meanwhile; the foreign key of play_counts makes a play
--- that comes later fail.
-create function private.remove_from_histories() returns trigger
-language plpgsql security definer set search_path = '' as $$
+-- Replaces a foreign key, which deletes histories after counts: of 12 deletions of sounds that were being played, 6 ended in a deadlock.
+-- Triggers run in the order of their names, and those of foreign keys begin with "RI_", so the first one takes locks in the order of a
+-- play. The last one removes what was entered meanwhile; the foreign key of play_counts makes later plays fail.
+create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
   return null;
 end
 $$;
-create trigger "Histories_first"
-  after delete on public.sounds for each row execute function private.remove_from_histories();
-create trigger sounds_remove_from_histories
-  after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger "Histories_first" after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger sounds_remove_from_histories after delete on public.sounds for each row execute function private.remove_from_histories();
 
--- Each preview is looked up by a subquery, as in private.favorite.
 create view private.history_entry with (security_invoker = true) as
-  select
-    sound_id,
-    private.iso_time(entry.last_played_at) as last_played_at,
-    plays,
+  select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
     (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds
   from public.history as entry
   where user_id = (select auth.uid())
@@ -52,11 +41,9 @@ create view private.history_entry with (security_invoker = true) as
 comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
 grant select on private.history_entry to authenticated;
 
--- The moment alone would not do as a cursor: plays that were counted later, from one batch, may share it.
-create function public.list_history(
-  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
-) returns json
-language plpgsql stable set search_path = '' as $$
+-- The cursor needs the sound, too, because plays of one batch may share their moment.
+create function public.list_history(page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+) returns json language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant integer := least(greatest(page_size, 1), 100);
   ids uuid[];
@@ -83,10 +70,8 @@ $$;
 comment on function public.list_history is
   'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
   'played at before_moment, of the sound before_sound.';
-grant execute on function public.list_history to authenticated;
 
-create function public.clear_history() returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.history where user_id = (select auth.uid());
@@ -95,10 +80,8 @@ end
 $$;
 comment on function public.clear_history is
   'Removes all entries of the caller''s history; false when there is none. Counts of sounds stay.';
-grant execute on function public.clear_history to authenticated;
 
-create function public.remove_from_history(forgotten_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
@@ -106,4 +89,5 @@ begin
 end
 $$;
 comment on function public.remove_from_history is 'Removes a sound from the caller''s history; false when it is not there.';
-grant execute on function public.remove_from_history to authenticated;
+
+grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;

@@ -18,7 +18,8 @@ language sql stable set search_path = '' as $$
     select string_agg(format('|''/%s''', slug), '') as filed from (
       select array(
         select id from public.categories
-        where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ format('''%s''%s', word, ':' || nullif(star, ''))::tsquery limit 21
+        where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ format('''%s''%s', word, ':' || nullif(star, ''))::tsquery
+        limit 21
       ) as ids
     ) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
   ) as family

@@ -1,7 +1,6 @@
 -- What Supabase Cron runs every hour.
 
-create function private.upkeep() returns void
-language plpgsql security definer set search_path = '' as $$
+create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare
   batch constant integer := 100000;
   last_forgotten bigint;

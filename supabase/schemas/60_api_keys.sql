@@ -1,12 +1,10 @@
--- Server-to-server keys. Only a hash is stored: whoever reads this table can use none of them.
+-- Server-to-server keys. Only a hash is stored, so that a reader of this table cannot use them.
 
 create table private.api_keys (
   id uuid primary key default gen_random_uuid(),
-  name text not null
-    constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
+  name text not null constraint key_name_has_1_to_100_characters check (char_length(name) between 1 and 100),
   owner_id uuid not null references public.customers (id) on delete cascade,
-  key_hash text not null unique
-    constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
+  key_hash text not null unique constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
   key_prefix text not null unique,
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
@@ -22,51 +20,37 @@ comment on column private.api_keys.key_prefix is 'How the key begins, to recogni
 comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
 comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
 
-create function private.keep_revoked() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.keep_revoked() returns trigger language plpgsql set search_path = '' as $$
 begin
   raise exception 'A revoked key stays revoked. Issue a new one with admin.create_api_key.'
     using errcode = 'check_violation', constraint = 'revoked_key_stays_revoked';
 end
 $$;
-create trigger api_keys_keep_revoked
-  before update of revoked_at on private.api_keys for each row
-  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
-  execute function private.keep_revoked();
+create trigger api_keys_keep_revoked before update of revoked_at on private.api_keys for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function private.keep_revoked();
 
--- Issuing and revoking ----------------------------------------------------------------------------------------
+create function private.base62_digit(value bigint) returns text language sql immutable set search_path = '' as $$
+  select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
+$$;
 
 -- Drops bytes from 248 on, the last multiple of 62, so that all characters are equally likely.
-create function private.random_base62(length integer) returns text
-language plpgsql volatile set search_path = '' as $$
+create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
 declare
-  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   result text := '';
   random_byte integer;
 begin
   while char_length(result) < length loop
     random_byte := get_byte(extensions.gen_random_bytes(1), 0);
-    if random_byte < 248 then
-      result := result || substr(alphabet, random_byte % 62 + 1, 1);
-    end if;
+    result := result || case when random_byte < 248 then private.base62_digit(random_byte) else '' end;
   end loop;
   return result;
 end
 $$;
 
-create function private.api_key_checksum(body text) returns text
-language plpgsql immutable set search_path = '' as $$
-declare
-  alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  rest bigint := ('x' || substr(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 1, 12))::bit(48)::bigint;
-  result text := '';
-begin
-  for i in 1..6 loop
-    result := substr(alphabet, (rest % 62)::integer + 1, 1) || result;
-    rest := rest / 62;
-  end loop;
-  return result;
-end
+create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
+  select string_agg(private.base62_digit(number / (62 ^ place)::bigint), '' order by place desc)
+  from (select ('x' || left(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 12))::bit(48)::bigint) as hash (number),
+    generate_series(0, 5) as place
 $$;
 comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
@@ -95,9 +79,7 @@ begin
       raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
   end;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
-    values (
-      btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at
-    );
+    values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
   note := 'Copy the key now: it is not stored and cannot be shown again.';
   return next;
 end
@@ -121,10 +103,7 @@ $$;
 comment on function admin.revoke_api_key is
   'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
 
--- Acting as the owner -----------------------------------------------------------------------------------------
-
-create function private.owner_of_live_key(hash text) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
+create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
 declare
   live private.api_keys;
 begin
@@ -132,31 +111,22 @@ begin
     from private.api_keys as key
       join public.customers as owner on owner.id = key.owner_id
       join auth.users as account on account.id = key.owner_id
-    where key.key_hash = hash
-      and key.revoked_at is null
-      and (key.expires_at is null or key.expires_at > now())
-      and owner.is_active
-      and (account.banned_until is null or account.banned_until <= now())
-      and account.deleted_at is null;
+    where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
+      and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
   if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
-    -- Requests that arrive together skip the row instead of queueing for it.
+    -- Concurrent requests skip the row.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;
   return live.owner_id;
 end
 $$;
-grant execute on function private.owner_of_live_key to service_role;
 
--- A key may call what is granted to users, plus counting plays, which as_api_key names.
--- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, which a "player"
--- is, whatever was sent.
-create function private.rpc_statement(operation text, arguments jsonb) returns text
-language sql stable set search_path = '' as $$
+-- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, who is always the
+-- "player".
+create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
   select format(
-    'select to_json(result) from public.%I(%s) as result',
-    proname,
-    (
+    'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
         case name when 'player' then 'player => $2' when 'by_key' then 'by_key => true'
           else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
@@ -172,9 +142,8 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
-grant execute on function private.rpc_statement to service_role;
 
--- Invoker: a definer function may not change the role. After set_config the transaction runs as the owner, under row-level security.
+-- Invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -188,8 +157,7 @@ begin
   if statement is null then
     raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
   end if;
-  -- Counting is the service's own act, for users as for keys. For anything else this becomes the owner, under row-level
-  -- security: a function that is not granted to users is refused.
+  -- Plays are counted by the service. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
     perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
     perform set_config('role', 'authenticated', true);
@@ -200,4 +168,5 @@ end
 $$;
 comment on function public.as_api_key is
   'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
-grant execute on function public.as_api_key to service_role;
+
+grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;

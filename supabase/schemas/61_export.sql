@@ -1,6 +1,4 @@
--- Everything that is kept of a user, for the user (GDPR, articles 15 and 20).
-
--- Definer: no role of the API reaches these tables.
+-- Exports the data of a user (GDPR, articles 15 and 20). Definer, because API roles cannot read these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
 language sql stable security definer set search_path = '' as $$
   select
@@ -9,19 +7,14 @@ language sql stable security definer set search_path = '' as $$
       from private.api_keys where owner_id = auth.uid() order by created_at, key_prefix
     )),
     to_json(array(
-      select json_build_object(
-        'key', key, 'sound_id', sound_id,
-        'received_at', private.iso_time(received_at)
-      )
+      select json_build_object('key', key, 'sound_id', sound_id, 'received_at', private.iso_time(received_at))
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
 $$;
-grant execute on function private.export_account to authenticated;
 
--- As it is sent: a month of plays is megabytes, which the gateway passes on without reading them.
-create function public.export_account() returns json
-language sql stable set search_path = '' as $$
+-- Returns the body as the gateway sends it, because a month of plays is megabytes.
+create function public.export_account() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select json_build_object(
     'profile', json_build_object(
@@ -39,4 +32,5 @@ language sql stable set search_path = '' as $$
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
 comment on function public.export_account is 'Everything that is kept of the caller: the data of GET /me/export.';
-grant execute on function public.export_account to authenticated;
+
+grant execute on function private.export_account, public.export_account to authenticated;

@@ -1,23 +1,14 @@
--- What an administrator looks at in the dashboard, in the schema admin of the table editor or from the SQL editor. The API
--- roles have no way into that schema; the views run with the rights of whoever reads them all the same.
+-- Views and functions for administrators, in the table editor or the SQL editor. API roles have no usage on the schema admin.
 
 create view admin.api_keys with (security_invoker = true) as
-  select
-    key.key_prefix,
-    key.name,
-    owner.email as owner_email,
-    case
+  select key.key_prefix, key.name, owner.email as owner_email, case
       when key.revoked_at is not null then 'revoked'
       when key.expires_at <= now() then 'expired'
       when account.deleted_at is not null then 'owner deleted'
       when not owner.is_active then 'owner deactivated'
       when account.banned_until > now() then 'owner banned'
       else 'live'
-    end as state,
-    key.last_used_at,
-    key.created_at,
-    key.expires_at,
-    key.revoked_at
+    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at
   from private.api_keys as key
     join public.customers as owner on owner.id = key.owner_id
     join auth.users as account on account.id = key.owner_id
@@ -29,30 +20,26 @@ comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise
 comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
 comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
 
--- Catalogue ----------------------------------------------------------------------------------------------------
-
--- A union, since each half is one hash join, where a condition with "or" would compare every file with every sound. The dashboard
--- keeps an empty folder alive with a hidden file.
+-- A union, because each half is one hash join, and "or" would compare every file with every sound. The dashboard keeps empty folders with
+-- a hidden file.
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from (
       select * from storage.objects
       where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
-      union all
-      select * from storage.objects
+      union all select * from storage.objects
       where bucket_id = 'covers'
         and not exists (select from public.sounds where cover_image_path = regexp_replace(objects.name, '\.256\.webp$', ''))
     ) as unused
   where name !~ '(^|/)\.emptyFolderPlaceholder$'
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in Storage, or with the command of '
-  'docs/admin.md.';
+  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in '
+  'Storage, or with the command of docs/admin.md.';
 
 create view admin.catalogue_problems with (security_invoker = true) as
   with files as (
-    select
-      sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
+    select sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
     from public.sounds as sound
       cross join lateral (values
         ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
@@ -62,68 +49,51 @@ create view admin.catalogue_problems with (security_invoker = true) as
     where sound.is_active and wanted.path is not null
   ),
   active_sounds as (
-    select id as section_id, cardinality(private.sounds_of_section(section)) as count
-    from public.home_sections as section
-    where is_active
+    select id as section_id, cardinality(private.sounds_of_section(section)) as count from public.home_sections as section where is_active
   )
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
-    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
-      as how_to_mend
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
   from public.sounds where is_active and audio_path is null
-  union all
-  select what || '_file_missing', format('sound "%s"', title), id,
+  union all select what || '_file_missing', format('sound "%s"', title), id,
     format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
   from files where not is_there
-  union all
-  select what || '_file_has_wrong_type', format('sound "%s"', title), id,
+  union all select what || '_file_has_wrong_type', format('sound "%s"', title), id,
     format(
-      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its '
-      'name in %s.',
-      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end,
-      column_name
+      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its name in %s.',
+      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end, column_name
     )
   from files
   where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
     or path !~* extensions)
-  union all
-  select 'sound_without_duration', format('sound "%s"', title), id,
+  union all select 'sound_without_duration', format('sound "%s"', title), id,
     'Enter the length of its audio in seconds in duration_sec.'
   from public.sounds where is_active and duration_sec is null
-  union all
-  select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
     'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
   from storage.objects
   where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
-  union all
-  select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
     'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
   from admin.unused_files where private.is_file_path(name)
-  union all
-  select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
+  union all select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
     format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
   from public.categories as child join public.categories as parent on parent.id = child.parent_id
   where child.is_active and not parent.is_active
-  union all
-  select 'category_without_sounds', format('category "%s"', slug), id,
+  union all select 'category_without_sounds', format('category "%s"', slug), id,
     format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
   from public.categories as category
-  where is_active and not exists (
-    select from public.sounds where is_active and category = any (private.category_family(slug, true))
-  )
-  union all
-  select 'section_without_picks', format('home section "%s"', slug), id,
+  where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
+  union all select 'section_without_picks', format('home section "%s"', slug), id,
     'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
   from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
-  union all
-  select 'rule_finds_nothing', format('home section "%s"', slug), id,
+  union all select 'rule_finds_nothing', format('home section "%s"', slug), id,
     case rule_type
       when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
       when 'featured' then 'Set is_featured of some active sounds to true, '
       else 'Set is_active of some sounds to true, '
     end || 'or set is_active of the section to false.'
   from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
-  union all
-  select 'picks_are_ignored', format('home section "%s"', slug), id,
+  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
     'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
     'rule_value to NULL.'
   from public.home_sections as section
@@ -134,8 +104,6 @@ comment on view admin.catalogue_problems is
   'hidden sounds are left out.';
 comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
 
--- Home page ----------------------------------------------------------------------------------------------------
-
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (
     select id as section_id, private.category_family(rule_value, rule_include_children) as slugs
@@ -143,8 +111,7 @@ create view admin.home_explained with (security_invoker = true) as
   ),
   candidates as (
     select section_id, sound_id, true as is_picked from public.home_section_sounds
-    union all
-    select section.id, sound.id, false
+    union all select section.id, sound.id, false
     from public.home_sections as section
       left join families on families.section_id = section.id
       join public.sounds as sound
@@ -155,22 +122,16 @@ create view admin.home_explained with (security_invoker = true) as
   shown as (
     select section.id as section_id, sound.id as sound_id, sound.position
     from public.home_sections as section
-      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
-    where section.is_active
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
   ),
   places as (
-    select id, row_number() over (order by sort_order, created_at, id) as section_position
-    from public.home_sections where is_active
+    select id, row_number() over (order by sort_order, created_at, id) as section_position from public.home_sections where is_active
   )
-  select
-    places.section_position,
-    section.slug as section,
+  select places.section_position, section.slug as section,
     section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
-    sound.title as sound,
-    sound.id as sound_id,
-    case
+    sound.title as sound, sound.id as sound_id, case
       when not section.is_active then 'Not shown: the section is inactive.'
       when sound.id is null then 'The section is empty: no sound fits it.'
       when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
@@ -189,10 +150,8 @@ comment on view admin.home_explained is
 comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
 comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
 
-
--- By listeners, since one account can make thousands of plays and is one listener all the same; then by days, since what is played
--- again on other days is liked. The history knows the last play of each listener, so nobody counts twice, whatever they cleared
--- meanwhile. The owner of an API key is one listener, too.
+-- Orders by listeners, because one account can make thousands of plays; then by days, because a sound that is played again on other days
+-- is liked. The history has one row for each listener, also for the owner of an API key.
 create function admin.top_sounds(days integer)
 returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
 language sql stable set search_path = '' as $$
@@ -226,7 +185,6 @@ begin
   if sounds is null or sounds not between 1 and 100 then
     raise exception 'sounds is %: give the number of sounds, 1 to 100.', sounds;
   end if;
-  -- Locked, so that two who fill it come one after the other.
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
   if section.id is null then
     raise exception 'There is no home section "%".', slug;
@@ -237,9 +195,7 @@ begin
   return query
     with played as (
       select row_number() over ()::integer as place, top.sound_id, top.title, top.listeners, top.days_played, top.plays
-      from admin.top_sounds(fill_section.days) as top
-      where top.is_active
-      limit fill_section.sounds
+      from admin.top_sounds(fill_section.days) as top where top.is_active limit fill_section.sounds
     ), emptied as (
       delete from public.home_section_sounds
         where section_id = section.id and sound_id not in (select played.sound_id from played)
@@ -281,7 +237,8 @@ begin
   return query
     with arranged as (
       insert into public.home_section_sounds (section_id, sound_id, position)
-        select section, sounds.id, 10 * min(place) from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        select section, sounds.id, 10 * min(place)
+        from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
         group by sounds.id
         returning sound_id, position
     )
@@ -301,25 +258,18 @@ begin
 end
 $$;
 create view admin.scheduled with (security_invoker = true) as
-  select
-    job,
+  select job,
     case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
       select min(due) from (
         select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
         from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
       ) as occurrence where due >= date_trunc('minute', now())
-    ) end as due_at,
-    schedule,
-    is_active,
-    command
+    ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is
   'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
 comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
-
-
--- Usage --------------------------------------------------------------------------------------------------------
 
 -- Plays, listeners and accounts by day. Days are those of UTC, and name nobody.
 
@@ -331,14 +281,8 @@ comment on view admin.plays_by_day is 'How often each sound was played on each d
 comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
 
 create view admin.most_played with (security_invoker = true) as
-  select
-    sound_id,
-    year.title,
-    coalesce(week.listeners, 0) as listeners_7_days,
-    coalesce(month.listeners, 0) as listeners_30_days,
-    year.listeners as listeners_365_days,
-    coalesce(week.plays, 0) as plays_7_days,
-    coalesce(month.plays, 0) as plays_30_days,
+  select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
+    year.listeners as listeners_365_days, coalesce(week.plays, 0) as plays_7_days, coalesce(month.plays, 0) as plays_30_days,
     year.plays as plays_365_days
   from admin.top_sounds(365) as year
     left join admin.top_sounds(30) as month using (sound_id)
@@ -352,9 +296,7 @@ comment on column admin.most_played.listeners_30_days is
 
 create view admin.listeners_by_day with (security_invoker = true) as
   select series.day::date as day, coalesce(listeners, 0) as listeners
-  from generate_series(
-      (select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', interval '1 day'
-    ) as series (day)
+  from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
     left join private.listeners_by_day as counted on counted.day = series.day
   order by series.day desc;
 comment on view admin.listeners_by_day is
@@ -364,26 +306,16 @@ create view admin.accounts_by_day with (security_invoker = true) as
   with sign_ups as (
     select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
     from public.customers where email is null or email not like '%@doctor.invalid'
-    union all
-    select signed_up_on, 1, 0, 0 from private.deleted_accounts
-    union all
-    select day, 0, visitors, 0 from private.visitors_by_day
-    union all
-    select deleted_on, 0, 0, 1 from private.deleted_accounts
-    union all
-    select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
+    union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
+    union all select day, 0, visitors, 0 from private.visitors_by_day
+    union all select deleted_on, 0, 0, 1 from private.deleted_accounts
+    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
   )
-  select
-    series.day::date as day,
-    coalesce(sum(sign_ups), 0)::bigint as sign_ups,
-    coalesce(sum(active), 0)::bigint as active,
+  select series.day::date as day, coalesce(sum(sign_ups), 0)::bigint as sign_ups, coalesce(sum(active), 0)::bigint as active,
     coalesce(sum(deleted), 0)::bigint as deleted
-  from generate_series(
-      (select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day'
-    ) as series (day)
+  from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
     left join sign_ups on sign_ups.day = series.day
-  group by series.day
-  order by series.day desc;
+  group by series.day order by series.day desc;
 comment on view admin.accounts_by_day is
   'How many accounts signed up, were seen, and were deleted on each day (UTC) since the first, the last day first.';
 comment on column admin.accounts_by_day.sign_ups is 'Also of accounts that were deleted since.';

@@ -1,23 +1,20 @@
--- For `npm run doctor` and /readyz: what they cannot see over the API otherwise. Executable with the secret key alone, and limited to
--- accounts at doctor.invalid, a domain that cannot exist (RFC 2606). The holder of that key can act for every account anyway.
+-- For `npm run doctor` and /readyz. Executable with the secret key alone, and limited to accounts at doctor.invalid, a domain that cannot
+-- exist (RFC 2606).
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
-  select exists (select 1 from auth.users where id = account and email like '%@doctor.invalid')
+  select exists (select from auth.users where id = account and email like '%@doctor.invalid')
 $$;
 comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
 
--- Definer: the API roles cannot read these schemas. Dynamic: a database whose migrations were pasted has no history, and one without
--- Supabase Cron no jobs.
-create function private.doctor_report() returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- Definer, because API roles cannot read these schemas. Dynamic, because the tables may be missing.
+create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
   upkeep jsonb;
 begin
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations'
-      into migrations;
+    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations' into migrations;
   end if;
   if to_regclass('cron.job') is not null then
     execute $job$
@@ -31,43 +28,34 @@ begin
   return jsonb_build_object('migrations', migrations, 'upkeep', upkeep);
 end
 $$;
-grant execute on function private.doctor_report to service_role;
 
-create function public.doctor_report() returns jsonb
-language sql stable set search_path = '' as $$ select private.doctor_report() $$;
+create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
   'Which migrations the database has seen, and how the job of private.upkeep is doing: null where it is not scheduled. For npm run doctor '
   'alone.';
-grant execute on function public.doctor_report to service_role;
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(host(ip) order by created_at), '[]')
     from auth.sessions where user_id = account and private.is_doctors_account(account)
 $$;
-grant execute on function private.doctor_session_addresses to service_role;
 
 create function public.doctor_session_addresses(account uuid) returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_session_addresses(account) $$;
 comment on function public.doctor_session_addresses is
   'From where Auth thinks that a throw-away account was signed in to, oldest first. For npm run doctor alone.';
-grant execute on function public.doctor_session_addresses to service_role;
 
-create function private.doctor_issue_key(account uuid) returns text
-language sql volatile security definer set search_path = '' as $$
+create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
     from auth.users as owner,
       lateral admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
-grant execute on function private.doctor_issue_key to service_role;
 
 create function public.doctor_issue_key(account uuid) returns text
 language sql volatile set search_path = '' as $$ select private.doctor_issue_key(account) $$;
 comment on function public.doctor_issue_key is
-  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run '
-  'doctor alone.';
-grant execute on function public.doctor_issue_key to service_role;
+  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run doctor alone.';
 
 create function private.doctor_revoke_key(prefix text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
@@ -78,17 +66,14 @@ begin
   return found;
 end
 $$;
-grant execute on function private.doctor_revoke_key to service_role;
 
 create function public.doctor_revoke_key(prefix text) returns boolean
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
 comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
-grant execute on function public.doctor_revoke_key to service_role;
 
 -- Behind a load balancer nothing else tells a replica from the primary.
-create function public.replica_lag_seconds() returns double precision
-language sql stable set search_path = '' as $$
+create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
     when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
@@ -97,4 +82,7 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.replica_lag_seconds is
   'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
-grant execute on function public.replica_lag_seconds to service_role;
+
+grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
+  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds
+  to service_role;

@@ -36,6 +36,7 @@ declare
   slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));
   searched constant text := private.like_pattern(nullif(query.search, ''));
   pattern constant text := private.like_pattern(typed);
+  has_trigrams constant boolean := extensions.show_trgm(typed) <> '{}'; -- a search without trigrams would read every title
   terms record;
   found_ids uuid[] := '{}';
 begin
@@ -51,7 +52,7 @@ begin
           when 2 then search_vector @@ terms.in_title
           when 3 then search_vector @@ terms.anywhere
           when 4 then search_title like pattern
-          else search_title operator(extensions.%>) typed or search_vector @@ terms.swapped
+          else has_trigrams and search_title operator(extensions.%>) typed or search_vector @@ terms.swapped
         end
         and id <> all (found_ids)
         and (query.category is null or category = any (slugs))

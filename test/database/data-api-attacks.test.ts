@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { addSounds } from '../support/catalogue.ts';
+import { addSound, addSounds } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
 import { test as base } from '../support/test.ts';
 
@@ -34,6 +34,19 @@ describe('users and guests', () => {
         expect(status, `private.${name}`).toBe(406);
       }
     }
+  });
+
+  test('list_sound_files reads the first 50 of 100,000 ids', async ({
+    sql,
+    user: { access_token: token },
+  }) => {
+    const sound = await addSound(sql);
+    const others = (count: number) => Array.from({ length: count }, () => randomUUID());
+    const found = async (ids: string[]) =>
+      (await rest(token, 'POST', 'rpc/list_sound_files', { wanted: { ids: [...ids, ...others(100_000)] } }))
+        .body;
+    expect(await found([...others(49), sound])).toEqual([{ id: sound, audio: null, cover: null }]);
+    expect(await found([...others(50), sound])).toEqual([]);
   });
 
   test('values of megabytes are rejected or ignored', async ({ sql, user: { access_token: token } }) => {

@@ -88,6 +88,72 @@ describe('a query', () => {
   );
 });
 
+const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('hex');
+const moment = '2026-01-01T00:00:00Z';
+
+describe('a position or a search', () => {
+  test.for([
+    [
+      'since',
+      '/catalogue/changes',
+      ['', '%00', '%ff', '1', '-1', 'NaN', '9f86d081', '9f86d081.', '9f86d081.-1'],
+    ],
+    [
+      'since',
+      '/catalogue/changes',
+      ['9f86d081.1.2.3', '9f86d081.1e3', '9F86D081.1', `9f86d081.${'9'.repeat(19)}`],
+    ],
+    ['since', '/catalogue/changes', ['9f86d081.٣', 'x'.repeat(5000)]],
+    ['q', '/sounds', ['%00', 'rain%00', '%ED%A0%80%00', 'x'.repeat(101), '%F0%9F%8C%8A'.repeat(101)]],
+    ['q', '/sounds', ['rain&q=bowl', 'rain&sort=title', `rain&cursor=${moment}`]],
+    [
+      'cursor',
+      '/sounds',
+      ['', '%00', '%ff', '0', '-1', 'NaN', '1e400', 'x'.repeat(5000), '2026-02-30T00:00:00Z'],
+    ],
+    [
+      'cursor',
+      '/sounds',
+      ['1969-12-31T23:59:59Z', '10000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', 'infinity'],
+    ],
+    [
+      'cursor',
+      '/history',
+      ['', '%00', '%ff', '0', 'A'.repeat(201), 'AAAA', Buffer.from('x y').toString('base64url')],
+    ],
+  ] as [string, string, string[]][])(
+    '%s of %s is 400 for %j',
+    async ([field, path, values], { api, user }) => {
+      for (const value of values) {
+        const answer = await api.get(`${path}?${field}=${value}`).auth(user.access_token, bearer);
+        expect([value, answer.status, answer.headers['x-error-field']]).toEqual([value, 400, field]);
+      }
+    },
+  );
+
+  test.for([
+    'ff'.repeat(10),
+    '0'.repeat(21),
+    '00'.repeat(2000),
+    cursorOf('a text, and no list'),
+    cursorOf([]),
+    cursorOf(['popular', '1']),
+    cursorOf(['title', 'Rain', moment]),
+    cursorOf(['popular', '-1', moment]),
+    cursorOf(['popular', '1.5', moment]),
+    cursorOf(['popular', '9'.repeat(19), moment]),
+    cursorOf(['popular', '1', 'yesterdays']),
+    cursorOf(['popular', '1', '999999-01-01T00:00:00Z']),
+    cursorOf(['popular', '\0', moment]),
+  ])('GET /sounds?sort=popular is 400 for the cursor %s', async (cursor, { api, user }) => {
+    const answer = await api
+      .get('/sounds')
+      .query({ sort: 'popular', cursor })
+      .auth(user.access_token, bearer);
+    expect([answer.status, answer.headers['x-error-field']]).toEqual([400, 'cursor']);
+  });
+});
+
 describe('an address', () => {
   test('an unknown address returns 404, with or without a token', async ({ api, gateway, user }) => {
     for (const path of [
@@ -140,6 +206,8 @@ describe('generated requests', () => {
       'include_children',
       'featured',
       'search',
+      'q',
+      'since',
       'limit',
       'cursor',
       'x[y]',

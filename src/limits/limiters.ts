@@ -55,7 +55,8 @@ export function createLimiters({ config, trustedClients, activeKeys, redis, metr
         next(tooManyRequests(Number(req[info]?.resetTime) - Date.now(), reason));
       },
     };
-    const passed: RequestHandler = (req, _res, next) => {
+    const passed: RequestHandler = (req, res, next) => {
+      if (counts) res.setMaxListeners(res.getMaxListeners() + 2); // both limiters wait for the response
       if (counts && req[info]) metrics?.rateLimitDecided(name, false);
       next();
     };

@@ -37,6 +37,17 @@ describe('The limit of failed sign-ins', () => {
     });
   });
 
+  test('causes no warning of Node, together with all other limits of a sign-in', async () => {
+    const warnings: string[] = [];
+    const record = ({ message }: Error) => warnings.push(message);
+    process.on('warning', record);
+    await withTwoGateways(countingAuth().behave, async ([api]) => {
+      expect((await signIn(api, newEmail())).status).toBe(200);
+    });
+    process.off('warning', record);
+    expect(warnings).toEqual([]);
+  });
+
   test('does not count successful sign-ins, nor failures and limits of Auth', async () => {
     let failure: number | undefined;
     const behave: RequestListener = (_req, res) =>

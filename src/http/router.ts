@@ -131,7 +131,8 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
 /** Rejects an invalid API key of a malformed request with 401, because only a query verifies it. */
 function verifyKeyOfMalformed({ data }: Context): ErrorRequestHandler {
   return async (error, _req, { locals: { caller } }, next) => {
-    if (caller?.via === 'api_key') await data.find(caller, 'get_customer');
+    const isRejected = error instanceof ApiError && error.status === 401;
+    if (caller?.via === 'api_key' && !isRejected) await data.find(caller, 'get_customer');
     next(error);
   };
 }

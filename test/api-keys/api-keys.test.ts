@@ -99,7 +99,7 @@ describe('an API key', () => {
     expect(await statusOf(live)).toBe(401);
   });
 
-  test('rejects a mistyped key without a call to the database', async ({ api, sql }) => {
+  test('rejects a mistyped or useless key without a call to the database', async ({ api, sql }) => {
     const token = await issueKey(sql, await signUp(api));
     expect(isWellFormedApiKey(token)).toBe(true);
     const changed = token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
@@ -118,6 +118,7 @@ describe('an API key', () => {
       expect(status, key).toBe(401);
       expect(headers['www-authenticate']).toContain('error="invalid_token"');
     }
+    await unconnected.post('/auth/signout').auth(token, bearer).expect(401); // takes no API keys
     await unconnected.get('/home').auth(token, bearer).expect(500);
     await gateway.close();
   });

@@ -17,7 +17,7 @@ COPY supabase/migrations ./supabase/migrations
 # ends. The cache belongs to a user, so the user of the gateway must fill it.
 RUN mkdir -m 777 .cache
 USER node
-RUN node src/server.ts 2>&1 | grep 'The configuration is not usable'
+RUN node src/server.ts 2>&1 | grep 'The configuration is invalid'
 USER root
 RUN chmod 755 .cache
 USER node

@@ -203,10 +203,10 @@ export function configOrExit(): Config {
     return loadConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    console.error(`The configuration is not usable:\n${error.message}`);
+    console.error(`The configuration is invalid:\n${error.message}`);
     if (!process.env['SUPABASE_URL'] && !process.env['SUPABASE_SECRET_KEY'])
       console.error(
-        'No Supabase project is configured: cp .env.example .env is enough for npm run dev; for any other, put its address and keys in there.',
+        'No Supabase project is configured. Run cp .env.example .env, then set the address and keys of your project in .env.',
       );
     process.exit(1);
   }

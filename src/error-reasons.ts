@@ -15,17 +15,17 @@ export type ErrorCode = keyof typeof statusOfCode;
 export const reasonsOfCode = {
   invalid_request: {
     validation:
-      'The request is not as documented. `X-Error-Field` names the field, where the fault lies in one.',
+      'The request is not as documented. `X-Error-Field` names the wrong field, if it is a single one.',
     weak_password: 'The password is too easy to guess.',
     same_password: 'The new password is the current one.',
     current_password_required: 'The password can only be changed along with `current_password`.',
     wrong_current_password: '`current_password` is not the password of the account.',
     second_factor:
-      'The account has a second factor, which the service does not support: the operator must remove it.',
+      'The account has a second factor, which the service does not support. The operator must remove it.',
     address_taken: 'The address cannot be used to sign up.',
     address_confirmed:
-      'The address is confirmed, and the code used up, but the password was not accepted: set one with a code of `/auth/recover`.',
-    too_many_favorites: 'The user has 5,000 favorites, which is the most.',
+      'The address is confirmed and the code is used, but the password was not accepted. Set one with a code of `/auth/recover`.',
+    too_many_favorites: 'The user has 5,000 favorites, which is the maximum.',
     key_reused: 'The `Idempotency-Key` was used for another sound.',
     sign_up_disabled: 'The operator has switched off sign-up.',
   },

@@ -33,6 +33,6 @@ export const reads: Check = {
       );
     }
     throwAll(problems);
-    return 'The temporary account gets an answer from each.';
+    return 'Every read succeeds as the temporary account.';
   },
 };

@@ -78,8 +78,8 @@ export const exposedSchemas: Check = {
       });
       if (status !== 406)
         throw new Problem(
-          `The data API serves the schema ${name}, which is for the database alone.`,
-          `Take ${name} out of "Exposed schemas" under Project Settings, Data API, in the dashboard.`,
+          `The data API serves the schema ${name}, which must not be reachable over HTTP.`,
+          `Remove ${name} from "Exposed schemas" under Project Settings, Data API, in the dashboard.`,
         );
     }
     return 'The data API serves neither private nor admin.';

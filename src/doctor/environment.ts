@@ -9,13 +9,13 @@ export const environment: Check = {
       config.unknownVariables.map(
         ({ name, meant }) =>
           new Warning(
-            `${name} is set, and the gateway does not read it.`,
+            `${name} is set, but the gateway does not read it.`,
             meant === null
-              ? 'Take it out, or correct its name: .env.example lists all.'
+              ? 'Remove it, or correct its name. .env.example lists all variables.'
               : `Rename it to ${meant}.`,
           ),
       ),
     );
-    return 'Every variable that looks like one of the gateway is one.';
+    return 'No variable is misspelled.';
   },
 };

@@ -12,7 +12,7 @@ export const readiness: Check = {
     const { status, body } = await askGateway(run, '/readyz');
     if (status === 200) return 'It is ready.';
     if (status === 404 && (await askGateway(run, '/healthz')).status === 200)
-      return 'It answers. Its proxy keeps /readyz to itself.';
+      return 'It answers. Its proxy hides /readyz.';
     const { checks = {} } = (Buffer.isBuffer(body) ? {} : body) as {
       checks?: Record<string, { ok: boolean }>;
     };
@@ -98,7 +98,7 @@ export const proxies: Check = {
   async execute(run) {
     if (await believesClients(run))
       throw new Problem(
-        'It believes any address in X-Forwarded-For, so clients can evade the rate limits.',
+        'It trusts any address in X-Forwarded-For, so that clients can evade the rate limits.',
         'TRUST_PROXY is greater than the number of proxies: lower it.',
       );
     const { email, password } = run.account;

@@ -98,8 +98,8 @@ export const sharedSecret: Check = {
     if (decodeProtectedHeader(token).alg === 'HS256') return 'The project signs with it.';
     if (!isSet) return 'It is not set, and the project signs with keys that it publishes.';
     throw new Problem(
-      'It is set beside the published keys, with which the project signs: whoever has the secret can forge the tokens of any user.',
-      'Take SUPABASE_JWT_SECRET out of the environment of the gateways, after a rotation an hour later: then the last token that it signed has expired.',
+      'It is set, but the project signs with published keys. A leaked secret can forge the tokens of any user.',
+      'Remove SUPABASE_JWT_SECRET from the environment of the gateways. After a rotation, wait an hour first, until the tokens that it signed have expired.',
     );
   },
 };
@@ -115,7 +115,7 @@ export const multiFactor: Check = {
     const remedy = 'Switch off every factor under Authentication, Multi-Factor, in the dashboard.';
     if (status < 300)
       throw new Problem(
-        'Whoever has an access token can enrol a second factor, and so lock its owner out: the service knows none.',
+        'A thief of an access token can enrol a second factor, which locks out the owner, because this service does not support one.',
         remedy,
       );
     // Auth answers 4xx if factors are switched off. Local projects cannot switch them off.

@@ -18,11 +18,11 @@ export const address: Check = {
     const answer = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
       if (/^ERR_SSL/.test(codeOf(error)) || /before secure TLS connection/.test(reasonOf(error)))
         throw new Problem(
-          `What answers at ${url} speaks no https.`,
+          `${url} does not speak https.`,
           'Write http:// instead of https:// into SUPABASE_URL, or correct its port.',
           error,
         );
-      throw new Problem(`Nothing answers at ${url}: ${reasonOf(error)}.`, remedy, error);
+      throw new Problem(`${url} does not answer: ${reasonOf(error)}.`, remedy, error);
     });
     // The next check reports a 401, because it means that the key is unknown.
     if (answer.status === 200 || answer.status === 401) return `${url} answers.`;
@@ -84,7 +84,7 @@ export const signInSettings: Check = {
         ),
       external.phone &&
         new Problem(
-          'Sign-in by phone is switched on: this service knows accounts by their e-mail address alone.',
+          'Sign-in by phone is switched on: this service supports only accounts with an e-mail address.',
           `Switch off Phone ${signInPage}.`,
         ),
       disable_signup &&

@@ -27,24 +27,24 @@ export const readReplica: Check = {
     );
     if (status === 404)
       throw new Problem(
-        'It does not have all migrations yet. The primary answers what it cannot.',
-        'Wait until it has caught up, and run the doctor again. If it stays so, restart the replica.',
+        'It does not have all migrations yet. The primary answers these reads meanwhile.',
+        'Wait until it has caught up, and run the doctor again. If that does not help, restart the replica.',
       );
     if (status !== 200)
       throw new Problem(
         `${readUrl} answers ${status}.`,
-        `SUPABASE_READ_URL must be that of a read replica of this project: ${dashboard}. If it is, see the replica's Logs.`,
+        `Set SUPABASE_READ_URL to the address of a read replica of this project: ${dashboard}. If it is correct, look at the replica's Logs.`,
       );
     if (body === null)
       throw new Problem(
-        'The primary answers reads at SUPABASE_READ_URL, and no replica does.',
-        `A load balancer asks the database that is nearest to the gateway, or the one that is left. Look at the replica in the dashboard; to have it asked wherever it is, take its own address: ${dashboard}.`,
+        'SUPABASE_READ_URL leads to the primary instead of a replica.',
+        `A load balancer selects the nearest available database. Check the state of the replica in the dashboard, or set SUPABASE_READ_URL to the address of the replica: ${dashboard}.`,
       );
     const lag = Number(body);
     if (lag > lagMaxSeconds)
       throw new Problem(
         `It is ${Math.round(lag)} s behind the primary.`,
-        'Look at Reports, Database, of the replica: it needs a larger compute size, or a long query or transaction holds it up.',
+        'Look at Reports, Database, of the replica: it needs a larger compute size, or a long query or transaction delays it.',
       );
     return `A replica answers, ${lag.toFixed(1)} s behind the primary.`;
   },

@@ -143,7 +143,7 @@ export async function askGateway({ gateway }: Run, path: string, request: Reques
     throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch((error: unknown) => {
     throw new Problem(
-      `Nothing answers at ${gateway.origin}: ${reasonOf(error)}.`,
+      `${gateway.origin} does not answer: ${reasonOf(error)}.`,
       'Check that the gateway and its proxy are running, and that host name and certificate are correct.',
       error,
     );

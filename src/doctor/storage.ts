@@ -124,8 +124,8 @@ export const storagePolicies: Check = {
     const { status } = await run.ask(path, { method: 'POST', headers, body: { expiresIn: 60 } });
     if (status >= 300) return 'Users reach the files of the bucket audio through the gateway alone.';
     throw new Problem(
-      'A policy lets users sign addresses of audio by themselves, for years, and of inactive sounds as well.',
-      'Under Storage, Policies, in the dashboard delete the policies on storage.objects that hold for the bucket audio.',
+      'A policy lets users sign URLs of audio files without the gateway: for years, and for inactive sounds.',
+      'Under Storage, Policies, in the dashboard delete the policies on storage.objects that apply to the bucket audio.',
     );
   },
 };

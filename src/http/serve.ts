@@ -20,7 +20,7 @@ export function serve(context: Context, app: Express): void {
   const { config, log } = context;
   const server = createHttpServer(config, app);
   for (const { name, meant } of config.unknownVariables)
-    log.warn(`${name} is set, and not read.${meant === null ? '' : ` Is ${meant} meant?`}`);
+    log.warn(`${name} is set but not read.${meant === null ? '' : ` Did you mean ${meant}?`}`);
 
   listen(server, config.port, 'PORT', () => {
     log.info({ address: server.address() }, `Listening on port ${config.port}`);
@@ -40,7 +40,7 @@ export function serve(context: Context, app: Express): void {
 
   shutDownOnSignals(context, server);
   process.once('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'Ended by a defect');
+    log.fatal({ err: error }, 'The process ends because of an unexpected error');
     process.exit(1);
   });
 }

@@ -20,7 +20,7 @@ const CopiedHomeSection = HomeSection.omit({ sounds: true })
   .extend({
     sort_order: order('the oldest'),
     created_at: dateTime,
-    sound_ids: z.array(soundId).meta({ description: 'What it shows, in its order.' }),
+    sound_ids: z.array(soundId).meta({ description: 'Ids of its sounds, in display order.' }),
   })
   .meta({ id: 'CopiedHomeSection' });
 
@@ -35,14 +35,14 @@ const CatalogueChange = z
   .meta({
     id: 'CatalogueChange',
     description:
-      'Under the name of its kind stands the thing as it is now. Null there means that it is gone: remove it from the copy.',
+      'The field that `kind` names holds the current resource. Null there means that it was removed: remove it from the copy.',
   });
 
 export const CatalogueChanges = z
   .object({
     data: z.array(CatalogueChange),
     next: z.string().meta({ description: 'Send it as `since` the next time.', examples: ['9f86d081.1289'] }),
-    has_more: z.boolean().meta({ description: 'Whether there are more changes already.' }),
+    has_more: z.boolean().meta({ description: 'True if there are more changes already.' }),
     reset: z.boolean().meta({
       description:
         '`since` is too old, or of another database: empty the copy, this answer begins the whole catalogue.',

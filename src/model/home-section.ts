@@ -6,9 +6,10 @@ export const HomeSection = z
     id: z.guid().meta({ examples: ['9d2f6c1e-5b0a-4f0f-8b7e-3d1c2b4a5f60'] }),
     slug: z.string().meta({ examples: ['new-this-week'] }),
     title: z.string().meta({ examples: ['New this week'] }),
-    mode: z
-      .enum(['manual', 'rule'])
-      .meta({ id: 'HomeSectionMode', description: 'Whether sounds were picked by hand or by rule.' }),
+    mode: z.enum(['manual', 'rule']).meta({
+      id: 'HomeSectionMode',
+      description: 'The way in which its sounds are selected: by hand or by a rule.',
+    }),
     rule_type: z.enum(['category', 'featured', 'newest']).meta({ id: 'HomeRuleType' }).nullable(),
     rule_value: z
       .string()
@@ -16,7 +17,7 @@ export const HomeSection = z
       .meta({ description: 'Slug of the category of a `category` rule.', examples: ['singing-bowls'] }),
     rule_include_children: z
       .boolean()
-      .meta({ description: 'Whether a `category` rule also covers sub-intentions.', examples: [false] }),
+      .meta({ description: 'True if a `category` rule includes sub-intentions.', examples: [false] }),
     sounds: z.array(SoundPreview),
   })
   .meta({ id: 'HomeSection' });

@@ -38,13 +38,17 @@ unless the description of the endpoint says that a repeated request counts twice
 `.trim();
 
 export const tags = [
-  { name: 'config', 'x-displayName': 'Configuration', description: 'What an app must know at its start.' },
+  {
+    name: 'config',
+    'x-displayName': 'Configuration',
+    description: 'Settings that an app needs when it starts.',
+  },
   { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
   { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue and its play counter.' },
   { name: 'plays', 'x-displayName': 'Plays', description: 'Plays that were made without a network.' },
-  { name: 'history', 'x-displayName': 'History', description: 'What the caller listened to.' },
+  { name: 'history', 'x-displayName': 'History', description: 'Sounds that the caller listened to.' },
   { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
-  { name: 'me', 'x-displayName': 'Caller', description: 'Who the caller is: profile and customer record.' },
+  { name: 'me', 'x-displayName': 'Caller', description: 'Profile and customer record of the caller.' },
   { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
   { name: 'categories', 'x-displayName': 'Categories', description: 'The tree of intentions.' },
   { name: 'catalogue', 'x-displayName': 'Catalogue', description: 'For apps that keep a copy of all of it.' },

@@ -81,7 +81,7 @@ export const authEndpoints = [
     operation: 'signUp',
     summary: 'Create account',
     description:
-      'Where e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
+      'If e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
       'send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its ' +
       '`user.id` is a placeholder: the id of the account comes with its session. Do not retry a 500 blindly: the account ' +
       'may exist. Sign in instead. `/auth/recover` and `/auth/resend` share the limits of mails.',

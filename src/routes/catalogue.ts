@@ -13,11 +13,12 @@ export const catalogueEndpoints = [
     method: 'get',
     path: '/catalogue/changes',
     operation: 'listCatalogueChanges',
-    summary: 'What changed in the catalogue',
+    summary: 'List changes of the catalogue',
     description:
-      'For apps that keep a copy of the catalogue: what to do to it, oldest first, up to 500 changes at a time. Without `since` ' +
-      'the whole catalogue. Store each answer and its `next` together, and go on while `has_more`. Of a thing that changed several ' +
-      'times only the last change comes. Plays are no change: `play_count` is that of the moment. A `since` of up to 90 days is good.',
+      'Changes for apps that keep a copy of the catalogue, oldest first, up to 500 at a time. Without `since`, returns the whole ' +
+      'catalogue. Store each response together with its `next`, and continue while `has_more` is true. A resource that changed ' +
+      'several times appears once, with its last change. Plays do not count as changes: `play_count` is the current value. A ' +
+      '`since` is valid for 90 days.',
     guard: 'bearer',
     query: z.object({ since }),
     response: CatalogueChanges,

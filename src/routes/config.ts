@@ -4,28 +4,28 @@ import { endpoint } from '../endpoint.ts';
 const AppConfig = z
   .object({
     storage_url: z.string().meta({
-      description: 'What the path of a cover is appended to.',
+      description: 'Base URL of covers. Append the path of a cover to it.',
       examples: ['https://example.supabase.co/storage/v1/object/public/'],
     }),
     cover_sizes: z
       .object({
         template: z.string().meta({
           description:
-            'Where a square cover of a size is: put the path of the cover for `{path}`, and one of the sizes for `{size}`.',
+            'URL of a square cover. Replace `{path}` by the path of the cover and `{size}` by one of the sizes.',
           examples: ['https://example.supabase.co/storage/v1/object/public/{path}.{size}.webp'],
         }),
         sizes: z.array(z.int()).meta({ description: 'In pixels.', examples: [[256]] }),
       })
-      .meta({ id: 'CoverSizes', description: 'Where there is none of a size, show the cover itself.' }),
+      .meta({ id: 'CoverSizes', description: 'If a size is missing, show the cover itself.' }),
     id_token_providers: z
       .array(z.enum(['google', 'apple']).meta({ id: 'IdTokenProvider' }))
       .meta({ description: 'Whose ID tokens are accepted.', examples: [['google', 'apple']] }),
     sign_up: z.boolean().meta({
-      description: 'Whether an account can be created with an e-mail address and a password.',
+      description: 'True if users can sign up with an e-mail address and a password.',
       examples: [true],
     }),
     email_confirmation: z.boolean().meta({
-      description: 'Whether the e-mail address of a new account must be confirmed with a mailed code.',
+      description: 'True if new users must confirm their e-mail address with a mailed code.',
       examples: [true],
     }),
   })
@@ -38,7 +38,7 @@ export const configEndpoints = [
     operation: 'getAppConfig',
     summary: 'What an app must know before sign-in',
     description:
-      'Where covers are, and which ways to sign up and in the operator offers. A change shows within a minute.',
+      'URL of covers, and the ways to sign up and in that the operator offers. Changes take effect within a minute.',
     guard: 'none',
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
     errors: ['rate_limited'],

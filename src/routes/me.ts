@@ -60,7 +60,7 @@ export const meEndpoints = [
     operation: 'exportAccount',
     summary: 'Everything that is kept of the caller',
     description:
-      'One JSON file with all that this service keeps of the caller (GDPR, articles 15 and 20). ' +
+      'One JSON file with all data that this service keeps about the caller (GDPR, articles 15 and 20). ' +
       'API keys get 401 here.',
     guard: 'user',
     response: z.object({ data: AccountExport }).meta({ id: 'AccountExportResponse' }),

@@ -28,8 +28,8 @@ const idempotencyKey = z
   .meta({
     override: { minLength: 1, maxLength: 255 },
     description:
-      'What the app calls this play by: a new UUID. A request with the key of a play that was counted within the last 30 ' +
-      'days is not counted again, and returns the count as it is now. Keys are those of the caller alone.',
+      'Id that the app gives to this play: a new UUID. A request with the key of a play that was counted within the last 30 ' +
+      'days is not counted again, and returns the current count. Other callers can use the same keys.',
   });
 
 const playedAt = z
@@ -87,11 +87,11 @@ export const playEndpoints = [
     operation: 'countPlays',
     summary: 'Count plays that were made without a network',
     description:
-      'Counts up to 100 plays in one request, which may be repeated: each `id`, a UUID that the app made, counts once for ' +
-      'the caller, as an `Idempotency-Key` does, and the two are one: a play that was sent with a key may be sent again ' +
-      'here under that key as its id. Each play counts for the day on which it was made (UTC). Statuses come in the order ' +
-      'sent. Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), plays are `over_limit`. One ' +
-      'invalid play is 400, and nothing is counted.',
+      'Counts up to 100 plays in one request, which can be repeated: each `id`, a UUID made by the app, counts once for the ' +
+      'caller. An id is the same as an `Idempotency-Key`, so that a play that was sent with a key can be sent again with that ' +
+      'key as its id. Each play counts for the day on which it was made (UTC). The statuses have the order of the plays. ' +
+      'Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), plays are `over_limit`. One invalid ' +
+      'play returns 400, and nothing is counted.',
     guard: 'bearer',
     body: body({
       plays: z

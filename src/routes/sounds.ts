@@ -141,7 +141,7 @@ export const soundEndpoints = [
     operation: 'signSoundFiles',
     summary: 'Signed URLs of many sounds',
     description:
-      'For downloads: the files of up to 50 sounds, in the order asked for; unknown and inactive sounds are left out. The URLs are ' +
+      'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left out. The URLs are ' +
       'valid for 5 minutes.',
     guard: 'bearer',
     body: body({ ids: uuids(50).meta({ examples: [['50000000-0000-4000-8000-000000000001']] }) }).meta({

@@ -19,7 +19,7 @@ async function expectJson(body: Readable): Promise<Readable> {
     return body;
   }
   body.on('error', () => {}).destroy();
-  throw new Error('Answered 200 with what is not JSON');
+  throw new Error('The 200 response is not JSON');
 }
 
 /**

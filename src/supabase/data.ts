@@ -57,7 +57,7 @@ const maxPauseMs = 100;
 const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorReason; field?: string } } = {
   update_customer: { message: 'The values were not accepted.' },
   add_favorite: {
-    message: 'You have 5,000 favorites, which is the most. Remove one to add another.',
+    message: 'You have 5,000 favorites, which is the maximum. Remove one to add another.',
     reason: 'too_many_favorites',
   },
   list_sounds: { message: 'cursor: must be the next_cursor of a page with the same sort.', field: 'cursor' },

@@ -113,9 +113,9 @@ export function createFetch(metrics: Metrics | null) {
   ): Promise<Response> {
     const answer = await open(url, service, init, deadline);
     const text = await answer.body.text();
-    if (answer.statusCode === 200 && text === '') throw new Error('Answered 200 without a body');
+    if (answer.statusCode === 200 && text === '') throw new Error('The 200 response has no body');
     if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(text))
-      throw new Error(`Answered ${answer.statusCode} with what is not PostgREST's`);
+      throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
     return toResponse(answer.statusCode, answer.headers, text);
   }
 
@@ -135,7 +135,7 @@ export function createFetch(metrics: Metrics | null) {
         status = response.status;
         return response;
       } catch (error) {
-        throw new Error(`No answer from ${pathname}`, { cause: error });
+        throw new Error(`No response from ${pathname}`, { cause: error });
       } finally {
         end(status);
       }
@@ -153,7 +153,7 @@ export function createFetch(metrics: Metrics | null) {
         return statusCode === 200 ? body : toResponse(statusCode, headers, await body.text());
       } catch (error) {
         end(null);
-        throw new Error('No answer to an export', { cause: error });
+        throw new Error('No response to an export', { cause: error });
       }
     },
 

@@ -27,7 +27,8 @@ export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Log
       failedAt = null;
       return answer.ok ? answer : null;
     } catch (error) {
-      if (failedAt === null) log.warn({ err: error }, 'The read replica fails: the primary is asked instead');
+      if (failedAt === null)
+        log.warn({ err: error }, 'The read replica failed. The primary answers its reads');
       failedAt = performance.now();
       return null;
     }

@@ -192,8 +192,8 @@ describe('whether there is an account', () => {
         await expect.poll(notSent).toEqual({ '': 2 });
         const warnings = gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
         expect(warnings.map(({ type, err }) => [type, err.message]).sort()).toEqual([
-          ['recovery', expect.stringContaining('No answer from /auth/v1/recover')],
-          ['signup', expect.stringContaining('No answer from /auth/v1/resend')],
+          ['recovery', expect.stringContaining('No response from /auth/v1/recover')],
+          ['signup', expect.stringContaining('No response from /auth/v1/resend')],
         ]);
       },
       { METRICS_PORT: '0' },

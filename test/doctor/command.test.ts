@@ -69,7 +69,9 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
   }) => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
-    expect(unset.stderr).toMatch(/\nNo Supabase project is configured: cp \.env\.example \.env[^\n]+\.\n$/);
+    expect(unset.stderr).toMatch(
+      /\nNo Supabase project is configured\. Run cp \.env\.example \.env[^\n]+\.\n$/,
+    );
     const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
     expect([partial.code, partial.stdout]).toEqual([1, '']);
     expect(partial.stderr).toContain('SUPABASE_URL must be');

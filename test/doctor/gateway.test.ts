@@ -65,7 +65,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     const results = await ownStack.diagnose({}, network.url);
     await gateway.close();
     expect(problemsIn(results)).toEqual([]);
-    expect(resultOf(results, 'Gateway')?.detail).toBe('It answers. Its proxy keeps /readyz to itself.');
+    expect(resultOf(results, 'Gateway')?.detail).toBe('It answers. Its proxy hides /readyz.');
   });
 
   test('reports a gateway that does not answer', async ({ ownStack }) => {

@@ -105,7 +105,7 @@ describe('the log', () => {
       .set('X-Request-Id', 'log-6');
     const [line] = await linesOf(gateway.logged, ['log-6']);
     expect(line).toMatchObject({ level: 50, operation: 'listSounds', status: 500 });
-    expect(line.err.message).toContain('No answer from /rest/v1/rpc/list_sounds');
+    expect(line.err.message).toContain('No response from /rest/v1/rpc/list_sounds');
     expect(line.err.stack).toContain('ECONNREFUSED');
     await gateway.close();
   });

@@ -61,7 +61,7 @@ describe('load beyond what Supabase can take', () => {
     const waiting = times(4_096, () => call().catch((error: unknown) => error));
     await expect(call()).rejects.toThrow('Too many calls to Supabase are in flight');
     for (const error of await waiting)
-      expect(error).toMatchObject({ message: 'No answer from /rest/v1/rpc/list_sounds' });
+      expect(error).toMatchObject({ message: 'No response from /rest/v1/rpc/list_sounds' });
     await close();
     silent.close();
   });

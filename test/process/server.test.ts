@@ -38,7 +38,7 @@ describe('the server process', () => {
     const { output, exited } = startServer({ ...environment(), SUPABASE_URL: '', PORT: 'x' });
     expect(await exited).toEqual([1, null]);
     expect(output.stderr.trim().split('\n')).toEqual([
-      'The configuration is not usable:',
+      'The configuration is invalid:',
       'SUPABASE_URL must be an address such as https://abcd.supabase.co.',
       'PORT must be a whole number from 0 to 65535.',
     ]);
@@ -48,7 +48,7 @@ describe('the server process', () => {
     const env = { ...environment(), REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
     const { child, output, exited } = await startListening(env);
     await expect.poll(() => output.stdout).toContain('Set TRUST_PROXY.');
-    expect(output.stdout).toContain('Is RATE_LIMIT_PER_MINUTE meant?');
+    expect(output.stdout).toContain('Did you mean RATE_LIMIT_PER_MINUTE?');
     child.kill('SIGTERM');
     await exited;
   });

@@ -29,7 +29,7 @@ export async function seed(
   try {
     log('Seeding the catalogue');
     if (await seedRows(sql, empty)) await uploadSamples(client);
-    else log('Without samples, until npm run dev -- --fresh');
+    else log('The catalogue has no samples. To add them: npm run dev -- --fresh');
     await createDemoUser(client);
   } finally {
     await sql.end();

@@ -43,7 +43,7 @@ export async function readSettings(args: string[]) {
 
 const USAGE = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
   --fresh           starts with an empty database
-  --empty           leaves out the samples, to try an import; a catalogue that has them has to start over: --fresh --empty
+  --empty           leaves out the samples, to try an import. If the catalogue has them, add --fresh
   --confirm-email   new accounts must confirm their address by the code that is mailed to them
   --host ADDRESS    for phones in the same network: signs URLs with this IPv4 address of your machine, such as 192.168.1.20,
                     and serves the files there; "auto" finds the address`;

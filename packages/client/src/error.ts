@@ -74,7 +74,11 @@ export function noAnswer(cause?: unknown): SoundsError {
 
 /** Returns the error of a call that needs a session when there is none. */
 export const sessionOver = () =>
-  new SoundsError('Nobody is signed in.', { status: 401, code: 'unauthorized', reason: 'session_ended' });
+  new SoundsError('No user is signed in. Sign in first.', {
+    status: 401,
+    code: 'unauthorized',
+    reason: 'session_ended',
+  });
 
 /**
  * Returns the error for a response.

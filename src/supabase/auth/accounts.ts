@@ -25,7 +25,7 @@ const invalidCode = () =>
 const confirmedInPart = (cause: unknown) =>
   new ApiError(
     'server_error',
-    'The address is confirmed, but not all was saved. Try to sign in; if that fails, use "forgot password".',
+    'The address is confirmed, but the rest was not saved. Try to sign in; if that fails, use "forgot password".',
     { cause },
   );
 

@@ -22,7 +22,7 @@ function query(server: Postgres, text: string) {
 }
 
 describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () => {
-  test('keeps committed rows when it is killed, and reports its end', async ({ folder }) => {
+  test('the server keeps committed rows when it is killed, and reports its end', async ({ folder }) => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await query(first, 'create table kept as select 7 as n');
     process.kill(serverPid(folder), 'SIGKILL');
@@ -32,14 +32,14 @@ describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () =>
     await second.stop();
   });
 
-  test('leaves no process when it is stopped twice', async ({ folder }) => {
+  test('the server leaves no process when it is stopped twice', async ({ folder }) => {
     const server = await startPostgres({ dataDir: folder, port: 0 });
     expect(processesNaming(folder)).not.toEqual([]);
     await Promise.all([server.stop(), server.stop()]);
     await untilGone(folder);
   });
 
-  test('rejects a folder in use, whose server goes on', async ({ folder }) => {
+  test('the server rejects a folder in use, whose server goes on', async ({ folder }) => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await expect(startPostgres({ dataDir: folder, port: 0 })).rejects.toThrow(
       /^The data folder \S+ is in use by another process\.$/,
@@ -48,7 +48,7 @@ describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () =>
     await first.stop();
   });
 
-  test('names a port that is in use', async ({ folder }) => {
+  test('the server names a port that is in use', async ({ folder }) => {
     const { port, server } = await occupy();
     await expect(startPostgres({ dataDir: folder, port })).rejects.toThrow(
       `Port ${port} is in use by another program.`,
@@ -56,7 +56,7 @@ describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () =>
     server.close();
   });
 
-  test('ends when the process that started it is killed', async ({ folder }) => {
+  test('the server ends when the process that started it is killed', async ({ folder }) => {
     const script = `
       const { startPostgres } = await import('local-supabase/postgres');
       await startPostgres({ dataDir: '${folder}', port: 0 });

@@ -1,3 +1,4 @@
+import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import { expect } from 'vitest';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { password, type Supabase } from './supabase.ts';
@@ -34,6 +35,17 @@ export async function recoveryCode(supabase: Supabase, email: string): Promise<s
 
 export const changePassword = (supabase: Supabase, token: string, body: object) =>
   supabase.call('/auth/v1/user', { method: 'PUT', token, body });
+
+export const exchange = (supabase: Supabase, id_token: string, more: object = {}) =>
+  supabase.call('/auth/v1/token?grant_type=id_token', { body: { provider: 'google', id_token, ...more } });
+
+/** Makes a token and exchanges it, which must work. */
+export async function signInWith(supabase: Supabase, options: IdTokenOptions) {
+  const { provider = 'google' } = options;
+  const { status, body } = await exchange(supabase, await makeIdToken(options), { provider });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
 
 /**
  * Makes calls that add one and the same user meet: each finds that there is none yet.

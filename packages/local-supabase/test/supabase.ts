@@ -84,6 +84,12 @@ export function clientOf(
   };
 }
 
+/** The status and the code of an answer, such as "400 user_banned". */
+export async function codeOf(call: Promise<Answer>): Promise<string> {
+  const { status, body } = await call;
+  return `${status} ${body.statusCode ?? body.code}`;
+}
+
 type AuthSettings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 
 /** Runs `use` on the project of the environment, or on a new stack without migrations. */

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { CustomerChanges, countryCodes } from '../../src/model/customer.ts';
 import { type Sql, test } from '../support/test.ts';
 
-// Rules that stand in the gateway and in the database. Avatars: test/customers/avatar-url.test.ts; paths: tools/catalogue/test/paths.test.ts.
+// Rules that stand in the gateway and in the database. Avatars: test/model/customer.test.ts; paths: tools/catalogue/test/paths.test.ts.
 
 /** Returns the values that a check constraint of customers accepts. */
 async function accepted(sql: Sql, constraint: string, field: string, values: string[]): Promise<string[]> {

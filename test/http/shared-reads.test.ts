@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { describe, expect } from 'vitest';
 
 import { createSharedReads } from '../../src/http/shared-reads.ts';
-import { unissuedKey } from '../api-keys/unissued-key.ts';
+import { unissuedKey } from '../model/unissued-key.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';

@@ -1,7 +1,7 @@
 import { makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
 
-import { ageSignIn } from '../../../test/auth/age-sign-in.ts';
+import { ageSignIn } from '../../../test/routes/age-sign-in.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../../../test/support/project.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';

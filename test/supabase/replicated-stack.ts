@@ -6,7 +6,7 @@ import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
 import { removeFolder } from 'local-supabase/postgres-files';
 import { makeStandby } from 'local-supabase/standby';
 import postgres from 'postgres';
-import { startApiProcess } from '../process/api-process.ts';
+import { startApiProcess } from '../journeys/api-process.ts';
 import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
 

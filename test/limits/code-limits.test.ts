@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
+import { mailUrl, newPassword, noMail, other, recoveryCode, verify } from '../routes/mailed-codes.ts';
 import { token } from '../support/access-token.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -9,7 +10,6 @@ import { startGateway } from '../support/gateway.ts';
 import { scrape, valuesOf } from '../support/metrics.ts';
 import { canRunRedis, startRedis } from '../support/redis.ts';
 import { newEmail, password, signUp, test } from '../support/test.ts';
-import { mailUrl, newPassword, noMail, other, recoveryCode, verify } from './mailed-codes.ts';
 
 describe('the limits of passwords, codes and mails', () => {
   const trusting = { TRUST_PROXY: '1' };

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { apiAt } from '../support/api.ts';
-import { environment, startListening, startServer } from '../support/server-process.ts';
+import { apiAt } from './support/api.ts';
+import { environment, startListening, startServer } from './support/server-process.ts';
 
 describe('the server process', () => {
   test('listens, answers, and ends with code 0 on SIGTERM and on SIGINT', async () => {

@@ -3,14 +3,14 @@ import { Redis } from 'ioredis';
 import { decodeProtectedHeader } from 'jose';
 import request from 'supertest';
 import { describe, expect } from 'vitest';
-import { endpoints } from '../../src/app.ts';
-import { token } from '../support/access-token.ts';
-import { apiAt, bearer } from '../support/api.ts';
-import { withSupabase } from '../support/fake-supabase.ts';
-import { type Gateway, startGateway } from '../support/gateway.ts';
-import { scrape, valuesOf } from '../support/metrics.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
-import { newEmail, password, signUp, test } from '../support/test.ts';
+import { endpoints } from '../src/app.ts';
+import { token } from './support/access-token.ts';
+import { apiAt, bearer } from './support/api.ts';
+import { withSupabase } from './support/fake-supabase.ts';
+import { type Gateway, startGateway } from './support/gateway.ts';
+import { scrape, valuesOf } from './support/metrics.ts';
+import { canRunRedis, startRedis } from './support/redis.ts';
+import { newEmail, password, signUp, test } from './support/test.ts';
 
 /** Waits: a request is counted a moment after its answer. */
 const untilCounted = (gateway: Gateway, name: string, values: Record<string, number>) =>

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
-import { ageSignIn } from '../auth/age-sign-in.ts';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { forge } from '../support/forge.ts';
 import { password, type Session, signUp, test } from '../support/test.ts';
+import { ageSignIn } from './age-sign-in.ts';
 
 const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
 

@@ -64,9 +64,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     });
   });
 
-  test('explains an unusable configuration and unknown arguments, without a stack trace', async ({
-    ownStack,
-  }) => {
+  test('explains an unusable configuration, without a stack trace', async () => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
     expect(unset.stderr).toMatch(
@@ -75,9 +73,6 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', () => {
     const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
     expect([partial.code, partial.stdout]).toEqual([1, '']);
     expect(partial.stderr).toContain('SUPABASE_URL must be');
-    const misspelt = await run(ownStack.environment, '--gatway', 'x');
-    expect(misspelt.code).toBe(1);
-    expect(misspelt.stderr).toContain('Usage: npm run doctor');
-    expect(misspelt.stderr + partial.stderr).not.toMatch(/\n {4}at /);
+    expect(unset.stderr + partial.stderr).not.toMatch(/\n {4}at /);
   });
 });

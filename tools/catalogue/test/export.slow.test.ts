@@ -6,7 +6,6 @@ import { expect, test as plain } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
-import { run } from '../../../test/support/processes.ts';
 import { catalogueOf, rowsOf } from './catalogue-of.ts';
 import { type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { importInto, makeFolder, picture, startExport } from './folder.ts';
@@ -178,7 +177,4 @@ test('an export rejects a folder with other files, and one that it cannot make',
       `${file} cannot be used as a folder (${file.endsWith('below') ? 'ENOTDIR' : 'EEXIST'}). Choose another folder.\n`,
     ]);
   }
-  const unnamed = run(['tools/catalogue/export/main.ts']);
-  expect(await unnamed.exited).toBe(1);
-  expect(unnamed.output.stderr).toMatch(/^Specify one folder\.\n\nUsage: npm run export/);
 });

@@ -5,7 +5,7 @@ import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
-import { test } from '../../../test/support/test.ts';
+import { type Sql, test } from '../../../test/support/test.ts';
 import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
@@ -14,6 +14,12 @@ const { embedded } = inject('stack');
 
 const tones = (category: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));
+
+/** Makes a category and a folder of short recordings for it. */
+async function tonesIn(sql: Sql, count: number) {
+  const category = await addCategory(sql);
+  return { category, folder: await makeFolder(tones(category, count)) };
+}
 
 /**
  * Sends a signal to an import at a request of a kind, which never arrives.
@@ -42,14 +48,28 @@ async function interruptImport(
   return { code, ...command.output, proxy };
 }
 
+/** Starts an import whose requests of a kind wait. @returns after the first of them, with the way to let them go on */
+async function holdImport(folder: string, isWanted: (request: ProxiedRequest) => boolean) {
+  const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const proxy = await startFaultyProxy((request) => {
+    if (!isWanted(request)) return undefined;
+    reached.resolve();
+    return resumed.promise.then(() => undefined);
+  });
+  const command = startImport([folder, '--yes'], proxy);
+  await reached.promise;
+  return { command, resume: resumed.resolve };
+}
+
 /** Returns the requests that write. */
 const writesIn = (passed: ProxiedRequest[]) =>
   passed.filter((each) => isUpload(each) || isSoundWrite(each) || isImportRecord(each) || isPart(each));
 
 describe.runIf(embedded)('an interrupted import', () => {
-  test('Ctrl-C prints how many sounds are left, and the next import makes those', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 8));
+  test('Ctrl-C prints how many sounds are left, and the next import makes those in order', async ({
+    sql,
+  }) => {
+    const { category, folder } = await tonesIn(sql, 8);
     const { code, stdout, stderr } = await interruptImport(folder, isUpload, 'SIGINT', 4);
     expect(code).toBe(1);
     const [, made = ''] = /(\d) made, 0 updated, 0 unchanged, 0 left alone, 0 rejected\./.exec(stdout) ?? [];
@@ -58,33 +78,15 @@ describe.runIf(embedded)('an interrupted import', () => {
     );
     expect((await importFolder(folder)).code).toBe(0);
     const sounds = await soundsIn(sql, category);
-    expect(sounds).toHaveLength(8);
+    expect(sounds.map(({ title }) => title)).toEqual([...'01234567']);
     expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
   });
 
-  test('the next import keeps the order of the folder', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 9));
-    await interruptImport(folder, isUpload, 'SIGINT', 4);
-    expect((await soundsIn(sql, category)).length).toBeLessThan(9);
-    await importFolder(folder);
-    expect((await soundsIn(sql, category)).map(({ title }) => title)).toEqual([...'012345678']);
-  });
-
   test('waits for the row that is being written, to count the sounds left correctly', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 8));
-    const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const proxy = await startFaultyProxy(async (request) => {
-      if (!isSoundWrite(request)) return undefined;
-      reached.resolve();
-      await resumed.promise;
-      return undefined;
-    });
-    const command = startImport([folder, '--yes'], proxy);
-    await reached.promise;
+    const { category, folder } = await tonesIn(sql, 8);
+    const { command, resume } = await holdImport(folder, isSoundWrite);
     command.kill('SIGINT');
-    resumed.resolve();
+    resume();
     expect(await command.exited).toBe(1);
     const { length } = await soundsIn(sql, category);
     expect(length).toBeGreaterThan(0);
@@ -99,8 +101,7 @@ describe.runIf(embedded)('an interrupted import', () => {
     ['before it makes the row', isSoundWrite, 1],
     ['before it remembers what it did', isImportRecord, 0],
   ] as const)('an import killed %s is continued by the next one', async ([, isWanted, sound], { sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 1));
+    const { category, folder } = await tonesIn(sql, 1);
     const { code, proxy } = await interruptImport(folder, isWanted, 'SIGKILL');
     expect(code).toBeNull();
     expect((await importInto(proxy, folder)).code).toBe(0);
@@ -152,8 +153,7 @@ describe.runIf(embedded)('an unstable network', () => {
   });
 
   test('an outage ends the import with one sentence', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 8));
+    const { category, folder } = await tonesIn(sql, 8);
     let rows = 0;
     const proxy = await startFaultyProxy((request) => {
       if (isSoundWrite(request)) rows++;
@@ -169,8 +169,7 @@ describe.runIf(embedded)('an unstable network', () => {
 
 describe.runIf(embedded)('a running import', () => {
   test('uploads the files of a sound before it writes the row', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 12));
+    const { folder } = await tonesIn(sql, 12);
     const early: string[] = [];
     const proxy = await startFaultyProxy(async (request) => {
       if (!isSoundWrite(request)) return undefined;
@@ -186,47 +185,32 @@ describe.runIf(embedded)('a running import', () => {
   });
 
   test('uploads at most four files at a time', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 12));
-    let [now, most] = [0, 0];
-    const four = Promise.withResolvers<void>();
-    const proxy = await startFaultyProxy(
-      async (request) => {
-        if (!isUpload(request)) return;
-        most = Math.max(most, ++now);
-        if (now === 4) four.resolve();
-        await four.promise;
-        await sql`select pg_sleep(0.1)`;
-        return undefined;
-      },
-      (request) => {
-        if (isUpload(request)) now--;
-        return undefined;
-      },
-    );
+    const { folder } = await tonesIn(sql, 12);
+    const [four, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+    let uploads = 0;
+    // The first sound is finished while the other uploads wait, so that a fifth one would have begun.
+    const proxy = await startFaultyProxy(async (request) => {
+      if (isImportRecord(request)) recorded.resolve(uploads);
+      if (!isUpload(request)) return undefined;
+      const isFirst = ++uploads === 1;
+      if (uploads === 4) four.resolve();
+      await (isFirst ? four : recorded).promise;
+      return undefined;
+    });
     expect((await importInto(proxy, folder)).code).toBe(0);
-    expect(most).toBe(4);
+    expect(await recorded.promise).toBe(4);
   });
 
   test('rejects files and sounds that change during the import, and goes on', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const folder = await makeFolder(tones(category, 8));
+    const { category, folder } = await tonesIn(sql, 8);
     await rm(join(folder, category, '7.wav'));
     await importFolder(folder);
     await addFiles(folder, { ...tones(category, 8) });
-    const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const proxy = await startFaultyProxy(async (request) => {
-      if (!isUpload(request)) return undefined;
-      reached.resolve();
-      await resumed.promise;
-      return undefined;
-    });
-    const command = startImport([folder, '--yes'], proxy);
-    await reached.promise;
+    const { command, resume } = await holdImport(folder, isUpload);
     await rm(join(folder, category, '5.wav'));
     await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
     await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
-    resumed.resolve();
+    resume();
     expect(await command.exited).toBe(1);
     const { stdout } = command.output;
     expect(stdout).toContain('1 made, 4 updated, 0 unchanged, 0 left alone, 3 rejected.');

@@ -42,7 +42,6 @@ describe.runIf(inject('stack').embedded)('npm run id-token', () => {
     ['no address', []],
     ['an unknown provider', ['--email', 'a@example.com', '--provider', 'constructor']],
     ['a name from Apple', ['--email', 'a@example.com', '--provider', 'apple', '--name', 'Ada']],
-    ['an option that there is not', ['--mail', 'a@example.com']],
   ] as const)('rejects %s', async ([, args]) => {
     const { code, stdout, stderr } = await print(...args);
     expect([code, stdout]).toEqual([1, '']);

@@ -14,7 +14,7 @@ import { DEMO } from './seed.ts';
 const context = createContext(configOrExit());
 const { port } = context.config;
 
-/** Returns an access token of the demo account, or nothing if the account was changed or deleted. */
+/** Returns an access token of the demo account, or nothing if it cannot sign in. */
 async function demoToken(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}${apiBase}/auth/signin`, {
     method: 'POST',
@@ -25,12 +25,12 @@ async function demoToken(): Promise<string | undefined> {
   return data?.access_token;
 }
 
-/** Returns the script of the reference. Its requests carry the token of the demo account. */
+/** Returns the script of the reference. Its requests carry the token of the demo account, if that can sign in. */
 const startSignedIn: RequestHandler = async (_req, res) => {
   const script = await readFile(new URL('../../src/openapi/assets/start.js', import.meta.url), 'utf8');
   const authentication = {
     preferredSecurityScheme: 'bearer',
-    securitySchemes: { bearer: { token: await demoToken() } },
+    securitySchemes: { bearer: { token: await demoToken().catch(() => undefined) } },
   };
   res
     .type('js')

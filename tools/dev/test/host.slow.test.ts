@@ -93,10 +93,7 @@ describe.runIf(inject('stack').embedded && canListen)('npm run dev -- --host', (
     await expect(statusOf(env.SUPABASE_DB_PORT, 'GET', '/')).rejects.toThrow('ECONNREFUSED');
   });
 
-  // Once in some thirty runs on an overloaded machine the browser showed an empty page for minutes, and nobody saw why.
-  test('lets the reference send the token of the demo account, also after a reload', {
-    retry: 1,
-  }, async ({ skip }) => {
+  test('lets the reference send the token of the demo account, also after a reload', async ({ skip }) => {
     skip(!canRunBrowser, 'Install chromium to open the reference.');
     await inBrowser(
       `${gateway}/docs`,

@@ -7,7 +7,7 @@ import { connect } from 'node:tls';
 import { expect } from 'vitest';
 import { freePort } from '../support/ports.ts';
 
-/** Whether Caddy is installed. CI requires it. */
+/** True if Caddy is installed. CI requires it. */
 export const canRunCaddy = spawnSync('caddy', ['version']).status === 0;
 if (!canRunCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
 

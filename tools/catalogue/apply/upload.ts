@@ -9,7 +9,7 @@ import { type Connection, fatalMessage, isTemporary } from '../project/supabase.
 import type { LocalFile } from '../shared/local-file.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
-/** How long caches may keep a file: one year, because the content of a path never changes. */
+/** Cache time of a file: one year, because the content of a path never changes. */
 const CACHE_SECONDS = String(365 * 24 * 60 * 60);
 
 /** Supabase recommends resumable uploads above this size, and requires parts of exactly this size. */

@@ -17,7 +17,7 @@ interface Circumstances {
   answers: Record<string, string | null>;
   /** Undefined without a terminal. */
   ask: Ask | undefined;
-  /** Whether missing categories are made. */
+  /** Creates missing categories. */
   make: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function assignCategories(
   return { made: categories.slice(circumstances.categories.length), notes };
 }
 
-/** Whether the folder decides on the category, because neither a sheet nor an earlier import has. */
+/** Returns whether the folder decides on the category, because neither a sheet nor an earlier import has. */
 function needsCategory(sound: Sound, { source, known, categories }: Circumstances): boolean {
   const record = known.get(sound);
   const isSaid = sound.sheetFields.category !== undefined || record?.said.category !== undefined;

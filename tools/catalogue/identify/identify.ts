@@ -89,7 +89,7 @@ function recordsIn({ sounds, imported }: Catalogue): Imported[] {
 const digitsOf = ({ sound_id, checksum, fields }: Imported, { sounds }: Catalogue) =>
   checksum?.slice(0, 12) ?? checksumIn(fields.audio_path ?? sounds.get(sound_id)?.audio_path);
 
-/** Whether a sound of the catalogue has the content of a recording in the folder. */
+/** Returns whether a sound of the catalogue has the content of a recording in the folder. */
 export function hasContent(record: Imported, { audio }: Sound, catalogue: Catalogue): boolean {
   const content = record.checksum ?? digitsOf(record, catalogue);
   return content !== undefined && audio?.checksum.startsWith(content) === true;

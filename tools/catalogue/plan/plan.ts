@@ -10,13 +10,13 @@ import { isId, nameOf, type Sound } from '../shared/sound.ts';
 export interface Options {
   /** Name of the folder. */
   source: string;
-  /** Whether the folder replaces changes made in the dashboard, and may turn a sound into another one. */
+  /** Lets the folder replace changes made in the dashboard, and turn a sound into another one. */
   overwrite: boolean;
-  /** Whether new sounds are inactive. */
+  /** Creates new sounds as inactive. */
   hidden: boolean;
 }
 
-/** What an import does for one sound. */
+/** Action of an import for one sound. */
 export interface Step {
   /** Name of the sound in reports. */
   file: string;
@@ -34,15 +34,15 @@ export interface Step {
   uploads: LocalFile[];
   /** Earlier place of a sound that has moved. */
   from?: Place;
-  /** Whether the step is held back, because the sound would become another one. */
+  /** True if the step is held back, because the sound would become another one. */
   isHeld: boolean;
   /** Names of the fields that keep a change made in the dashboard. */
   leftAlone: string[];
-  /** What the sound lacks, and why. */
+  /** Notes about missing parts, with the reason. */
   notes: string[];
 }
 
-/** Whether a step creates or updates a sound. Other steps may still store a record. */
+/** Returns whether a step creates or updates a sound. Other steps may still store a record. */
 export const isChanging = ({ action }: Step) => action !== 'unchanged';
 
 /**
@@ -184,7 +184,7 @@ function changes(
   };
 }
 
-/** Whether the title changes to another one, other than one made from the name of the file. */
+/** Returns whether the title changes to another one, other than one made from the name of the file. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
   return title !== undefined && title !== made && row.title !== made;

@@ -8,7 +8,7 @@ export interface Memory {
   started_at: string | null;
   /** Answers about categories: slugs by folder, null for no category. */
   answers: Record<string, string | null>;
-  /** Whether the last import had a sheet. */
+  /** True if the last import had a sheet. */
   sheet: boolean;
 }
 

@@ -18,11 +18,11 @@ export interface Csv {
   /** Names of the columns in lower case. */
   header: string[];
   records: CsvRecord[];
-  /** Whether its numbers have decimal commas, so that "1.000" may be 1 or 1000. */
+  /** True if its numbers have decimal commas, so that "1.000" may be 1 or 1000. */
   hasDecimalCommas: boolean;
 }
 
-/** Whether a file is a sheet of any program. */
+/** Returns whether a file is a sheet of any program. */
 export const isSheet = (file: string) =>
   /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 

@@ -61,7 +61,7 @@ export function tagBytes(reader: ByteReader, offset: number): number {
   return 0;
 }
 
-/** Whether the first frame of a stream describes the others and holds no sound. */
+/** Returns whether the first frame of a stream describes the others and holds no sound. */
 const isDescription = (frame: Buffer) => /^.{4,40}(Xing|Info|VBRI)/s.test(frame.toString('latin1', 0, 44));
 
 /** Counts the seconds of all complete frames of MPEG audio or AAC, also behind tags and damaged places. */
@@ -82,7 +82,7 @@ export function mpegSeconds(reader: ByteReader): number {
   return seconds;
 }
 
-/** Whether a frame of the same kind, a tag or the end of the file follows. Otherwise the frame was found by chance. */
+/** Returns whether a frame of the same kind, a tag or the end of the file follows. Otherwise the frame was found by chance. */
 function isFollowed(reader: ByteReader, offset: number, { bytes, kind }: Frame): boolean {
   const end = offset + bytes;
   return end === reader.size || frameAt(reader.read(end, 7))?.kind === kind || tagBytes(reader, end) > 0;

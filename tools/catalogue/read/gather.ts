@@ -11,7 +11,7 @@ import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
 import { usableRows } from './usable-rows.ts';
 import type { Found, FoundFile } from './walk.ts';
 
-/** What a folder contains, in its order. */
+/** Content of a folder, in its order. */
 export interface Gathered {
   sounds: Sound[];
   rejected: Problem[];

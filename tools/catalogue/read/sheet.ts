@@ -19,7 +19,7 @@ export interface SheetRow {
   createdAt?: string;
   /** Everything that is wrong with the line, which is rejected for it. */
   faults: string[];
-  /** Whether the line could not be parsed, so that `file` is a guess. */
+  /** True if the line could not be parsed, so that `file` is a guess. */
   isDamaged?: true;
 }
 

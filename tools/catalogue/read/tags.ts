@@ -50,7 +50,7 @@ const bytesOf1252 = new Map(
   Array.from({ length: 32 }, (_, index) => [windows1252.decode(Uint8Array.of(128 + index)), 128 + index]),
 );
 
-/** Whether a text looks like one of another character set that was read as Latin-1, or has lost characters. */
+/** Returns whether a text looks like one of another character set that was read as Latin-1, or has lost characters. */
 function isGarbled(text: string): boolean {
   if (text.includes('\ufffd')) return true;
   const bytes = Array.from(text, (character) => bytesOf1252.get(character) ?? character.codePointAt(0) ?? 0);

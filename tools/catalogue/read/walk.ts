@@ -81,7 +81,7 @@ async function look(
 
 interface Entry {
   name: string;
-  /** Whether the name is valid UTF-8. Otherwise `name` shows its bytes as Latin-1. */
+  /** True if the name is valid UTF-8. Otherwise `name` shows its bytes as Latin-1. */
   isText: boolean;
   entry: Dirent<Buffer>;
 }

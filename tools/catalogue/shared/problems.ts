@@ -8,7 +8,7 @@ export class ImportError extends Error {}
 export interface Problem {
   /** File, folder, or line of a sheet. */
   where: string;
-  /** What is wrong, and what to do. */
+  /** Cause and remedy. */
   reason: string;
 }
 

@@ -16,13 +16,13 @@ export interface Sound {
   createdAt?: string;
   audio?: LocalFile;
   picture?: LocalFile;
-  /** Whether the recording is a symbolic link. */
+  /** True if the recording is a symbolic link. */
   isLink: boolean;
-  /** What the sound lacks, and why. */
+  /** Notes about missing parts, with the reason. */
   notes: string[];
 }
 
-/** Whether a key is the id of a sound, as in an export. */
+/** Returns whether a key is the id of a sound, as in an export. */
 export const isId = (key: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
 
 /** Returns the name of a sound in reports. */

@@ -29,7 +29,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
-    // What `.env` may say of a deployment must not reach the local one.
+    // Settings of a deployment in `.env` must not reach the local one.
     const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
     env = { ...(await devEnvironment(folder)), ...elsewhere, LOG_LEVEL: 'warn' };
   });
@@ -149,7 +149,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       `select to_regclass('public.kept') as kept, count(*)::int as users from auth.users`,
     );
     expect(row).toEqual({ kept: null, users: 0 });
-    // As it comes from a terminal: npm passes on what the whole group has got already.
+    // Sends it twice, because at a terminal npm passes on a signal that the whole group gets.
     for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.output.stderr]).toEqual([0, '']);
     await untilGone(folder);

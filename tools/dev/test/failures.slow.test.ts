@@ -17,7 +17,7 @@ import {
 
 const MAIN = 'tools/dev/main.ts';
 
-/** Whether we may mount in a mount namespace of our own. */
+/** True if we may mount in a mount namespace of our own. */
 const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 
 const PRIVILEGED_PORTS = '/proc/sys/net/ipv4/ip_unprivileged_port_start';

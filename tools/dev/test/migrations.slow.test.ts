@@ -41,7 +41,7 @@ describe.runIf(inject('stack').embedded)(
     });
 
     test('says to correct a failing migration, and to start over only without an applied one', async () => {
-      // What it makes is there already.
+      // Its tables exist already.
       const again = await environmentAfter('delete from supabase_migrations.schema_migrations');
       const failing = run(['tools/dev/main.ts'], again);
       expect(await failing.exited).toBe(1);

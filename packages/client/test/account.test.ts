@@ -4,18 +4,17 @@ import { describe, expect, inject } from 'vitest';
 import { ageSignIn } from '../../../test/routes/age-sign-in.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../../../test/support/project.ts';
-import { newEmail, password, test } from '../../../test/support/test.ts';
-import { faultsOf, startDevice, withoutRepeats } from './device.ts';
+import { newEmail, password } from '../../../test/support/test.ts';
+import { faultsOf, startDevice, test, withoutRepeats } from './device.ts';
 
 const { embedded, mailUrl } = inject('stack');
 const confirming = testWithConfirmations();
 const needsMail = 'Set TEST_SUPABASE_MAIL_URL to test mailed codes.';
 
 describe('accounts', () => {
-  test('a mailed code sets a forgotten password, and signs in only after that', async ({ gateway, skip }) => {
+  test('a mailed code sets a forgotten password, and signs in only after that', async ({ device, skip }) => {
     skip(!mailUrl, needsMail);
-    const device = await startDevice(gateway.url);
-    const { email, user } = await device.signUp();
+    const { email, user } = device.account;
     await device.api.auth.signOut();
     device.events.length = 0;
     await device.api.auth.recover({ email });
@@ -33,9 +32,12 @@ describe('accounts', () => {
     await device.api.auth.signIn({ email, password: 'a new password' });
   });
 
-  test('setPassword changes the password however long ago the user signed in', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    const { email, user } = await device.signUp();
+  test('setPassword changes the password however long ago the user signed in', async ({
+    device,
+    start,
+    sql,
+  }) => {
+    const { email, user } = device.account;
     await ageSignIn(sql, user.id);
     device.change({ expires_at: 0 }); // a refresh is no sign-in
     const change = { password: 'a new password', currentPassword: password };
@@ -48,14 +50,13 @@ describe('accounts', () => {
     await device.api.auth.setPassword(change);
     expect(device.events.every(({ type }) => type === 'refreshed')).toBe(true);
     expect(await device.api.me()).toMatchObject({ id: user.id });
-    const other = await startDevice(gateway.url);
+    const other = await start();
     await expect(other.api.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
     await other.api.auth.signIn({ email, password: 'a new password' });
   });
 
-  test('setPassword succeeds although its response was lost', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { email } = await device.signUp();
+  test('setPassword succeeds although its response was lost', async ({ device }) => {
+    const { email } = device.account;
     device.network.after = faultsOf('POST /auth/password', 'cut');
     await device.api.auth.setPassword({ password: 'a new password' });
     await device.api.auth.signOut();
@@ -65,9 +66,8 @@ describe('accounts', () => {
     });
   });
 
-  test('deleteAccount deletes the account and its data on the device', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { email, user } = await device.signUp();
+  test('deleteAccount deletes the account and its data on the device', async ({ device }) => {
+    const { email, user } = device.account;
     device.network.before = () => 'cut';
     await (await device.again(withoutRepeats)).favorites.add(crypto.randomUUID());
     device.network.before = () => undefined;
@@ -77,24 +77,21 @@ describe('accounts', () => {
     await expect(device.api.auth.signIn({ email, password })).rejects.toMatchObject({ status: 401 });
   });
 
-  test('deleteAccount succeeds although its response was lost', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test('deleteAccount succeeds although its response was lost', async ({ device }) => {
     device.network.after = faultsOf('DELETE /me', 'cut');
     await device.api.auth.deleteAccount();
     expect([...device.store.items.keys()]).toEqual(['sounds.config']);
   });
 
-  test('deleteAccount fails when only the session has ended', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { email } = await device.signUp();
+  test('deleteAccount fails when only the session has ended', async ({ device }) => {
+    const { email } = device.account;
     device.change({ access_token: 'none of the service', refresh_token: 'nor this' });
     await expect(device.api.auth.deleteAccount()).rejects.toMatchObject({ status: 401 });
     await device.api.auth.signIn({ email, password });
   });
 
-  test.runIf(embedded)('signInWithIdToken signs in with an ID token and its nonce', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
+  test.runIf(embedded)('signInWithIdToken signs in with an ID token and its nonce', async ({ start }) => {
+    const device = await start();
     const [email, nonce] = [newEmail(), 'a random value'];
     const idToken = await makeIdToken({ provider: 'google', email, nonce });
     expect(await device.api.auth.signInWithIdToken({ idToken, nonce })).toMatchObject({ email });

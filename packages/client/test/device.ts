@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { onTestFinished, vi } from 'vitest';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
-import { newEmail, password } from '../../../test/support/test.ts';
+import { test as base, newEmail, password } from '../../../test/support/test.ts';
 import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
 import { bundleClient } from './bundle.ts';
 import { openPage, openProfile } from './page.ts';
@@ -10,36 +10,25 @@ import { openPage, openProfile } from './page.ts';
 /** A store as phones have them: asynchronous, and slow on request. Its items can be looked at. */
 export function phoneStore(delayMs = 0): Store & { items: Map<string, string> } {
   const items = new Map<string, string>();
+  const late = <T>(act: () => T) => sleep(delayMs).then(act);
   return {
     items,
-    async getItem(key) {
-      await sleep(delayMs);
-      return items.get(key) ?? null;
-    },
-    async setItem(key, value) {
-      await sleep(delayMs);
-      items.set(key, value);
-    },
-    async removeItem(key) {
-      await sleep(delayMs);
-      items.delete(key);
-    },
+    getItem: (key) => late(() => items.get(key) ?? null),
+    setItem: (key, value) => late(() => void items.set(key, value)),
+    removeItem: (key) => late(() => void items.delete(key)),
   };
 }
 
-/** An answer of the service, made up. */
-export const errorAnswer = (status: number, code: string, headers: Record<string, string> = {}): Fault => ({
+/** A successful answer of the service, made up. */
+export const successAnswer = (body: object, status = 200, headers: Record<string, string> = {}): Fault => ({
   status,
   headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
-  body: JSON.stringify({ error: { code, message: 'Made up.' } }),
-});
-
-/** A successful answer of the service, made up. */
-export const successAnswer = (body: object): Fault => ({
-  status: 200,
-  headers: { 'Content-Type': 'application/json; charset=utf-8' },
   body: JSON.stringify(body),
 });
+
+/** An error of the service, made up. */
+export const errorAnswer = (status: number, code: string, headers: Record<string, string> = {}) =>
+  successAnswer({ error: { code, message: 'Made up.' } }, status, headers);
 
 /** How a request is written in the guide: `GET /sounds`. */
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
@@ -133,8 +122,21 @@ export async function startDevice(
   };
 }
 
-/** What starts a device in one runtime or another. */
-export type Start = typeof startDevice;
+export type Device = Awaited<ReturnType<typeof startDevice>>;
+export type Account = Awaited<ReturnType<Device['signUp']>>;
+
+/** The test function of vitest with a device whose user has just signed up, and with a way to start another one. */
+export const testOn = (start: typeof startDevice) =>
+  base.extend<{ start: (setting?: Setting) => Promise<Device>; device: Device & { account: Account } }>({
+    start: async ({ gateway }, use) => use((setting) => start(gateway.url, setting)),
+    device: async ({ start }, use) => {
+      const device = await start();
+      await use({ ...device, account: await device.signUp() });
+    },
+  });
+
+export const test = testOn(startDevice);
+export type DeviceTest = typeof test;
 
 /** Breaks the first requests of a name with these faults, one after the other; all others pass. */
 export function faultsOf(name: string, ...faults: Fault[]): Decide {

@@ -1,19 +1,18 @@
 import { describe, expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
-import { newEmail, password, test } from '../../../test/support/test.ts';
-import { errorAnswer, nameOf, startDevice, withoutRepeats } from './device.ts';
-
+import { newEmail, password } from '../../../test/support/test.ts';
+import { errorAnswer, nameOf, test, withoutRepeats } from './device.ts';
 import { changes, favoriteTests, idsOf, known, waiting } from './everywhere/favorites.ts';
 
-describe('favorites, in Node', () => favoriteTests(startDevice));
+favoriteTests(test);
 
 describe('favorites', () => {
   test('add and remove are sent at once, and list returns favorites with their sounds', async ({
+    device,
     gateway,
     sql,
   }) => {
-    const device = await startDevice(gateway.url);
-    const account = await device.signUp();
+    const { account } = device;
     const id = await addSound(sql, { title: 'A bowl' });
     await device.api.favorites.add(id);
     expect(await Array.fromAsync(device.api.favorites.list())).toMatchObject([
@@ -26,9 +25,8 @@ describe('favorites', () => {
     await expect.poll(() => known(gateway.url, account)).toEqual([]);
   });
 
-  test('a change during the request of an earlier one is sent, too', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    const account = await device.signUp();
+  test('a change during the request of an earlier one is sent, too', async ({ device, gateway, sql }) => {
+    const { account } = device;
     const id = await addSound(sql);
     let changed: Promise<void> | undefined;
     device.network.before = async (request) => {
@@ -43,11 +41,11 @@ describe('favorites', () => {
   });
 
   test('changes that the service rejects are dropped, and flush throws the reason once', async ({
+    device,
     gateway,
     sql,
   }) => {
-    const device = await startDevice(gateway.url);
-    const account = await device.signUp();
+    const { account } = device;
     const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
     device.network.before = ({ body }) =>
       body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
@@ -58,9 +56,7 @@ describe('favorites', () => {
     expect(await known(gateway.url, account)).toEqual([id]);
   });
 
-  test('list leaves out an unsent favorite whose sound is gone', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test('list leaves out an unsent favorite whose sound is gone', async ({ device, sql }) => {
     const id = await addSound(sql);
     const offline = await device.again(withoutRepeats);
     device.network.before = ({ method }) => (method === 'POST' ? 'cut' : undefined);
@@ -69,9 +65,8 @@ describe('favorites', () => {
     expect(await idsOf(device)).toEqual([id]);
   });
 
-  test('changes of one user are never sent with the token of another', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    const first = await device.signUp();
+  test('changes of one user are never sent with the token of another', async ({ device, gateway, sql }) => {
+    const first = device.account;
     const id = await addSound(sql);
     device.network.before = () => 'cut';
     const offline = await device.again(withoutRepeats);
@@ -90,8 +85,8 @@ describe('favorites', () => {
     await expect.poll(() => known(gateway.url, first)).toEqual([id]);
   });
 
-  test('add rejects while nobody is signed in', async ({ gateway }) => {
-    const { api, sent } = await startDevice(gateway.url);
+  test('add rejects while nobody is signed in', async ({ start }) => {
+    const { api, sent } = await start();
     await expect(api.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
     await expect(api.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });
     await api.favorites.flush();

@@ -1,15 +1,15 @@
 import { describe, expect } from 'vitest';
 import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
-import { newEmail, password, test } from '../../../test/support/test.ts';
-import { errorAnswer, faultsOf, phoneStore, startDevice, withoutRepeats } from './device.ts';
+import { newEmail, password } from '../../../test/support/test.ts';
+import { errorAnswer, faultsOf, phoneStore, test, withoutRepeats } from './device.ts';
 import { serveClient } from './serve-client.ts';
 
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
 
 describe('the copy of the catalogue', () => {
   test('the copy lists, searches and shows sections without a network as the service does', async ({
-    gateway,
+    device,
     sql,
   }) => {
     const parent = await addCategory(sql);
@@ -25,8 +25,6 @@ describe('the copy of the catalogue', () => {
     );
     await sql`update public.sounds set tags = '{dawn,wet}' where id = ${ids[2] ?? null}`;
     const section = await addSection(sql, { mode: 'rule', rule_type: 'category', rule_value: category });
-    const device = await startDevice(gateway.url);
-    await device.signUp();
     const { offline } = device.api;
     expect(await offline.syncedAt()).toBeNull();
     const before = await device.api.categories(); // other tests add some
@@ -59,10 +57,8 @@ describe('the copy of the catalogue', () => {
     expect(age).toBeLessThan(60_000);
   });
 
-  test('sync copies changes and removals, also after a restart', async ({ gateway, sql }) => {
+  test('sync copies changes and removals, also after a restart', async ({ device, sql }) => {
     const [kept, hidden] = (await addSounds(sql, [{}, {}])) as [string, string];
-    const device = await startDevice(gateway.url);
-    await device.signUp();
     await device.api.offline.sync();
     await sql`update public.sounds set title = 'Another title' where id = ${kept}`;
     await sql`update public.sounds set is_active = false where id = ${hidden}`;
@@ -72,7 +68,7 @@ describe('the copy of the catalogue', () => {
     expect(await restarted.offline.get(hidden)).toBeNull();
   });
 
-  test('sync starts again with an empty copy when the service says reset', async ({ gateway, sql }) => {
+  test('sync starts again with an empty copy when the service says reset', async ({ start, sql }) => {
     const id = await addSound(sql);
     const store = phoneStore();
     const stale = {
@@ -83,16 +79,14 @@ describe('the copy of the catalogue', () => {
       home_section: {},
     };
     store.items.set('sounds.catalogue', JSON.stringify(stale));
-    const device = await startDevice(gateway.url, { store });
+    const device = await start({ store });
     await device.signUp();
     await device.api.offline.sync();
     expect(await device.api.offline.get('gone')).toBeNull();
     expect(await device.api.offline.get(id)).not.toBeNull();
   });
 
-  test('a failed sync changes nothing, and concurrent syncs share one run', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test('a failed sync changes nothing, and concurrent syncs share one run', async ({ device, sql }) => {
     await Promise.all([device.api.offline.sync(), device.api.offline.sync()]);
     expect(device.sent.filter((name) => name === 'GET /history')).toHaveLength(1);
     const before = await device.api.offline.syncedAt();
@@ -124,12 +118,10 @@ describe('the copy of the catalogue', () => {
 
 describe('the copies of favorites and history', () => {
   test('offline.favorites and offline.history work without a network, with later changes', async ({
-    gateway,
+    device,
     sql,
   }) => {
     const [kept, removed, added] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
-    const device = await startDevice(gateway.url);
-    await device.signUp();
     const { favorites, history, plays, offline } = device.api;
     for (const id of [removed, kept]) await favorites.add(id);
     const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
@@ -168,10 +160,8 @@ describe('the copies of favorites and history', () => {
     expect(await offline.history()).toEqual([]);
   });
 
-  test('signing out deletes the copies of favorites and history', async ({ gateway, sql }) => {
+  test('signing out deletes the copies of favorites and history', async ({ device, sql }) => {
     const id = await addSound(sql);
-    const device = await startDevice(gateway.url);
-    await device.signUp();
     await device.api.offline.sync();
     await device.api.favorites.add(id);
     await device.api.plays.record(id);

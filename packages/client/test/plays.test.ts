@@ -1,15 +1,12 @@
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
-import { password, test } from '../../../test/support/test.ts';
-import { startDevice, withoutRepeats } from './device.ts';
-
+import { password } from '../../../test/support/test.ts';
+import { test, withoutRepeats } from './device.ts';
 import { countOf, playTests } from './everywhere/plays.ts';
 
-describe('plays, in Node', () => playTests(startDevice));
+playTests(test);
 
-test('an invalid play is dropped, and all others are counted', async ({ gateway, sql }) => {
-  const device = await startDevice(gateway.url);
-  await device.signUp();
+test('an invalid play is dropped, and all others are counted', async ({ device, sql }) => {
   const id = await addSound(sql);
   const offline = await device.again(withoutRepeats);
   device.network.before = () => 'cut';
@@ -23,18 +20,15 @@ test('an invalid play is dropped, and all others are counted', async ({ gateway,
   expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
 });
 
-test('plays of five seconds are sent in one request', async ({ gateway, sql }) => {
-  const device = await startDevice(gateway.url);
-  await device.signUp();
+test('plays of five seconds are sent in one request', async ({ device, sql }) => {
   const ids = [await addSound(sql), await addSound(sql), await addSound(sql)];
   for (const id of ids) await device.api.plays.record(id);
   await expect.poll(() => countOf(device, ids[2] ?? '')).toBe(1);
   expect(device.sent.filter((name) => name === 'POST /plays')).toHaveLength(1);
 });
 
-test('waiting plays are sent after the next sign-in and appear in the history', async ({ gateway, sql }) => {
-  const device = await startDevice(gateway.url);
-  const { email } = await device.signUp();
+test('waiting plays are sent after the next sign-in and appear in the history', async ({ device, sql }) => {
+  const { email } = device.account;
   const [first, second] = [await addSound(sql), await addSound(sql)];
   const offline = await device.again(withoutRepeats);
   device.network.before = () => 'cut';

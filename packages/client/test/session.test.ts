@@ -1,19 +1,17 @@
 import { describe, expect, vi } from 'vitest';
-import { test } from '../../../test/support/test.ts';
-import { errorAnswer, faultsOf, nameOf, startDevice } from './device.ts';
+import { errorAnswer, faultsOf, nameOf, test } from './device.ts';
 import { expired, refresh, sessionTests } from './everywhere/session.ts';
 
-describe('the session of a device, in Node', () => sessionTests(startDevice));
+sessionTests(test);
 
 describe('the session of a device', () => {
   const locks = { 'with Web Locks': navigator.locks, 'without them': undefined };
   test.for(Object.entries(locks))(
     'two clients on one store share one refresh, %s',
-    async ([, available], { gateway, onTestFinished }) => {
+    async ([, available], { device, onTestFinished }) => {
       const spy = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(available as never);
       onTestFinished(() => spy.mockRestore());
-      const device = await startDevice(gateway.url);
-      const { user } = await device.signUp();
+      const { user } = device.account;
       device.change(expired);
       const other = await device.again(); // as another tab
       await Promise.all([
@@ -26,9 +24,7 @@ describe('the session of a device', () => {
     },
   );
 
-  test('a refresh goes on when the call that started it is aborted', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test('a refresh goes on when the call that started it is aborted', async ({ device }) => {
     device.change(expired);
     const caller = new AbortController();
     device.network.after = (request) => {
@@ -41,9 +37,7 @@ describe('the session of a device', () => {
   });
 
   const reasons = { 'with a reason that is new': 'a_new_word', 'without a reason': undefined };
-  test.for(Object.entries(reasons))('a session is refreshed on a 401 %s', async ([, reason], { gateway }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test.for(Object.entries(reasons))('a session is refreshed on a 401 %s', async ([, reason], { device }) => {
     const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
     device.network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', headers));
     await device.api.me();
@@ -62,10 +56,8 @@ describe('a signed-out device', () => {
       typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
     );
 
-  test('every call that needs a session rejects with session_ended and sends nothing', async ({
-    gateway,
-  }) => {
-    const device = await startDevice(gateway.url);
+  test('every call that needs a session rejects with session_ended and sends nothing', async ({ start }) => {
+    const device = await start();
     const args: Record<string, unknown[]> = {
       'auth.setPassword': [{ password: 'a new password' }],
       'sounds.files': [['an id']],
@@ -85,8 +77,8 @@ describe('a signed-out device', () => {
 });
 
 describe('the current user', () => {
-  test('listeners hear of a new user until they unsubscribe', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
+  test('listeners hear of a new user until they unsubscribe', async ({ start }) => {
+    const device = await start();
     const { session, auth } = device.api;
     const seen: (string | null)[] = [];
     const alsoSeen: (string | null)[] = [];
@@ -103,9 +95,8 @@ describe('the current user', () => {
     await expect.poll(() => again.user()).toBeNull();
   });
 
-  test('fetch calls any endpoint with the session, and repeats no POST', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { user } = await device.signUp();
+  test('fetch calls any endpoint with the session, and repeats no POST', async ({ device }) => {
+    const { user } = device.account;
     device.network.before = faultsOf('GET /me', 'cut');
     const answer = await device.api.fetch('/me');
     expect(await answer.json()).toMatchObject({ data: { id: user.id } });

@@ -1,17 +1,21 @@
 import { expect } from 'vitest';
-import { addSound } from '../../../../test/support/catalogue.ts';
-import { password, test } from '../../../../test/support/test.ts';
-import { nameOf, type Start, startDevice, withoutRepeats } from '../device.ts';
-
-type Device = Awaited<ReturnType<typeof startDevice>>;
+import { addSounds } from '../../../../test/support/catalogue.ts';
+import {
+  type Account,
+  type Device,
+  type DeviceTest,
+  nameOf,
+  startDevice,
+  withoutRepeats,
+} from '../device.ts';
 
 export const idsOf = async ({ api }: Device) =>
   (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
 
-/** What the service itself has. */
-export async function known(gatewayUrl: string, { email }: { email: string }) {
+/** The favorites of an account at the service. */
+export async function known(gatewayUrl: string, account: Account) {
   const other = await startDevice(gatewayUrl);
-  await other.api.auth.signIn({ email, password });
+  await other.api.auth.signIn(account);
   return idsOf(other);
 }
 
@@ -22,14 +26,14 @@ export const waiting = ({ store }: Device) =>
 
 export const changes = ({ sent }: Device) => sent.filter((name) => /^(POST|DELETE) .favorites/.test(name));
 
-export function favoriteTests(startDevice: Start) {
+export function favoriteTests(test: DeviceTest) {
   test('changes without a network are listed, survive a restart and are sent later', async ({
+    device,
     gateway,
     sql,
   }) => {
-    const device = await startDevice(gateway.url);
-    const account = await device.signUp();
-    const [kept, removed, added] = [await addSound(sql), await addSound(sql), await addSound(sql)];
+    const { account } = device;
+    const [kept, removed, added] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
     for (const id of [kept, removed]) await device.api.favorites.add(id);
     await device.api.favorites.flush();
     device.network.before = (request) =>

@@ -1,15 +1,11 @@
 import { expect } from 'vitest';
 import { addSound } from '../../../../test/support/catalogue.ts';
-import { test } from '../../../../test/support/test.ts';
-import { faultsOf, type Start, type startDevice, withoutRepeats } from '../device.ts';
+import { type Device, type DeviceTest, faultsOf, withoutRepeats } from '../device.ts';
 
-export const countOf = async ({ api }: Awaited<ReturnType<typeof startDevice>>, id: string) =>
-  (await api.sounds.get(id)).play_count;
+export const countOf = async ({ api }: Device, id: string) => (await api.sounds.get(id)).play_count;
 
-export function playTests(startDevice: Start) {
-  test('plays without a network survive a restart and are counted once', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+export function playTests(test: DeviceTest) {
+  test('plays without a network survive a restart and are counted once', async ({ device, sql }) => {
     const id = await addSound(sql);
     device.network.before = () => 'cut';
     const offline = await device.again(withoutRepeats);
@@ -24,8 +20,8 @@ export function playTests(startDevice: Start) {
     expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
   });
 
-  test('plays are counted on a device whose clock is two hours ahead', async ({ gateway, sql }) => {
-    const device = await startDevice(gateway.url);
+  test('plays are counted on a device whose clock is two hours ahead', async ({ start, sql }) => {
+    const device = await start();
     await device.setClock(2 * 3_600_000);
     await device.signUp();
     const id = await addSound(sql);

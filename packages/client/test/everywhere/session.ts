@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
-import { newEmail, password, test } from '../../../../test/support/test.ts';
-import { errorAnswer, faultsOf, nameOf, phoneStore, type Start, withoutRepeats } from '../device.ts';
+import { newEmail, password } from '../../../../test/support/test.ts';
+import { type DeviceTest, errorAnswer, faultsOf, nameOf, phoneStore, withoutRepeats } from '../device.ts';
 
 export const refresh = 'POST /auth/refresh';
 export const expired = { access_token: 'a token that the service does not take' };
 
-export function sessionTests(startDevice: Start) {
-  test('a session survives a restart and is gone after signing out', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
+export function sessionTests(test: DeviceTest) {
+  test('a session survives a restart and is gone after signing out', async ({ start }) => {
+    const device = await start();
     const account = { email: newEmail(), password };
     const { needsEmailConfirmation, user } = await device.api.auth.signUp({ ...account, fullName: 'Ada' });
     expect([needsEmailConfirmation, user.email]).toEqual([false, account.email]);
@@ -26,17 +26,8 @@ export function sessionTests(startDevice: Start) {
       ]);
   });
 
-  test('calls whose token was rejected share one refresh', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { user } = await device.signUp();
-    device.change(expired);
-    await Promise.all(Array.from({ length: 5 }, () => device.api.me()));
-    expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
-    await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
-  });
-
-  test('new tokens are stored before they are used, also in a slow store', async ({ gateway }) => {
-    const device = await startDevice(gateway.url, { store: phoneStore(50) });
+  test('new tokens are stored before they are used, also in a slow store', async ({ start }) => {
+    const device = await start({ store: phoneStore(50) });
     await device.signUp();
     device.change(expired);
     const used: (string | undefined)[] = [];
@@ -49,8 +40,8 @@ export function sessionTests(startDevice: Start) {
     expect(used).toEqual(['stored', 'stored']);
   });
 
-  test('a token is refreshed before it expires, also with a wrong clock', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
+  test('a token is refreshed before it expires, also with a wrong clock', async ({ start }) => {
+    const device = await start();
     for (const hours of [2, -2]) {
       const aheadMs = hours * 3_600_000;
       await device.setClock(aheadMs);
@@ -65,9 +56,7 @@ export function sessionTests(startDevice: Start) {
     }
   });
 
-  test('a refresh whose response was lost is repeated with the same token', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
+  test('a refresh whose response was lost is repeated with the same token', async ({ device }) => {
     device.change(expired);
     const { refresh_token } = device.stored();
     const tokens: string[] = [];
@@ -81,20 +70,8 @@ export function sessionTests(startDevice: Start) {
     expect(device.stored().refresh_token).not.toBe(refresh_token);
   });
 
-  test('a session survives a program that ends during a refresh', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { user } = await device.signUp();
-    device.change(expired);
-    device.network.after = faultsOf(refresh, 'cut');
-    const api = await device.again(withoutRepeats);
-    await expect(api.me()).rejects.toMatchObject({ code: 'no_answer' });
-    const restarted = await device.again();
-    expect(await restarted.me()).toMatchObject({ id: user.id });
-  });
-
-  test('only a 401 of the service to a refresh ends a session', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
-    const { user } = await device.signUp();
+  test('only a 401 of the service to a refresh ends a session', async ({ device }) => {
+    const { user } = device.account;
     device.change(expired);
     const before = device.stored();
     const faults = {
@@ -118,8 +95,8 @@ export function sessionTests(startDevice: Start) {
     await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
   });
 
-  test('a session does not return when a refresh ends after signing out', async ({ gateway }) => {
-    const device = await startDevice(gateway.url, { store: phoneStore(20) });
+  test('a session does not return when a refresh ends after signing out', async ({ start }) => {
+    const device = await start({ store: phoneStore(20) });
     await device.signUp();
     device.change(expired);
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -141,10 +118,9 @@ export function sessionTests(startDevice: Start) {
   });
 
   test('signOut ends the session at once, and at the service when there is a network', async ({
+    device,
     gateway,
   }) => {
-    const device = await startDevice(gateway.url);
-    await device.signUp();
     const { refresh_token } = device.stored();
     device.change(expired); // signing out refreshes, too: the session is to end there
     device.network.before = faultsOf('POST /auth/signout', 'cut', undefined, 'cut');
@@ -160,8 +136,8 @@ export function sessionTests(startDevice: Start) {
     expect(again.status).toBe(401);
   });
 
-  test('an invalid entry in the store counts as no session', async ({ gateway }) => {
-    const device = await startDevice(gateway.url);
+  test('an invalid entry in the store counts as no session', async ({ start }) => {
+    const device = await start();
     device.store.items.set('sounds.session', 'no JSON');
     expect(await device.api.auth.user()).toBeNull();
     await expect(device.api.me()).rejects.toMatchObject({ status: 401 });

@@ -129,7 +129,7 @@ test('the log names variables that resemble known ones, with the one that is mea
     ['CORS_ALLOWED_ORIGINS', null],
   ] as const)
     expect(meantBy(name)).toEqual([{ name, meant }]);
-  // Of the system, of development, of the Supabase CLI, of Kubernetes.
+  // Variables of the system, of development, of the Supabase CLI and of Kubernetes.
   for (const other of ['PATH', 'HOST', 'SUPABASE_DB_PORT', 'SUPABASE_ACCESS_TOKEN', 'REDIS_PORT_6379_TCP'])
     expect(meantBy(other), other).toEqual([]);
 });

@@ -1611,7 +1611,7 @@ grant execute on function private.count_play, public.count_play, private.count_p
 
 -- supabase/schemas/51_history.sql
 
--- What each user listened to: one row for each sound, written as plays are counted.
+-- Sounds that each user listened to: one row for each sound, written when a play is counted.
 
 create table public.history (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -1958,7 +1958,7 @@ grant execute on function private.list_catalogue_changes, public.list_catalogue_
 
 -- supabase/schemas/55_upkeep.sql
 
--- What Supabase Cron runs every hour.
+-- Upkeep that Supabase Cron runs every hour.
 
 create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare

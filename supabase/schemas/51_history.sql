@@ -1,4 +1,4 @@
--- What each user listened to: one row for each sound, written as plays are counted.
+-- Sounds that each user listened to: one row for each sound, written when a play is counted.
 
 create table public.history (
   user_id uuid not null references auth.users (id) on delete cascade,

@@ -1,4 +1,4 @@
--- What Supabase Cron runs every hour.
+-- Upkeep that Supabase Cron runs every hour.
 
 create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare

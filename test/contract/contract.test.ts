@@ -9,7 +9,7 @@ import type { Session } from '../support/test.ts';
 import { type Request, type Row, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
 
-// What all endpoints share, from their declarations. It runs against a gateway of its own, or against any deployment:
+// Rules that all endpoints share, from their declarations. It runs against a gateway of its own, or against any deployment:
 // TEST_BASE_URL=https://host/api/v1 npm test contract
 
 let target: Target;

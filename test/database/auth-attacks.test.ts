@@ -2,11 +2,11 @@ import { describe, expect, inject } from 'vitest';
 import { bearer } from '../support/api.ts';
 import { newEmail, type Session, signUp, test } from '../support/test.ts';
 
-// What anybody can ask of Auth with the publishable key, which is public, and the database rejects.
+// Calls of Auth that the publishable key, which is public, allows and the database rejects.
 
 const { apiUrl, publishableKey, secretKey } = inject('stack');
 
-/** Asks Auth, with the publishable key unless said otherwise; returns the status. */
+/** Calls Auth, by default with the publishable key. @returns the status */
 async function ask(method: string, path: string, body: object, token?: string, apikey = publishableKey) {
   const response = await fetch(`${apiUrl}/auth/v1/${path}`, {
     method,

@@ -50,7 +50,7 @@ describe('created_at', () => {
     },
   );
 
-  test('is moved to the next free millisecond where another sound, also a deleted one, has it', async () => {
+  test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
     const sql = await ownDatabase();
     const add = async (created_at: string) => {
       const [row] =

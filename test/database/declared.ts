@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 
 // supabase/schemas is what a person reads, supabase/migrations what deployments run.
 
-/** Who owns what; pg-delta compares only what an owner grants. */
+/** Returns the owners of all objects, because pg-delta compares only their grants. */
 async function ownersIn(databaseUrl: string) {
   const sql = postgres(databaseUrl, { max: 1 });
   const owners = await sql`

@@ -13,7 +13,7 @@ test('there are pgTAP files', () => expect(files).not.toEqual([]));
 /** The states that a database may be in, each with what makes it of the one before. */
 const states: Record<string, string | null> = {
   'an empty database': null,
-  // What `supabase start` does, and `supabase db push` does not.
+  // `supabase start` runs the seed, `supabase db push` does not.
   'a seeded database': 'supabase/seed.sql',
   'a used database': 'tools/migration/usage.sql',
 };

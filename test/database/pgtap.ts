@@ -8,7 +8,7 @@ import postgres from 'postgres';
 /** One assertion of a test that speaks TAP, the Test Anything Protocol. */
 type TapTest = { ok: boolean; name: string; diagnosis: string };
 
-/** What a test printed: how many assertions it announced, and those that it made. */
+/** Output of a test: the number of announced assertions, and the assertions made. */
 type Tap = { planned: number | undefined; tests: TapTest[] };
 
 /** Reads TAP as pgTAP writes it; comment lines that follow an assertion say why it failed. */

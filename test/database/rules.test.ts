@@ -25,7 +25,7 @@ const rules = {
 } as const;
 type Field = keyof typeof rules;
 
-/** Whether the gateway stores a value as it is. */
+/** Tells whether the gateway stores a value unchanged. */
 const storesUnchanged = (field: Field, value: string) =>
   CustomerChanges.safeParse({ [field]: value }).data?.[field] === value;
 

@@ -4,13 +4,13 @@ import { findingsOf, problemsIn, resultOf, test } from './stack.ts';
 
 const embedded = inject('stack').embedded;
 
-/** What answers in place of the project where the address of a request contains this. */
+/** Returns this response instead of the project's if the address of a request contains `part`. */
 const instead =
   (part: string, body: object, status = 200, headers = {}): Decide =>
   ({ path }) =>
     path.includes(part) ? { status, headers, body: JSON.stringify(body) } : undefined;
 
-/** How requests that name a schema are answered, or those that name none. */
+/** Returns this status to requests that name a schema, or to those that name none. */
 const forSchemas =
   (areNamed: boolean, status: number): Decide =>
   ({ path, headers }) =>

@@ -27,7 +27,7 @@ function catalogue(answer: (res: ServerResponse, run: number) => void) {
 /** Asks at once, unlike a request of supertest, which waits for somebody to await it. */
 const statusOf = async (api: Api) => (await api.get('/categories')).status;
 
-/** Of each reader between its requests: the machine has other tests to run. */
+/** Pause of each reader between its requests, because other tests run at the same time. */
 const pauseMs = 5;
 
 const sendList = (res: ServerResponse) =>

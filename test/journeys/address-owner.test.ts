@@ -27,7 +27,7 @@ const signIn = async (api: Api, email: string, { password }: Person) =>
 const confirm = (api: Api, email: string, code: string, person: Partial<Person> & { password: string }) =>
   api.post('/auth/verify').send({ type: 'signup', email, code, ...person });
 
-/** Lets the gap between two mails to an address pass; a mail may come before its sending is noted. */
+/** Lets the pause between two mails to an address pass. A mail may arrive before Auth records its time. */
 const passMailGap = (sql: Sql, email: string) =>
   expect
     .poll(async () => {
@@ -61,7 +61,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
       for (const [mails, person] of people.entries()) {
         if (mails > 0) await passMailGap(sql, email);
         await signUp(api, email, person);
-        code = await codeSentTo(mailUrl, email, mails + 1); // it may go on behind the answer
+        code = await codeSentTo(mailUrl, email, mails + 1); // the mail may come after the response
       }
       const { body } = await confirm(api, email, code, owner).expect(200);
       expect(await profileOf(api, body.data)).toMatchObject({ email, full_name: owner.full_name });
@@ -159,7 +159,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
   });
 });
 
-/** Signs in with a provider that knows the address as theirs; returns their customer record. */
+/** Signs in with a provider that has verified the address. @returns the customer record */
 async function recordOf(api: Api, options: Parameters<typeof makeIdToken>[0]) {
   const session = await api
     .post('/auth/oauth/idp')

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
-test('fifty first visits at once wait for no lock of the catalogue, and leave the upkeep to its job', async () => {
+test('fifty concurrent first visits wait for no catalogue lock and leave the upkeep to its job', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 51, onnotice() {} });
   const users = Array.from({ length: 50 }, () => randomUUID());

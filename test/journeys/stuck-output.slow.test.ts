@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { environment } from '../support/server-process.ts';
 
-// How the gateway ends when nothing reads its log. It ends with code 1 where it is cut off at the end of its grace period.
+// Ends the gateway while nothing reads its log. It exits with code 1 if it is cut off at the end of its grace period.
 
 /** Starts a gateway whose stdout is this: a pipe that the test reads as it likes, or an open file. */
 async function start(stdout: 'pipe' | number) {

@@ -15,7 +15,9 @@ describe('the limits of passwords, codes and mails', () => {
   const trusting = { TRUST_PROXY: '1' };
   const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
 
-  test('let a stranger try ten codes an hour on all gateways, and the owner pass', async ({ skip }) => {
+  test('let an untrusted client try ten codes an hour on all gateways, and the owner pass', async ({
+    skip,
+  }) => {
     skip(!mailUrl, noMail);
     skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
     const redis = await startRedis();
@@ -46,7 +48,7 @@ describe('the limits of passwords, codes and mails', () => {
     }
     await verify(apis[0], newEmail(), code)
       .set(...from(1))
-      .expect(401); // other accounts are not in it
+      .expect(401); // other accounts are not limited
     await verify(apis[1], email, code)
       .set(...from(2))
       .expect(200);
@@ -68,7 +70,7 @@ describe('the limits of passwords, codes and mails', () => {
         };
         for (const [limit, guess] of Object.entries(guesses)) {
           const tried = Array.from({ length: Number(limit) + 1 }, (_, n) =>
-            // Of IPv6 a /56 is one client.
+            // An IPv6 /56 counts as one client.
             guess(`2001:db8:0:${Math.floor(n / 10).toString(16)}${String(n % 10).padStart(2, '0')}::1`),
           );
           const statuses = (await Promise.all(tried)).map(({ status }) => status);
@@ -112,7 +114,7 @@ describe('the limits of passwords, codes and mails', () => {
     const gateway = await startGateway(trusting);
     const api = apiAt(gateway.url);
     const email = newEmail();
-    // Where nothing is to be confirmed, a sign-up sends none.
+    // A sign-up sends no mail if addresses need no confirmation.
     await api.post('/auth/signup').send({ email, password }).expect(200);
     const ask = (path: string, address: string, client: number) =>
       api

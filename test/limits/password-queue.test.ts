@@ -145,7 +145,7 @@ describe('Sign-ins', () => {
     },
   );
 
-  test('of a person are served when Retry-After has passed, though a neighbour at the address sent 60', async () => {
+  test('get 200 after Retry-After, although another client at the same address sent 60', async () => {
     const { held, behave, release } = holdingAuth();
     await withSupabase(
       behave,

@@ -38,7 +38,7 @@ async function readiness({ url }: Gateway) {
 
 let addresses = 0;
 
-/** Uses up the limit of an address that no other test has; every response must come within two seconds. */
+/** Uses up the limit of an address that no other test uses. Every response must arrive within two seconds. */
 async function expectLimitPerProcess(api: Api) {
   const from = `10.9.${Math.floor(++addresses / 250)}.${addresses % 250}`;
   const statuses: number[] = [];
@@ -50,7 +50,7 @@ async function expectLimitPerProcess(api: Api) {
   expect(statuses).toEqual([404, 404, 404, 404, 404, 429]);
 }
 
-/** Checks that two gateways count together. */
+/** Checks that two gateways share their counts. */
 async function expectShared(one: Api, other: Api) {
   const from = `10.10.0.${++addresses}`;
   const remaining = async (api: Api) =>
@@ -58,7 +58,7 @@ async function expectShared(one: Api, other: Api) {
   expect([await remaining(one), await remaining(other)]).toEqual([4, 3]);
 }
 
-/** What breaks a Redis, what repairs it, and the reason that operators read. */
+/** Faults of Redis: name, break, repair, and the reason in the log. */
 const faults: [
   string,
   (admin: Redis, server: Server) => unknown,
@@ -99,7 +99,7 @@ const faults: [
 
 describe('A Redis that cannot serve', () => {
   test.for(faults)(
-    'is replaced by limits per process while it is %s, and used again afterwards',
+    'leads to limits per process while it is %s, and shares limits again afterwards',
     async ([, breakIt, repair, reason]) => {
       const server = await startRedis();
       onTestFinished(server.stop);
@@ -124,7 +124,7 @@ describe('A Redis that cannot serve', () => {
     },
   );
 
-  test('is replaced by limits per process while it is away, also at the start, and shared afterwards', async () => {
+  test('leads to limits per process while it is down, also at the start', async () => {
     const port = await freePort();
     const { gateway, api } = await start({ REDIS_URL: `redis://127.0.0.1:${port}` });
     await expectLimitPerProcess(api);
@@ -170,7 +170,7 @@ describe('A Redis that cannot serve', () => {
     ['a database that does not exist', [], '/99', /has no database of that number/],
     ['a wrong password', ['--requirepass', 'right'], '', /does not accept the user and password/],
   ] as const)(
-    'is not used where REDIS_URL names %s, with the reason in words',
+    'stays unused if REDIS_URL names %s, and the log has the reason',
     async ([, args, path, reason]) => {
       const server = await startRedis(undefined, { args: [...args] });
       onTestFinished(server.stop);

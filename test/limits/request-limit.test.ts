@@ -36,7 +36,7 @@ describe('The request limit', () => {
     expect(Number(refused.get('Retry-After'))).toBeGreaterThan(0);
   });
 
-  test('of one user affects neither another user nor guests at the same address', async ({
+  test('counts a user separately from other users and from guests at the same address', async ({
     limited,
     api,
     user,
@@ -47,13 +47,13 @@ describe('The request limit', () => {
     await limited.get('/categories').expect(200);
   });
 
-  test('is one for all sessions of a user', async ({ limited, api, user }) => {
+  test('counts all sessions of a user together', async ({ limited, api, user }) => {
     const { body } = await api.post('/auth/signin').send({ email: user.user.email, password }).expect(200);
     await limited.get('/home').auth(user.access_token, bearer).expect('X-RateLimit-Remaining', '2');
     await limited.get('/home').auth(body.data.access_token, bearer).expect('X-RateLimit-Remaining', '1');
   });
 
-  test('of an address counts guests, rejected tokens, unknown paths and methods', async ({ limited }) => {
+  test('counts guests, rejected tokens, unknown paths and methods by address', async ({ limited }) => {
     const requests = [
       () => limited.get('/categories'),
       () => limited.get('/sounds').auth('rubbish', bearer),
@@ -66,7 +66,7 @@ describe('The request limit', () => {
     for (const send of requests) await send().expect(429);
   });
 
-  test('of an address is one for all its ports and for an IPv6 /64', async () => {
+  test('counts all ports of an address and all addresses of an IPv6 /64 together', async () => {
     const gateway = await startGateway({ TRUST_PROXY: '1' });
     const remaining = async (address: string) => {
       const { headers } = await apiAt(gateway.url).get('/categories').set('X-Forwarded-For', address);
@@ -81,7 +81,7 @@ describe('The request limit', () => {
     await gateway.close();
   });
 
-  test('of a user ignores invalid tokens that claim to be that user', async ({ limited, user }) => {
+  test('does not count invalid tokens for the user that they name', async ({ limited, user }) => {
     const [header, payload] = user.access_token.split('.');
     for (let count = 0; count < 4; count++) await limited.get('/home').auth(`${header}.${payload}.x`, bearer);
     await limited
@@ -103,7 +103,7 @@ test('The request limit is exact for requests of one packet', async () => {
   );
 });
 
-test('POST /auth/refresh has a count of its own, so that reads of neighbours sign nobody out', async () => {
+test('POST /auth/refresh counts separately, so that reads from its address sign no user out', async () => {
   await withSupabase(
     (_req, res) => sendSession(res),
     async (api) => {

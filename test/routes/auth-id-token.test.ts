@@ -15,7 +15,7 @@ const exchange = async (api: Api, options: IdTokenOptions, path = 'idp') => {
 const customerOf = async (api: Api, { access_token: token }: Session) =>
   (await api.get('/me/customer').auth(token, bearer)).body.data;
 
-// A real project trusts Google and Apple alone, whose keys nobody else has.
+// A real project trusts only tokens of Google and Apple, which tests cannot sign.
 describe.runIf(inject('stack').embedded)('an ID token', () => {
   for (const provider of ['google', 'apple'] as const) {
     test(`an ID token of ${provider} opens a session and makes the customer`, async ({ api }) => {
@@ -24,7 +24,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
       expect(first.status).toBe(200);
       expect(first.body.data).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { email } });
       expect(await customerOf(api, first.body.data)).toMatchObject({
-        // Apple tells the name to the app alone.
+        // Apple gives the name only to the app.
         full_name: provider === 'google' ? 'Ada' : null,
         source: provider,
       });

@@ -42,7 +42,7 @@ describe('POST /auth/refresh', () => {
     const third = await refresh(api, second.body.data.refresh_token).expect(200);
     const sessions = [first, second.body.data, third.body.data];
     expect(new Set(sessions.map((session) => session.refresh_token)).size).toBe(3);
-    // Where the shared secret signs, two tokens of one second are the same.
+    // With the shared secret, two tokens of one second are equal.
     if (decodeProtectedHeader(first.access_token).alg !== 'HS256')
       expect(new Set(sessions.map((session) => session.access_token)).size).toBe(3);
     await api.get('/sounds').auth(third.body.data.access_token, bearer).expect(200);
@@ -52,7 +52,7 @@ describe('POST /auth/refresh', () => {
     const session = await signUp(api);
     const second = await refresh(api, session.refresh_token);
     await refresh(api, second.body.data.refresh_token);
-    // Auth forgives reuse for some seconds; this makes those seconds pass.
+    // Auth accepts a used token for some seconds. This makes them pass.
     await sql`update auth.refresh_tokens set updated_at = updated_at - interval '1 hour' where user_id = ${session.user.id}`;
     await refresh(api, session.refresh_token).expect(401);
   });

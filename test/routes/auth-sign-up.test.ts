@@ -77,7 +77,7 @@ describe('POST /auth/signup where e-mail addresses must be confirmed', () => {
     expect(answer.body).toEqual({
       data: { needs_email_confirmation: true, user: { id: expect.any(String), email: body.email } },
     });
-    await codeSentTo(project.mailUrl, body.email); // a slow sign-up goes on behind its answer
+    await codeSentTo(project.mailUrl, body.email); // a slow sign-up continues after its response
     const signIn = await project.api
       .post('/auth/signin')
       .send(body)

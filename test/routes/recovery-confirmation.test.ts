@@ -23,7 +23,7 @@ describe('the password that is sent with the code of a sign-up', () => {
     }
   });
 
-  /** A gateway whose Auth takes the code, and answers the new password so; and what confirming an address gets there. */
+  /** Confirms an address at a gateway whose Auth accepts the code and answers the new password like this. @returns the response */
   async function answerTo(password: [status: number, code?: string], customer = 200) {
     let answer: Response | undefined;
     await withSupabase(

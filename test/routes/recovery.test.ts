@@ -70,7 +70,7 @@ describe('a new password', () => {
     await api
       .post('/auth/password')
       .auth(access_token, bearer)
-      .send({ password: newPassword, current_password: null }) // as some encoders send what is absent
+      .send({ password: newPassword, current_password: null }) // some encoders send null for absent fields
       .expect(200);
   });
 
@@ -157,7 +157,7 @@ describe('whether there is an account', () => {
             await api.post(path).set('X-Request-Id', id).send({ email: newEmail() }).expect(200);
           const warnings = () =>
             gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
-          await expect.poll(() => warnings().length).toBe(2); // slower than half a second, it is told later
+          await expect.poll(() => warnings().length).toBe(2); // after more than half a second the warning comes later than the response
           expect(warnings()).toMatchObject([
             { requestId: id, reason: code, type: 'recovery' },
             { requestId: id, reason: code, type: 'signup' },

@@ -32,7 +32,7 @@ function publishing(keys: object[]) {
   return { seen, behave };
 }
 
-/** Runs `check` with a clock that only `wait` puts forward. */
+/** Runs `check` with a clock that only `wait` advances. */
 async function withClock(check: (wait: (ms: number) => void) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
@@ -66,7 +66,7 @@ test('accepts a new signing key after 5 seconds, and looks up made-up keys no mo
 });
 
 describe('a key that the project has withdrawn', () => {
-  /** Two keys, a token of each that was accepted, and a gateway whose clock can be put forward. */
+  /** Two keys, an accepted token of each, and a gateway whose clock can be advanced. */
   async function withTwoKeys(
     check: (given: {
       status: (token: string) => Promise<number>;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { sharedSecret, token } from '../support/access-token.ts';
 import { environment, startListening } from '../support/server-process.ts';
 
-/** As many as one user may collect: each refresh gives another. */
+/** Number of tokens of one user, who gets another with each refresh. */
 const tokens = 4_000;
 
 test('thousands of long tokens of one user do not exhaust the memory of a gateway', async () => {
@@ -12,7 +12,7 @@ test('thousands of long tokens of one user do not exhaust the memory of a gatewa
     ...environment(),
     SUPABASE_JWT_SECRET: sharedSecret,
     RATE_LIMIT_PER_MINUTE: '1',
-    // About twice what the gateway takes; the tokens are 30 MB, and what they say once more.
+    // About twice the memory that the gateway needs. The tokens take 30 MB, and their claims as much again.
     NODE_OPTIONS: '--max-old-space-size=72',
   });
   const dispatcher = new Agent({ connections: 8 });

@@ -6,7 +6,7 @@ import { forgeWith } from '../support/forge.ts';
 import { testWithProject } from '../support/project.ts';
 import { password, signUp } from '../support/test.ts';
 
-// Projects that were made before 2026, and not changed since, sign access tokens with a secret that they share.
+// Projects from before 2026 may still sign access tokens with the shared secret.
 const { jwtSecret } = LOCAL_KEYS;
 const test = testWithProject({ signing: 'HS256' }, { SUPABASE_JWT_SECRET: jwtSecret });
 

@@ -35,7 +35,7 @@ describe('an access token', () => {
     }
   });
 
-  // More are in test/contract, which tries them on every endpoint.
+  // test/contract tries more of them on every endpoint.
   const tokens: Record<string, (skip: Skip) => Promise<string> | string> = {
     'not valid yet': (skip) => signed(skip, { nbf: inSeconds(60) }),
     'without an expiry time': (skip) => signed(skip, { exp: undefined }),
@@ -77,7 +77,7 @@ describe('an access token', () => {
   test('an access token with padding or spare bits gets 401', async ({ api, user, skip }) => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const next = (char: string) => alphabet[alphabet.indexOf(char) + 1] ?? '';
-    // Of three subjects at least two end in bits that mean nothing.
+    // At least two of three lengths leave unused bits at the end of the base64url.
     const tokens = await Promise.all(['', 'x', 'xx'].map((note) => signed(skip, { note })));
     for (const token of [user.access_token, ...tokens]) {
       await api.get('/sounds').auth(token, bearer).expect(200);

@@ -22,7 +22,7 @@ describe('Equal requests in flight', () => {
       const asked: string[] = [];
       await withSupabase(
         async (req, res) => {
-          // A sign-up that takes long asks whether addresses must be confirmed.
+          // The gateway reads the settings of Auth during a slow sign-up.
           if (req.url === '/auth/v1/settings') return void res.writeHead(503).end();
           asked.push(await text(req));
           waiting.push(res);
@@ -34,7 +34,7 @@ describe('Equal requests in flight', () => {
           for (const res of waiting.splice(0)) sendSession(res);
           expect((await answers).map(({ status }) => status)).toEqual(Array(2 * bodies.length).fill(200));
 
-          const later = Promise.all([api.post(path).send(bodies[0]).expect(200)]); // nothing is remembered
+          const later = Promise.all([api.post(path).send(bodies[0]).expect(200)]); // a later call is not shared
           await expect.poll(() => waiting.length).toBe(1);
           for (const res of waiting) sendSession(res);
           await later;

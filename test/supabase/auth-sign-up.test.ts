@@ -6,10 +6,10 @@ import { newEmail, password, test } from '../support/test.ts';
 const respond = (res: ServerResponse, status: number, body: object) =>
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
-/** What Auth answers to the loser of two sign-ups at once, and also where the database is in trouble. */
+/** Error of Auth for the slower of two concurrent sign-ups, and also for a failing database. */
 const lost = { code: 'unexpected_failure', message: 'Database error saving new user' };
 
-/** Signs up where Auth answers so to the sign-up, and so to a sign-in. @returns the status, and what Auth was asked for */
+/** Signs up with an Auth that gives these answers to the sign-up and to a sign-in. @returns the status and the calls of Auth */
 async function signUpWith(
   answer: (res: ServerResponse) => void,
   signIn: (res: ServerResponse) => void,

@@ -155,7 +155,7 @@ describe('a failing Supabase', () => {
     },
   };
   test.for(Object.entries(silences))(
-    'that %s fails data after 5 seconds and accounts after 11',
+    'a Supabase that %s fails data after 5 seconds and accounts after 11',
     async ([, behave]) => {
       let arrived = 0;
       const counting: RequestListener = (req, res) => {
@@ -183,7 +183,7 @@ describe('a failing Supabase', () => {
     },
   );
 
-  test('whose Auth takes long to accept a code leaves the usual 5 seconds to store the name', async () => {
+  test('a slow check of a code leaves the usual 5 seconds to store the name', async () => {
     const held = new Map<string | undefined, ServerResponse>();
     await withSupabase(
       (req, res) => void held.set(req.url, res),

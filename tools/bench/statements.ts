@@ -146,12 +146,14 @@ const SMALL_TABLES = [
   'listening_days',
 ];
 
-/** Returns the tables that a statement may read as a whole: also the titles, where it searches for one or two letters, which no index has. */
+/** Returns the tables that a statement may read as a whole. A search of one or two letters may read all titles, which no index covers. */
 export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...SMALL_TABLES, 'sounds'] : SMALL_TABLES;
 
-/** A search, or a filter that is no part of the order, reads on until its page is full; of another request, only so many rows are read as it needs. Of
- * one id the row costs less than the call. */
+/**
+ * Tells a search, or a filter that no index orders, which reads rows until its page is full. Other requests read only the rows that
+ * they return. `ids` counts too, because reading one row costs less than the call.
+ */
 export const isSearch = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q|tag|min_duration|ids)=|popular&category/.test(name);
 

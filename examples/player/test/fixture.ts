@@ -77,7 +77,7 @@ export async function open(page: Page, screen: string, heading = screen) {
 export const typeIn = (page: Page, label: string, text: string) =>
   page.getByLabel(label, { exact: true }).fill(text);
 
-/** Whether the content is no wider than the page and its parts. */
+/** Tells whether the content fits into the width of the page and its parts. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].every((name) => {
@@ -104,7 +104,7 @@ export function countPlays(page: Page) {
   return counted;
 }
 
-/** Whether this is the address of a recording. */
+/** Tells the address of a recording. */
 export const isAudio = (address: URL) => address.pathname.includes('/object/sign/audio/');
 
 /** Reads the keys of the copies that the client keeps in IndexedDB. */

@@ -42,7 +42,7 @@ async function servePage() {
     origin: `http://127.0.0.1:${port}`,
     renewals: () => asked.length,
     expire: () => ++valid,
-    /** Whether no address can be played from. */
+    /** Makes all addresses fail. */
     setDown: (value: boolean) => {
       isDown = value;
     },

@@ -28,7 +28,7 @@ const failure = await api.sounds.get(crypto.randomUUID()).catch((error: unknown)
 console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
 `;
 
-/** What an editor shows of the variables of a program, and which methods of `api` it shows without a word about them. */
+/** Returns the types that an editor shows for the variables of a program, and the methods of `api` without documentation. */
 function hover(path: string) {
   const program = ts.createProgram([path], { strict: true, module: ts.ModuleKind.NodeNext });
   const checker = program.getTypeChecker();

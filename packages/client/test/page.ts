@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { timeoutMs } from '../../../test/support/timeout.ts';
 import type { Options, Sounds } from '../src/index.ts';
 
-/** What the test and the page have in common, under its name on the page. */
+/** Functions that the test shares with the page, by their names on the page. */
 type Shared = Record<'getItem' | 'setItem' | 'removeItem' | 'onSession', (...args: never[]) => unknown>;
 
 type OnPage = { api: object } & Shared;

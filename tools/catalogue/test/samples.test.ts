@@ -43,7 +43,7 @@ describe('the sample catalogue', () => {
     expect(empty).toEqual([]);
   });
 
-  test('has every kind of row that an app meets: hidden ones, both modes, every rule, equal sort orders', async () => {
+  test('has hidden rows, both modes, every rule and equal sort orders', async () => {
     for (const table of ['sounds', 'categories', 'home_sections'])
       expect(await sql`select from ${sql(table)} where not is_active`, table).not.toEqual([]);
     const rules = await sql`select distinct coalesce(rule_type, mode) as rule from public.home_sections`;
@@ -92,13 +92,13 @@ describe('the sample catalogue', () => {
       expect(section).toContain(`\npublic = ${isPublic}\nfile_size_limit = "${megabytes}MiB"\n`);
       expect(section).toContain(`\nobjects_path = "./samples/${id}"\n`);
       const named = [...section.matchAll(/"(\w+\/[\w.+-]+)"/g)].map(([, type]) => type);
-      // What its CLI takes .wav and .m4a for.
+      // The CLI detects these types for .wav and .m4a.
       expect(named.filter((type) => type !== 'audio/wave' && type !== 'video/mp4')).toEqual(types);
     }
   });
 });
 
-test('the sample files are at most 16 recordings of 20 to 40 seconds, at most 16 covers, and 5 MB', async () => {
+test('the samples are at most 16 recordings of 20 to 40 s, at most 16 covers, and 5 MB', async () => {
   expect([recordings.length, covers.length]).toEqual([16, 16]);
   const files = [...recordings.map((path) => `audio/${path}`), ...covers.map((path) => `covers/${path}`)];
   const bytes = files.reduce((sum, path) => sum + statSync(`${samples}/${path}`).size, 0);

@@ -35,7 +35,7 @@ describe('a line of the sheet', () => {
     expect(sounds).toMatchObject([{ title: 'Good' }]);
   });
 
-  test('is rejected with everything that is wrong in it', async ({ sql }) => {
+  test('a line is rejected with everything that is wrong in it', async ({ sql }) => {
     const sheet =
       'file,frequency_hz,is_featured,category\n@/a.wav,deep,maybe,nowhere\n@/b.wav,440,,\n@/c.wav,low,,';
     const { rejected, sounds } = await importSheet(sql, sheet);

@@ -32,7 +32,7 @@ const mistakes = `
   .split('\n')
   .map((row) => row.trim().split(' | '));
 
-/** What administrators may add under other names. */
+/** Objects that administrators may add under other names. */
 const additions = `
   create table public.notes (id integer primary key); grant all on public.notes to anon;
   create view admin.newest as select * from public.sounds order by created_at desc;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,7 +28,7 @@ const failure = await api.sounds.get(crypto.randomUUID()).catch((error: unknown)
 console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
 `;
 
-/** Returns the types that an editor shows for the variables of a program, and the methods of `api` without documentation. */
+/** What an editor shows of the variables of a program, and which methods of `api` it shows without a word about them. */
 function hover(path: string) {
   const program = ts.createProgram([path], { strict: true, module: ts.ModuleKind.NodeNext });
   const checker = program.getTypeChecker();
@@ -50,7 +50,7 @@ function hover(path: string) {
 }
 
 describe('the package of the client', () => {
-  test('the tarball installs into an empty project, has types and runs', async ({
+  test('the tarball has the files of this version alone, installs into an empty project and runs', async ({
     gateway,
     sql,
     onTestFinished,
@@ -62,17 +62,16 @@ describe('the package of the client', () => {
     const run = async (program: string, args: string[], cwd = folder) =>
       (await promisify(execFile)(program, args, { cwd, env })).stdout;
 
-    const packed = await run(
-      'npm',
-      ['pack', '--json', '--pack-destination', folder],
-      resolve('packages/client'),
-    );
+    await mkdir('packages/client/dist', { recursive: true });
+    await writeFile('packages/client/dist/removed.js', ''); // as of an earlier version
+    const pack = ['pack', '--json', '--pack-destination', folder];
+    const packed = await run('npm', pack, resolve('packages/client'));
     const [{ filename, files }] = JSON.parse(packed.slice(packed.indexOf('[')));
     const paths = files.map(({ path }: { path: string }) => path);
     expect(paths).toEqual(
       expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']),
     );
-    expect(paths.filter((path: string) => /\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual([]);
+    expect(paths.filter((path: string) => /(?<!\.d)\.ts$|removed/.test(path))).toEqual([]);
 
     await writeFile(join(folder, 'package.json'), '{"type": "module", "private": true}');
     await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);
@@ -80,7 +79,7 @@ describe('the package of the client', () => {
     const required = join(folder, 'required.cts');
     await writeFile(
       required,
-      "import { createSounds } from 'sounds-client';\nexport const make = createSounds;\n",
+      "import { createSounds } from 'sounds-client';\nexport const make = createSounds;",
     );
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
     for (const [compiler, module, resolution, ...more] of [

@@ -40,7 +40,7 @@ async function provideDev(use: (dev: Dev) => Promise<void>) {
 }
 
 /** The test function of vitest with an `npm run dev` for each file, and visits of its player. */
-export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit } }>({
+export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit; phone: Page; desk: Page } }>({
   dev: [fixture((use) => (canRun ? provideDev(use) : use(null as never))), { scope: 'file' }],
   visit: async ({ dev, skip }: { dev: Dev } & TestContext, use: (visit: Visit) => Promise<void>) => {
     skip(!inject('stack').embedded);
@@ -54,6 +54,9 @@ export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit } }
       }),
     );
   },
+  /** A page on which the first sound plays. */
+  phone: ({ visit }: { visit: Visit }, use) => visit(phone, (page) => listen(page).then(() => use(page))),
+  desk: ({ visit }: { visit: Visit }, use) => visit(desk, (page) => listen(page).then(() => use(page))),
 });
 
 /** A button by its whole name. */
@@ -77,7 +80,7 @@ export async function open(page: Page, screen: string, heading = screen) {
 export const typeIn = (page: Page, label: string, text: string) =>
   page.getByLabel(label, { exact: true }).fill(text);
 
-/** Tells whether the content fits into the width of the page and its parts. */
+/** Whether the content is no wider than the page and its parts. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].every((name) => {
@@ -104,7 +107,7 @@ export function countPlays(page: Page) {
   return counted;
 }
 
-/** Tells the address of a recording. */
+/** Whether this is the address of a recording. */
 export const isAudio = (address: URL) => address.pathname.includes('/object/sign/audio/');
 
 /** Reads the keys of the copies that the client keeps in IndexedDB. */

@@ -44,7 +44,7 @@ describe.runIf(embedded)('npm run doctor', () => {
         instead('/v1/factors', { id: 'x' }),
         /^Multi-factor sign-in: .*Authentication, Multi-/,
       ],
-      ['private exposed', forSchemas(true, 200), /^Exposed schemas: .*Take private out/],
+      ['private exposed', forSchemas(true, 200), /^Exposed schemas: .*Remove private from/],
       ['public not exposed', forSchemas(false, 406), /^SUPABASE_SECRET_KEY: .*Add public to/],
       ['a clock ahead', instead('/auth/v1/health', {}, 200, ahead), /^Clock: .* is \d+ s behind /],
       [

@@ -48,7 +48,11 @@ describe.runIf(embedded)('npm run doctor', () => {
     test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([
       ['no remote server listens', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
       ['no local server listens', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
-      ['the server speaks http', (url) => url.replace('http:', 'https:'), /speaks no https\. Write http:/],
+      [
+        'the server speaks http',
+        (url) => url.replace('http:', 'https:'),
+        /does not speak https\. Write http:/,
+      ],
     ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
       const SUPABASE_URL = addressOf(ownStack.apiUrl, await freePort());
       expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);

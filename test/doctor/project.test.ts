@@ -38,7 +38,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/],
       [{ SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2' }, /^Signed URLs: .*Set SUPABASE_PUBLIC_URL/],
       [{ REDIS_URL: 'redis://127.0.0.1:2' }, /^Redis: .* REDIS_URL/],
-      [{ SUPABASE_JWT_SECRET: 'x'.repeat(40) }, /^SUPABASE_JWT_SECRET: .*forge .*Take .* out/],
+      [{ SUPABASE_JWT_SECRET: 'x'.repeat(40) }, /^SUPABASE_JWT_SECRET: .*forge .*Remove SUPABASE_JWT_SECRET/],
       [{ RATE_LIMIT_PER_MINUT: '5' }, /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/],
       [{ SUPABASE_ANON_KEY: 'x' }, /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/],
     ])('reports the variable and its fix: %o', async ([env, finding], { ownStack }) => {

@@ -194,7 +194,7 @@ describe('with a read replica', () => {
     await expect.poll(() => statuses.length).toBeGreaterThan(before + 50);
     await expect.poll(readiness).toEqual({ status: 200, database: true, replica: false });
     await expect(readReplica.execute(run)).rejects.toThrow(/ answers 503\.$| does not answer: /);
-    expect(gateway.logged.join('')).toContain('The read replica fails');
+    expect(gateway.logged.join('')).toContain('The read replica failed');
     await giveBack();
     await expect.poll(() => gateway.logged.join('')).toContain('The read replica answers again');
     const asked = replica.passed.length;
@@ -244,7 +244,7 @@ base('the doctor says so when no replica answers reads', async () => {
   };
   expect(await diagnose()).toContain('SUPABASE_READ_URL is not set');
   expect(await diagnose('http://127.0.0.1:2')).toMatch(/does not answer: .*ECONNREFUSED/);
-  expect(await diagnose(inject('stack').apiUrl)).toContain('The primary answers reads');
+  expect(await diagnose(inject('stack').apiUrl)).toContain('leads to the primary instead of a replica');
   const behind = await startNetwork(inject('stack').apiUrl, () => ({ status: 200, body: '95.2' }));
   expect(await diagnose(behind.url)).toContain('It is 95 s behind');
   const old = await startNetwork(inject('stack').apiUrl, () => ({ status: 404, body: '{}' }));

@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { apiAt } from './support/api.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
+/** A process starts. */
+const starting = { timeout: 15_000 };
+
 describe('the server process', () => {
   test('listens, answers, and ends with code 0 on SIGTERM and on SIGINT', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -17,7 +20,7 @@ describe('the server process', () => {
 
   test('serves metrics at a port of their own, and only where METRICS_PORT asks for it', async () => {
     const { child, output, exited } = startServer({ ...environment(), METRICS_PORT: '0' });
-    await expect.poll(() => output.stdout).toContain('Serving metrics');
+    await expect.poll(() => output.stdout, starting).toContain('Serving metrics');
     const line = output.stdout.split('\n').find((text) => text.includes('Serving metrics')) ?? '';
     const { address } = JSON.parse(line) as { address: { port: number } };
     await request(`http://127.0.0.1:${address.port}`)
@@ -28,7 +31,7 @@ describe('the server process', () => {
     expect(await exited).toEqual([0, null]);
 
     const unmeasured = startServer(environment());
-    await expect.poll(() => unmeasured.output.stdout).toContain('Listening');
+    await expect.poll(() => unmeasured.output.stdout, starting).toContain('Listening');
     unmeasured.child.kill('SIGTERM');
     await unmeasured.exited;
     expect(unmeasured.output.stdout).not.toContain('metrics');

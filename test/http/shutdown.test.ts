@@ -11,10 +11,10 @@ import { test } from '../support/test.ts';
 const pauseMs = 20;
 
 describe('on SIGTERM', () => {
-  test('no request is lost or counted twice when gateways restart under keep-alive load', async ({
-    sql,
-    user,
-  }) => {
+  // Four gateways start.
+  test('no request is lost or counted twice when gateways restart under keep-alive load', {
+    timeout: 60_000,
+  }, async ({ sql, user }) => {
     const sound = await addSound(sql);
     const servers = [await startListening(environment()), await startListening(environment())];
     const started = [...servers];

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { countryCodes } from '../../src/model/customer.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
 import { removeCustomer } from './remove-customer.ts';
@@ -154,19 +153,5 @@ describe('PATCH /me/customer', () => {
     await Promise.all(changes.map((body) => patch(api, token, body).expect(200)));
     const { body } = await api.get('/me/customer').auth(token, bearer);
     expect(body.data).toMatchObject(Object.assign({}, ...changes));
-  });
-
-  test('accepts exactly the countries that the database accepts', async ({ sql }) => {
-    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-    const all = letters.flatMap((first) => letters.map((second) => first + second));
-    const [row] = await sql`
-      select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'country_is_an_iso_3166_1_alpha_2_code'`;
-    const inDatabase = new Set(
-      String(row?.['rule'])
-        .match(/\b[A-Z]{2}\b/g)
-        ?.filter((code) => all.includes(code)),
-    );
-    expect([...countryCodes].filter((code) => !inDatabase.has(code))).toEqual([]);
-    expect([...inDatabase].filter((code) => !countryCodes.has(code))).toEqual([]);
   });
 });

@@ -65,7 +65,8 @@ const untilListed = ({ api }: Service, token: string, category: string, id: stri
     .poll(async () => (await api.get('/sounds').query({ category }).auth(token, bearer)).body.data)
     .toMatchObject([{ id }]);
 
-describe('with a read replica', () => {
+// Two databases and two data APIs start, and a failed replica is skipped for 10 s.
+describe('with a read replica', { timeout: 60_000 }, () => {
   test('the replica answers catalogue reads, the primary all other calls', async ({ stack }) => {
     const service = await startService(stack);
     const { api, primary, replica, gateway, readiness } = service;
@@ -98,7 +99,7 @@ describe('with a read replica', () => {
     expect((await get('/me/customer')).body.data).toMatchObject({ country: 'DE' });
     const [issued] = await stack.sql`select * from admin.create_api_key('Reader', ${email})`;
     await api.get('/sounds').auth(issued?.['api_key'], bearer).expect(200);
-    await expect.poll(readiness).toEqual({ status: 200, database: true, replica: true });
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual({ status: 200, database: true, replica: true });
     await gateway.close();
 
     expect(namesOf(replica.passed)).toEqual(
@@ -163,7 +164,9 @@ describe('with a read replica', () => {
     ])
       expect(await statusOf(path), path).toBe(200);
     expect(await statusOf('/favorites')).toBe(500);
-    await expect.poll(readiness).toEqual({ status: 503, database: false, replica: true });
+    await expect
+      .poll(readiness, { timeout: 20_000 })
+      .toEqual({ status: 503, database: false, replica: true });
     await giveBack();
     await expect.poll(() => statusOf('/favorites')).toBe(200);
     const later = await addCategory(stack.sql);
@@ -192,11 +195,15 @@ describe('with a read replica', () => {
     const giveBack = await stack.stopPostgres('standby');
     const before = statuses.length;
     await expect.poll(() => statuses.length).toBeGreaterThan(before + 50);
-    await expect.poll(readiness).toEqual({ status: 200, database: true, replica: false });
+    await expect
+      .poll(readiness, { timeout: 20_000 })
+      .toEqual({ status: 200, database: true, replica: false });
     await expect(readReplica.execute(run)).rejects.toThrow(/ answers 503\.$| does not answer: /);
     expect(gateway.logged.join('')).toContain('The read replica failed');
     await giveBack();
-    await expect.poll(() => gateway.logged.join('')).toContain('The read replica answers again');
+    await expect
+      .poll(() => gateway.logged.join(''), { timeout: 20_000 })
+      .toContain('The read replica answers again');
     const asked = replica.passed.length;
     await expect.poll(() => replica.passed.length).toBeGreaterThan(asked + 10);
     on = false;

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
-import { timeoutMs } from './timeout.ts';
 
 /** The Chromium on this machine, if there is one. Without a window it needs a fifth of the processor time. */
 const binary = [
@@ -20,7 +19,7 @@ export type View = { width: number; colorScheme: 'light' | 'dark' };
 /** The errors and warnings on the console, and every address that was requested. */
 export type Record = { complaints: string[]; requests: URL[] };
 
-export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '', timeout: timeoutMs });
+export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
 
 /** Opens a page in a browser of its own, and closes that afterwards. */
 export async function inBrowser(
@@ -32,7 +31,7 @@ export async function inBrowser(
   try {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(timeoutMs);
+    page.setDefaultTimeout(15_000); // less than a test has, so that the error says what the page shows
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

@@ -11,7 +11,6 @@ import { addCategory, addSection, addSound, addSounds } from '../../../test/supp
 import { storeFile } from '../../../test/support/files.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
-import { timeoutMs } from '../../../test/support/timeout.ts';
 
 // The commands of the guide generate these clients. Each is compiled and used with the settings of the guide alone.
 
@@ -221,7 +220,7 @@ describe('generated clients', () => {
   };
 
   // Maven downloads a compiler the first time.
-  const timeout = 4 * timeoutMs;
+  const timeout = 20 * 60_000;
   test('both Kotlin clients compile, do what an app does and accept unknown values', {
     timeout,
   }, async ({ service, skip }) => {
@@ -264,7 +263,7 @@ const codeOf = async (page: string) =>
 
 describe('code to copy', () => {
   test('the Kotlin code of kotlin.md compiles and does what the guide asks of an app', {
-    timeout: 4 * timeoutMs,
+    timeout: 20 * 60_000, // as above
   }, async ({ service: { work, args }, skip }) => {
     skip(lacking.length > 0, `To generate clients: ${lacking.join('; ')}`);
     const blocks = (await codeOf('examples/clients/kotlin.md')).filter(

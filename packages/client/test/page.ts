@@ -1,6 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { timeoutMs } from '../../../test/support/timeout.ts';
 import type { Options, Sounds } from '../src/index.ts';
 
 /** Functions that the test shares with the page, by their names on the page. */
@@ -15,7 +14,7 @@ export async function openProfile(
 ) {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(timeoutMs);
+  context.setDefaultTimeout(15_000);
   for (const [name, call] of Object.entries({ ...store, onSession }))
     if (typeof call === 'function') await context.exposeFunction(name, call);
   return context;

@@ -1,5 +1,4 @@
 import { expect, vi } from 'vitest';
-import { timeoutMs } from '../../../test/support/timeout.ts';
 import { test } from './supabase.ts';
 
 /**
@@ -29,7 +28,7 @@ export function makeObjects(prefix: string, objects: string): void {
     // Drop the objects of a killed run.
     await sql.unsafe(removed + objects + last + granted);
     // Wait until the data API has read the schema again.
-    await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), timeoutMs);
+    await vi.waitFor(async () => expect((await rpc(`${prefix}last`)).status).toBe(204), 5_000);
     return async () => {
       await sql.unsafe(removed);
     };

@@ -43,7 +43,7 @@ test('favorites that are chosen without a network are kept, and sent when there 
   await (await sent).response();
   await page.reload();
   await open(page, 'Favorites');
-  await page.getByRole('button', { name }).waitFor();
+  await page.getByRole('listitem').getByRole('button', { name }).waitFor();
 
   // The bar shows it, too, when the sound is played right after signing in.
   const title = name.replace('Favorite: ', '');

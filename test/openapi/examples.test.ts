@@ -35,7 +35,7 @@ function exampleOf(given: Schema): unknown {
     : (schema.const ?? schema.enum?.[0]);
 }
 
-/** Nobody can publish tokens and codes that work. */
+/** These return 401, because the document cannot contain a token or code that works. */
 const withoutSuccess = [
   'refresh',
   'exchangeIdToken',

@@ -42,7 +42,7 @@ describe('POST /auth/refresh', () => {
     const third = await refresh(api, second.body.data.refresh_token).expect(200);
     const sessions = [first, second.body.data, third.body.data];
     expect(new Set(sessions.map((session) => session.refresh_token)).size).toBe(3);
-    // With the shared secret, two tokens of one second are equal.
+    // HS256 signatures are deterministic, so two tokens of the same second are equal.
     if (decodeProtectedHeader(first.access_token).alg !== 'HS256')
       expect(new Set(sessions.map((session) => session.access_token)).size).toBe(3);
     await api.get('/sounds').auth(third.body.data.access_token, bearer).expect(200);

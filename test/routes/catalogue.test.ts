@@ -25,7 +25,7 @@ async function read(api: Api, user: Session, since?: string) {
   return body as { data: Change[]; next: string; has_more: boolean; reset: boolean };
 }
 
-/** Reads on to the end. */
+/** Reads pages of changes until none is left. */
 async function catchUp(api: Api, user: Session, since?: string) {
   const changes: Change[] = [];
   let next = since;
@@ -197,7 +197,7 @@ describe('in a database of its own', () => {
     await sql`select private.upkeep()`;
     expect(await list(old.next)).toMatchObject({ reset: true, data: [{ id: kept }] });
     expect(await list(recent.next)).toMatchObject({ reset: false, data: [{ id: kept }] });
-    // A copy that is being begun has not seen what was forgotten.
+    // A first copy that is still being read cannot hold rows that were removed before it began, so it needs no reset.
     const beginning = await list();
     expect((await list(`${beginning.next.split('.')[0]}.0.${beginning.next.split('.')[1]}`)).reset).toBe(
       false,

@@ -135,7 +135,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       try {
         await clientOf(sending.fetch).POST('/auth/password', { body, ...signalOf(options) });
       } catch (error) {
-        // The password was set by an attempt whose response was lost.
+        // `same_password` after a lost response means that the password was set.
         if (!(sending.mayBeDone() && error instanceof SoundsError && error.reason === 'same_password'))
           throw error;
       }
@@ -167,7 +167,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       try {
         await clientOf(sending.fetch).DELETE('/me', signalOf(options));
       } catch (error) {
-        // The account was deleted by an attempt whose response was lost, if its session has ended, too.
+        // A 401 after a lost response means that the account was deleted, if its session has ended.
         const isOver = (await session.load()) === null;
         if (!(sending.mayBeDone() && isOver && error instanceof SoundsError && error.code === 'unauthorized'))
           throw error;

@@ -50,7 +50,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     });
   }
 
-  /** Resolves also if the service rejects this change for good. @throws SoundsError if the others would fail, too */
+  /** Sends one change, and keeps a rejected one as `rejection`. @throws SoundsError when sending the rest is pointless, too */
   async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
     const fetch = (request: Request) => session.fetch(request, { userId: user });
     const init = { fetch, ...signalOf(options) };

@@ -8,7 +8,7 @@ import { readItem } from './store.ts';
 /** A sound of the copy, with its place in the list and the versions of its files. */
 export interface CopiedSound extends Schema<'CopiedSound'> {}
 
-/** Filters of the copy, as those of GET /sounds. */
+/** Some filters of GET /sounds. */
 export interface OfflineFilters {
   category?: string;
   /** Includes sounds of the sub-intentions of `category`. */
@@ -116,7 +116,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       return syncing;
     },
 
-    /** Returns the favorites of the last `sync` or `favorites.list` with later changes, the newest first. */
+    /** Returns the favorites of the last `sync` or `favorites.list` with the changes made on this device since, the newest first. */
     favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favoritesCopy), 'created_at'),
 
     /** Returns the hundred newest entries of the last `sync` or `history.list` with later plays, the newest first. */

@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts';
 /** Everything that the service stores about the user. */
 export interface AccountExport extends Schema<'AccountExport'> {}
 
-/** A category with its sub-intentions. */
+/** A category with its subcategories (sub-intentions). */
 export interface Category extends Schema<'Category'> {}
 
 /** The customer record of the user. */

@@ -49,7 +49,7 @@ export function toSession(
 const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
   Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Tells whether a refresh may help. An unknown reason may mean `token_invalid`. */
+/** Tells whether a refresh may help: for every 401 except `recent_sign_in_required`. */
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
@@ -66,7 +66,7 @@ type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
   isForGuests?: boolean;
 };
 
-/** The session of one device, as the guide describes it. It is kept in the store, which other tabs may share. */
+/** The session of one device, as docs/apps.md describes it. It is kept in the store, which other tabs may share. */
 export function createSession({ url, store, waiting, onSession }: SessionOptions) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;

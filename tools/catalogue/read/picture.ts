@@ -57,7 +57,7 @@ export async function pictureFile(
   const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
   if (exported?.checksum === checksum) return { ...picture, path: exported.path };
   await requireType(file, source, type);
-  // Named after the folder instead of the picture, so that equal pictures are stored once.
+  // Named after the folder and the checksum, so that equal pictures of a folder are stored once.
   const named = { ...picture, path: storagePath(coverIn(file), checksum, storedExtension(file)) };
   await requireReadable(named);
   return named;

@@ -53,7 +53,7 @@ const routes: Record<string, Route> = {
     // Auth sends no mail to users that an administrator creates.
     service['config'] = { ...settings, email: { ...settings.email, enable_confirmations: false } };
     await signUp(service, email, password, user_metadata);
-    // Creating a user opens no session, and `email_confirm` decides about the address.
+    // Creating a user opens no session, and `email_confirm` decides whether the address is confirmed.
     const [made] = await sql`
       update auth.users set email_confirmed_at = case when ${email_confirm} then email_confirmed_at end
         where email = ${email.toLowerCase()} returning id`;
@@ -100,7 +100,7 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
 }
 
 /**
- * Keeps the row and the id of a user, and replaces addresses by hashes, also missing ones.
+ * Soft-deletes a user as Auth does: keeps row and id, empties metadata, and replaces e-mail address and phone by hashes.
  * @returns true if the user exists
  */
 function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {

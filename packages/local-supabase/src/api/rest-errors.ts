@@ -15,7 +15,7 @@ const isFatal = (error: unknown) =>
 export const isLostConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
 
-/** Tells whether the connection of a request is closed, or could not be opened. */
+/** Tells whether the connection of a request cannot be used: lost, refused, or ended by a FATAL error. */
 export const isOfClosedConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
@@ -23,7 +23,7 @@ export const isOfClosedConnection = (error: unknown) =>
 export const lostConnection = () =>
   restError(503, '57P01', 'terminating connection due to administrator command');
 
-/** Tells whether an error comes from the database or its connection, and not from Lite. */
+/** Tells whether an error comes from the database or its connection, and not from Supabase Lite, on which this API is built. */
 export function isDatabaseError(error: unknown): error is PostgresError {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || UNREACHABLE.test(code);
@@ -55,7 +55,7 @@ export function mapDatabaseError(error: PostgresError, role: string, path: strin
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
-  // A Response cannot have another status.
+  // `PTxyz` sets the status; a Response takes only 200 to 599.
   if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
   const isOwn = code === '42703' && !error.where;
   const named = isOwn ? message.replace(/^column "(.*)" /, `column ${sourceOf(error, path)}.$1 `) : message;
@@ -73,7 +73,7 @@ function raisedWhole({ message, detail }: PostgresError): HTTPException {
   }
 }
 
-/** Returns what PostgREST puts before a column: its table, or one of two aliases for the result of a function. */
+/** Returns what PostgREST puts before a column: its table, or for a function `pgrst_call` or `record`. */
 function sourceOf({ query, position }: PostgresError, path: string): string {
   if (!path.startsWith('/rpc/')) return path.slice(1);
   return Number(position) < query.indexOf(' from ') ? 'pgrst_call' : 'record';

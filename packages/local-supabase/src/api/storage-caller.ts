@@ -33,7 +33,7 @@ export async function storageCaller(headers: Headers): Promise<Claims> {
   return { role: 'anon', ...known.claims };
 }
 
-/** Runs statements in one transaction under the caller's policies, which can read the operation. */
+/** Runs statements in one transaction under the caller's policies. They see the operation as the setting that Storage gives them. */
 export const asCaller = <T>(
   { connection }: Storage,
   jwt: Claims,

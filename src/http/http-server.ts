@@ -47,8 +47,7 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
   })
     .on('clientError', rejectMalformed)
     .setTimeout(stalledMs, (socket) => {
-      if (responses.get(socket)?.headersSent === false)
-        socket.setTimeout(stalledMs); // a handler is running
-      else socket.destroy();
+      if (responses.get(socket)?.headersSent) socket.destroy();
+      else socket.setTimeout(stalledMs); // a handler is running, or Node waits for the headers
     });
 }

@@ -20,8 +20,10 @@ grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
 -- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts what the others
--- committed. 1,000 groups of users share locks, because the memory for locks is limited.
-create function private.limit_favorites() returns trigger language plpgsql set search_path = '' as $$
+-- committed. 1,000 groups of users share locks, because the memory for locks is limited. enable_seqscan: a plan that is made while one
+-- user has most favorites would read the whole table for everybody.
+create function private.limit_favorites() returns trigger
+language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
     from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
 import { environment, residentMb, startListening } from '../support/server-process.ts';
@@ -72,7 +72,9 @@ async function appCalls(api: Api, databaseUrl: string) {
   };
 }
 
-const until = (condition: () => boolean) => expect.poll(condition, { timeout: 30_000 }).toBe(true);
+// Not expect.poll, which a concurrent test cannot use without its context.
+const until = (condition: () => boolean) =>
+  vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
 
 describe.concurrent('the gateway survives', () => {
   for (const outages of [

@@ -35,7 +35,7 @@ describe.runIf(inject('stack').embedded)('npm run dev -- --empty', () => {
       'The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty\n',
     ]);
     const dev = await startDev(env, '--fresh', '--empty');
-    expect(dev.output.stdout).toContain('Without samples');
+    expect(dev.output.stdout).toContain('The catalogue has no samples');
     dev.kill('SIGINT');
     await dev.exited;
   });

@@ -23,7 +23,8 @@ test('an invalid play is dropped, and all others are counted', async ({ device, 
 test('plays of five seconds are sent in one request', async ({ device, sql }) => {
   const ids = [await addSound(sql), await addSound(sql), await addSound(sql)];
   for (const id of ids) await device.api.plays.record(id);
-  await expect.poll(() => countOf(device, ids[2] ?? '')).toBe(1);
+  // The request leaves after five seconds, which is the default time of a poll.
+  await expect.poll(() => countOf(device, ids[2] ?? ''), { timeout: 15_000 }).toBe(1);
   expect(device.sent.filter((name) => name === 'POST /plays')).toHaveLength(1);
 });
 

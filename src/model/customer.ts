@@ -129,4 +129,5 @@ export const CustomerChanges = body({
 })
   .strict()
   .partial()
-  .meta({ id: 'UpdateCustomerRequest' });
+  // Changes no name, because the reference sends this example as it is.
+  .meta({ id: 'UpdateCustomerRequest', examples: [{ locale: 'de-AT', country: 'AT' }] });

@@ -67,6 +67,11 @@ describe('a request with the values that the reference fills in', () => {
     expect(status).toBeOneOf(withoutSuccess.includes(operationId) ? [401] : [200, 201]);
   });
 
+  test('updateCustomer does not rename the customer', () => {
+    const { schema } = document.paths['/me/customer'].patch.requestBody.content['application/json'];
+    expect(exampleOf(schema)).toEqual({ locale: 'de-AT', country: 'AT' });
+  });
+
   test.for(all)('$operationId leaves optional parameters empty', ({ parameters = [] }) => {
     const filled = parameters.filter(({ required, schema }) => !required && schema?.examples);
     expect(filled.map(({ name }) => name)).toEqual([]);

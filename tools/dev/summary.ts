@@ -21,7 +21,7 @@ export async function summary(stack: Stack, settings: Settings): Promise<string>
 
   Gateway        ${api}
   Reference      ${api}/docs
-  Supabase       ${stack.apiUrl}  (a stand-in: packages/local-supabase/README.md lists what differs from the real one)
+  Supabase       ${stack.apiUrl}  (an emulator: packages/local-supabase/README.md lists what differs from the real one)
   Studio         ${stack.apiUrl}/  (browse and edit the public tables)
   Database       ${stack.databaseUrl}  (psql, or the line below)${phones}
 

@@ -80,7 +80,7 @@ export async function open(page: Page, screen: string, heading = screen) {
 export const typeIn = (page: Page, label: string, text: string) =>
   page.getByLabel(label, { exact: true }).fill(text);
 
-/** Whether the content is no wider than the page and its parts. */
+/** Tells whether the content fits into the page and its parts. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].every((name) => {
@@ -107,7 +107,7 @@ export function countPlays(page: Page) {
   return counted;
 }
 
-/** Whether this is the address of a recording. */
+/** Tells whether an address is that of a recording. */
 export const isAudio = (address: URL) => address.pathname.includes('/object/sign/audio/');
 
 /** Reads the keys of the copies that the client keeps in IndexedDB. */

@@ -9,21 +9,19 @@ import { DEMO } from '../seed.ts';
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
   let env: Record<string, string>;
-
-  const readyz = async () =>
-    (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`).catch(() => undefined))?.status;
+  let dev: Awaited<ReturnType<typeof startDev>>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
     // Settings of a deployment in `.env` must not reach the local one.
     const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
     env = { ...(await devEnvironment(folder)), ...elsewhere, LOG_LEVEL: 'warn' };
+    dev = await startDev(env);
   });
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('prints its progress, then commands that work when pasted or print the error', async () => {
-    const dev = await startDev(env);
+  test('prints its progress, the address of the player first, and serves an app anywhere', async () => {
     const { stdout } = dev.output;
     expect(stdout.indexOf('Applying migrations')).toBeGreaterThan(0);
     expect(stdout).not.toContain('is not what was applied');
@@ -34,6 +32,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     const ofAnApp = { Origin: 'http://localhost:5173' };
     const { headers } = await fetch(`http://127.0.0.1:${env['PORT']}/api/v1/config`, { headers: ofAnApp });
     expect(headers.get('access-control-allow-origin')).toBe(ofAnApp.Origin);
+  });
+
+  test('prints commands that work when pasted or print the error', () => {
+    const { stdout } = dev.output;
     for (const text of [
       `http://127.0.0.1:${env['PORT']}/api/v1`,
       `http://127.0.0.1:${env['SUPABASE_PORT']}`,
@@ -63,13 +65,17 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     );
     expect(JSON.parse(session ?? '')).toMatchObject({ data: { user: { email: 'ada@example.com' } } });
     expect(customers).toMatch(/ada@example\.com\W+google/);
+  });
 
+  test('the README shows the answer of its request', async () => {
     const readme = await readFile('README.md', 'utf8');
     const [, request = '', answer = ''] = /```sh\n(TOKEN=.*?)```.*?```json\n(.*?)```/s.exec(readme) ?? [];
     const input = request.replaceAll('localhost:3000', `127.0.0.1:${env['PORT']}`);
     const printed = execFileSync('sh', { input, encoding: 'utf8', stdio: 'pipe' });
-    expect(JSON.parse(printed), 'the answer in the README').toEqual(JSON.parse(answer));
+    expect(JSON.parse(printed)).toEqual(JSON.parse(answer));
+  });
 
+  test('serves Studio with its files, and leaves no process behind', async () => {
     const studio = await fetch(`http://127.0.0.1:${env['SUPABASE_PORT']}/`);
     const page = await studio.text();
     const assets = [...page.matchAll(/(?:src|href)="(\/static[^"]+)"/g)].map(([, path]) => path);
@@ -79,7 +85,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     dev.kill('SIGINT');
     expect(await dev.exited).toBe(0);
     await untilGone(folder);
-    expect(await readyz()).toBeUndefined();
+    const gateway = fetch(`http://127.0.0.1:${env['PORT']}/readyz`);
+    await expect(gateway).rejects.toThrow();
   });
 
   test('rejects a port that is no number, and one port for two servers', async () => {

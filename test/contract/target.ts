@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { inject } from 'vitest';
@@ -10,47 +11,28 @@ import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
 type Account = { email: string; password: string };
 
-/** Requirements of the contract suite; null where the deployment cannot provide one. */
-export type Target = {
-  url: string;
-  api: Api;
-  soundId: string;
-  /** The owner's. */
-  account: Account;
-  signIn: (who: 'owner' | 'other') => Promise<Session>;
-  /** Makes an account of its own. */
-  newAccount: () => Promise<Session>;
-  /** Asks for a code to recover an account, and reads it from the mail. */
-  recoveryCode: ((email: string) => Promise<string>) | null;
-  idToken: ((provider: 'google' | 'apple') => Promise<string>) | null;
-  apiKey: string | null;
-  revokedApiKey: string | null;
-  /** Makes an access token with these claims, signed as the project signs. */
-  forge: ((claims: object) => Promise<string>) | null;
-  close: () => Promise<void>;
-};
+/** What the contract suite needs; null where the deployment cannot provide it. */
+export type Target = Awaited<ReturnType<typeof localTarget>>;
 
-const signInWith =
-  (api: Api, accounts: { owner: Account; other: Account }) =>
-  async (who: 'owner' | 'other'): Promise<Session> => {
-    const { body } = await api.post('/auth/signin').send(accounts[who]).expect(200);
-    return body.data;
-  };
-
-function forger(forging: 'ES256' | 'HS256' | null, secret: string): Target['forge'] {
-  if (forging === null) return null;
-  const sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
-  const exp = Math.floor(Date.now() / 1000) + 3600;
-  return (claims) =>
-    forgeWith({ forging, secret }, { sub, role: 'authenticated', aud: 'authenticated', exp, ...claims });
+function accountsAt(api: Api, accounts: Record<'owner' | 'other', Account>) {
+  const signIn = async (who: 'owner' | 'other') =>
+    (await api.post('/auth/signin').send(accounts[who]).expect(200)).body.data as Session;
+  return { account: accounts.owner, signIn, newAccount: () => signUp(api) };
 }
 
 async function makeAccount(api: Api): Promise<Account> {
-  const { user } = await signUp(api);
-  return { email: user.email, password };
+  return { email: (await signUp(api)).user.email, password };
 }
 
-/** The deployment at TEST_BASE_URL, with accounts and keys from the environment; the accounts must be able to sign in. */
+/** Returns a function that makes tokens like those of Auth, except for the given claims. */
+function forger(forging: 'ES256' | 'HS256' | null, secret = '') {
+  if (forging === null) return null;
+  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+  const valid = { sub: randomUUID(), role: 'authenticated', aud: 'authenticated', exp: inAnHour };
+  return (claims: object) => forgeWith({ forging, secret }, { ...valid, ...claims });
+}
+
+/** Returns the deployment at TEST_BASE_URL, with accounts and keys from the environment. */
 async function remoteTarget(url: string): Promise<Target> {
   if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
   const api = apiAt(url);
@@ -59,60 +41,53 @@ async function remoteTarget(url: string): Promise<Target> {
     const [email, secret] = [env[`${prefix}_EMAIL`], env[`${prefix}_PASSWORD`]];
     return email && secret ? { email, password: secret } : await makeAccount(api);
   };
-  const [owner, other] = [await account('TEST'), await account('TEST_OTHER')];
-  const signIn = signInWith(api, { owner, other });
-  const { access_token } = await signIn('owner');
-  const list = await api.get('/sounds').query({ limit: 1 }).auth(access_token, bearer).expect(200);
+  const accounts = accountsAt(api, { owner: await account('TEST'), other: await account('TEST_OTHER') });
+  const { access_token } = await accounts.signIn('owner');
+  const list = await api.get('/sounds?limit=1').auth(access_token, bearer).expect(200);
+  const secret = env['TEST_SUPABASE_JWT_SECRET'];
   return {
     url,
     api,
+    ...accounts,
     soundId: list.body.data[0]?.id ?? '',
-    account: owner,
-    signIn,
-    newAccount: () => signUp(api),
     recoveryCode: null,
     idToken: null,
     apiKey: env['TEST_API_KEY'] ?? null,
     revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
-    forge: forger(env['TEST_SUPABASE_JWT_SECRET'] ? 'HS256' : null, env['TEST_SUPABASE_JWT_SECRET'] ?? ''),
+    forge: forger(secret ? 'HS256' : null, secret),
     close: async () => {},
   };
 }
 
-/** A gateway in front of the Supabase of this test run. */
-async function localTarget(): Promise<Target> {
+/** Starts a gateway in front of the Supabase of this test run. */
+async function localTarget() {
   const { databaseUrl, embedded, forging, jwtSecret, mailUrl } = inject('stack');
-  const gateway = await startGateway();
-  const api = apiAt(gateway.url);
-  const [owner, other] = [await makeAccount(api), await makeAccount(api)];
+  const { url, close } = await startGateway();
+  const api = apiAt(url);
+  const accounts = accountsAt(api, { owner: await makeAccount(api), other: await makeAccount(api) });
   const sql = postgres(databaseUrl, { max: 1 });
-  const issue = async (): Promise<string> => {
-    const [row] = await sql`select api_key from admin.create_api_key('Contract suite', ${owner.email})`;
-    return row?.['api_key'];
-  };
-  const [apiKey, revokedApiKey] = [await issue(), await issue()];
+  const keys = await sql<{ api_key: string }[]>`
+    select api_key from generate_series(1, 2) as number, admin.create_api_key('Contract suite ' || number, ${accounts.account.email})`;
+  const [apiKey = null, revokedApiKey = null] = keys.map(({ api_key }) => api_key);
   await sql`select admin.revoke_api_key(${revokedApiKey})`;
   const soundId = await addSound(sql);
   await sql.end();
+  const recoveryCode = async (email: string) => {
+    await api.post('/auth/recover').send({ email }).expect(200);
+    return codeSentTo(mailUrl ?? '', email);
+  };
   return {
-    url: gateway.url,
+    url,
     api,
+    ...accounts,
     soundId,
-    account: owner,
-    signIn: signInWith(api, { owner, other }),
-    newAccount: () => signUp(api),
-    recoveryCode: mailUrl
-      ? async (email) => {
-          await api.post('/auth/recover').send({ email }).expect(200);
-          return codeSentTo(mailUrl, email);
-        }
-      : null,
+    recoveryCode: mailUrl ? recoveryCode : null,
     // A real project trusts Google and Apple alone.
-    idToken: embedded ? (provider) => makeIdToken({ provider, email: newEmail() }) : null,
+    idToken: embedded ? (provider: 'google' | 'apple') => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,
     revokedApiKey,
     forge: forger(forging, jwtSecret),
-    close: gateway.close,
+    close,
   };
 }
 

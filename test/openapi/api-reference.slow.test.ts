@@ -1,25 +1,26 @@
+import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
 import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
 import { test } from '../support/test.ts';
 
+const phone: View = { width: 390, colorScheme: 'light' };
+
+const linkTo = (page: Page, summary: string) => page.getByRole('link', { name: `${summary} HTTP Method` });
+const sectionOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
 describe('GET /docs', () => {
-  const views: Record<string, View> = {
-    'on a desk, in the dark': { width: 1280, colorScheme: 'dark' },
-    'on a phone, in the light': { width: 390, colorScheme: 'light' },
-  };
-  test.for(Object.entries(views))(
-    'lists every endpoint and tries one out %s, without a complaint or a request elsewhere',
-    async ([, view], { gateway, skip }) => {
-      skip(!canRunBrowser, 'Install chromium to open the reference.');
+  test.beforeEach(({ skip }) => skip(!canRunBrowser, 'Install chromium to open the reference.'));
+
+  test.for([{ width: 1280, colorScheme: 'dark' }, phone] as View[])(
+    'lists every endpoint and tries one out, with its own files alone, in %o',
+    async (view, { gateway }) => {
       await inBrowser(`${gateway.url}/docs`, view, async (page, { complaints, requests }) => {
-        if (view.width < 1000) await page.getByRole('button', { name: 'Open Menu' }).click();
-        for (const { summary } of endpoints) {
-          await page.getByRole('link', { name: `${summary} HTTP Method` }).waitFor();
-        }
-        await page.getByRole('link', { name: 'Category tree HTTP Method' }).click();
-        const section = page.getByRole('region', { name: 'Category tree', exact: true });
-        await section.getByRole('button', { name: 'Test Request' }).click();
+        if (view === phone) await page.getByRole('button', { name: 'Open Menu' }).click();
+        for (const { summary } of endpoints) await linkTo(page, summary).waitFor();
+        await linkTo(page, 'Category tree').click();
+        await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
         const client = page.getByRole('dialog');
         await client.getByRole('button', { name: 'Send get request' }).click();
         await client.getByRole('link', { name: '200 OK' }).waitFor();
@@ -32,17 +33,13 @@ describe('GET /docs', () => {
     },
   );
 
-  const phone: View = { width: 390, colorScheme: 'light' };
-
-  test('shows the tabs of all responses on a phone without overlap', async ({ gateway, skip }) => {
-    skip(!canRunBrowser, 'Install chromium to open the reference.');
+  test('shows the tabs of all responses on a phone without overlap', async ({ gateway }) => {
     await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
       await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
-      await page.getByRole('link', { name: 'List sounds HTTP Method' }).press('Enter');
-      const section = page.getByRole('region', { name: 'List sounds', exact: true });
-      const tabs = section.getByRole('tablist').filter({ hasText: '500' });
+      await linkTo(page, 'List sounds').press('Enter');
+      const section = sectionOf(page, 'List sounds');
       const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
-      const last = await tabs.getByRole('tab', { name: '500' }).boundingBox();
+      const last = await section.getByRole('tab', { name: '500' }).boundingBox();
       if (copy === null || last === null) throw new Error('They are not shown.');
       expect(last.x + last.width).toBeLessThan(phone.width);
       expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
@@ -52,16 +49,23 @@ describe('GET /docs', () => {
     });
   });
 
-  test('shows examples in the languages of apps first, and links the guide', async ({ gateway, skip }) => {
-    skip(!canRunBrowser, 'Install chromium to open the reference.');
-    await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints }) => {
-      await page.getByRole('button', { name: 'Open Menu' }).click();
-      await page.getByRole('link', { name: 'List sounds HTTP Method' }).click();
-      const section = page.getByRole('region', { name: 'List sounds', exact: true });
+  test('shows fields in their order, the languages of apps first, and the guide', async ({ gateway }) => {
+    const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
+    const fields = Object.keys((customer as { properties: object }).properties);
+    const desk: View = { width: 1280, colorScheme: 'light' };
+    await inBrowser(`${gateway.url}/docs`, desk, async (page, { complaints }) => {
+      await linkTo(page, 'Caller customer record').click();
+      const section = sectionOf(page, 'Caller customer record');
+      await section.getByRole('button', { name: /^200/ }).first().click();
+      await section.getByText('id, email, full_name').click();
+      await section.locator('.property-name').getByText('updated_at').waitFor();
+      const shown = await section.locator('.property-name').allInnerTexts();
+      expect(shown.filter((name) => fields.includes(name))).toEqual(fields);
+
       await section.getByRole('button', { name: /Shell Curl/ }).click();
-      const options = page.getByRole('option');
-      await options.first().waitFor();
-      expect((await options.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
+      await page.getByRole('option').first().waitFor();
+      const languages = await page.getByRole('option').allTextContents();
+      expect(languages.slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
 
       await page.goto(`${gateway.url}/docs`);
       await page.getByRole('link', { name: 'guide for app developers' }).first().click();

@@ -5,10 +5,7 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 
 type Json = { [key: string]: Json } & { $ref?: string };
 
-/**
- * Apps must bear fields that are added later, in any order. Here every field must be one that the document names, in the order in
- * which it names them, so that a person can read an answer.
- */
+/** Allows only the fields that the document names, in its order. Apps accept others and any order. */
 function close(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
   if ('properties' in schema)
@@ -25,11 +22,10 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats }
 ajv.addKeyword({
   keyword: 'keysInOrder',
   type: 'object',
-  validate: (keys: string[], value: object) =>
-    keys.filter((key) => key in value).join() ===
-    Object.keys(value)
-      .filter((key) => keys.includes(key))
-      .join(),
+  validate: (keys: string[], value: object) => {
+    const known = Object.keys(value).filter((key) => keys.includes(key));
+    return keys.filter((key) => key in value).join() === known.join();
+  },
   error: { message: 'must have its keys in the order of the document' },
 });
 ajv.addSchema(document, 'document');
@@ -37,7 +33,7 @@ ajv.addSchema(document, 'document');
 const pointer = (...keys: string[]) =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** The part of the document at a JSON pointer, and the pointer at which it really is. */
+/** Returns the part of the document at a JSON pointer, and the pointer behind its references. */
 function lookUp(at: string): { part: Json | undefined; at: string } {
   const keys = at.split('/').slice(1);
   let part: Json | undefined = document;
@@ -45,7 +41,7 @@ function lookUp(at: string): { part: Json | undefined; at: string } {
   return part?.$ref === undefined ? { part, at } : lookUp(part.$ref.slice(1));
 }
 
-/** The path as the document writes it, for one as a client writes it. */
+/** Returns the path of the document that matches the path of a request. */
 function templateOf(path: string): string | undefined {
   return Object.keys(document['paths'] ?? {}).find((template) =>
     new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
@@ -64,11 +60,9 @@ function headerDepartures(listed: string, sent: Record<string, string>): string[
 }
 
 /**
- * In what an answer departs from the document: a status, field or value that it does not have, or a header that it
- * promises.
+ * Returns how a response departs from the document; nothing for an operation that the document does not have.
  * @param path below the server's address, without a query
- * @param answer its headers by lower-case name; its body, undefined when it has none
- * @returns sentences; none when answer and document agree, or the document has no such operation
+ * @param answer with header names in lower case; the body is undefined when there is none
  */
 export function departures(
   method: string,

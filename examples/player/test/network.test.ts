@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { button, copyKeys, listen, open, playing, test, untilPlaying } from './fixture.ts';
 
-test('a screen that needs a network waits for one, says so, and comes with it', async ({ phone: page }) => {
+// The first test of a file waits for `npm run dev`.
+test('a screen that needs a network waits for one, says so, and comes with it', { timeout: 60_000 }, async ({
+  phone: page,
+}) => {
   await page.context().setOffline(true);
   await open(page, 'Account');
   await page.locator('main').getByRole('button', { name: 'Try again' }).waitFor();

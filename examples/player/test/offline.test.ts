@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { copyKeys, listen, open, phone, test } from './fixture.ts';
 
-test('the catalogue is shown and searched without a network, with the age of the copy', async ({ visit }) => {
+// The first test of a file waits for `npm run dev`.
+test('the catalogue is shown and searched without a network, with the age of the copy', {
+  timeout: 60_000,
+}, async ({ visit }) => {
   await visit(
     phone,
     async (page) => {

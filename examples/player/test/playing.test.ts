@@ -14,7 +14,8 @@ import {
   untilPlaying,
 } from './fixture.ts';
 
-test('only the sound that was clicked last plays and is counted', async ({ visit }) => {
+// The first test of a file waits for `npm run dev`.
+test('only the sound that was clicked last plays and is counted', { timeout: 60_000 }, async ({ visit }) => {
   await visit(desk, async (page) => {
     const counted = countPlays(page);
     await listen(page);

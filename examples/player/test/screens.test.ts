@@ -17,7 +17,11 @@ base('the player has at most 1,100 lines, styles included, and no file more than
   expect(lines.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(1_100);
 });
 
-test('sounds are found as one types, and all of them are listed to the end', async ({ dev, visit }) => {
+// The first test of a file waits for `npm run dev`.
+test('sounds are found as one types, and all of them are listed to the end', { timeout: 60_000 }, async ({
+  dev,
+  visit,
+}) => {
   const [row] = await dev.sql`select count(*)::int as count from public.sounds where is_active`;
   await visit(phone, async (page) => {
     await listen(page);

@@ -40,13 +40,13 @@ describe('catalogue reads under constant traffic', () => {
     const read = async (): Promise<{ id: string }[]> =>
       (await api.get('/sounds').query({ category: slug }).auth(token, bearer)).body.data;
     const traffic = { on: true };
-    const readers = times(8, async () => {
+    const readers = times(4, async () => {
       while (traffic.on) {
         await read();
         await sleep(pauseMs);
       }
     });
-    for (let write = 0; write < 40; write++) {
+    for (let write = 0; write < 15; write++) {
       const id = await addSound(sql, { category: slug });
       expect((await read()).map((sound) => sound.id)).toContain(id);
       await sql`update public.sounds set is_active = false where id = ${id}`;

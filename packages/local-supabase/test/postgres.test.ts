@@ -1,20 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { test as base, describe, expect, inject } from 'vitest';
-import { fixture } from '../../../test/support/fixture.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { preparedFolder } from '../../../test/support/prepared.ts';
 import { occupy, processesNaming, run, serverPid, untilGone } from '../../../test/support/processes.ts';
 import { as } from '../src/database.ts';
 import { type Postgres, SUPERUSER, startPostgres } from '../src/postgres.ts';
-
-const test = base.extend<{ folder: string }>({
-  folder: fixture(async (use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'sounds-service-postgres-'));
-    await use(folder);
-    await rm(folder, { recursive: true });
-  }),
-});
 
 function query(server: Postgres, text: string) {
   const sql = postgres(as(SUPERUSER, server.databaseUrl));
@@ -22,7 +13,18 @@ function query(server: Postgres, text: string) {
 }
 
 describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () => {
-  test('the server keeps committed rows when it is killed, and reports its end', async ({ folder }) => {
+  let root: string;
+  let folder: string;
+
+  // A copy of a prepared cluster, because making one takes most of the time.
+  beforeAll(async () => {
+    root = await preparedFolder('bare');
+    folder = join(root, 'postgres');
+  });
+
+  afterAll(() => rm(root, { recursive: true }));
+
+  test('keeps committed rows when it is killed, and reports its end', async () => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await query(first, 'create table kept as select 7 as n');
     process.kill(serverPid(folder), 'SIGKILL');
@@ -32,23 +34,18 @@ describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () =>
     await second.stop();
   });
 
-  test('the server leaves no process when it is stopped twice', async ({ folder }) => {
-    const server = await startPostgres({ dataDir: folder, port: 0 });
-    expect(processesNaming(folder)).not.toEqual([]);
-    await Promise.all([server.stop(), server.stop()]);
-    await untilGone(folder);
-  });
-
-  test('the server rejects a folder in use, whose server goes on', async ({ folder }) => {
+  test('rejects a folder in use, and leaves no process when it is stopped twice', async () => {
     const first = await startPostgres({ dataDir: folder, port: 0 });
     await expect(startPostgres({ dataDir: folder, port: 0 })).rejects.toThrow(
       /^The data folder \S+ is in use by another process\.$/,
     );
     expect(await query(first, 'select 1 as n')).toEqual([{ n: 1 }]);
-    await first.stop();
+    expect(processesNaming(folder)).not.toEqual([]);
+    await Promise.all([first.stop(), first.stop()]);
+    await untilGone(folder);
   });
 
-  test('the server names a port that is in use', async ({ folder }) => {
+  test('names a port that is in use', async () => {
     const { port, server } = await occupy();
     await expect(startPostgres({ dataDir: folder, port })).rejects.toThrow(
       `Port ${port} is in use by another program.`,
@@ -56,7 +53,7 @@ describe.runIf(inject('stack').embedded)('the embedded PostgreSQL server', () =>
     server.close();
   });
 
-  test('the server ends when the process that started it is killed', async ({ folder }) => {
+  test('ends when the process that started it is killed', async () => {
     const script = `
       const { startPostgres } = await import('local-supabase/postgres');
       await startPostgres({ dataDir: '${folder}', port: 0 });

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -18,6 +17,7 @@ import { DEMO } from '../seed.ts';
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
   let env: Record<string, string>;
+  let first: ReturnType<typeof run>;
 
   function query(text: string) {
     const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
@@ -28,7 +28,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`).catch(() => undefined))?.status;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
+    folder = await preparedFolder();
     // Settings of a deployment in `.env` must not reach the local one.
     const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
     env = { ...(await devEnvironment(folder)), ...elsewhere, LOG_LEVEL: 'warn' };
@@ -66,8 +66,38 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await rm(own.DEV_DATA_DIR, { recursive: true });
   });
 
+  test('names the data folder or all ports that are in use in one sentence', async () => {
+    first = await startDev(env);
+    const other = { ...env, ...(await devEnvironment(folder)) };
+    const inUse = new RegExp(
+      `^The data folder \\S+ is in use by another npm run dev, process ${first.pid}: stop that one, or [^\n]+\\.\n$`,
+    );
+    const cases: [Record<string, string>, string[], RegExp][] = [
+      [env, [], inUse],
+      [other, ['--fresh'], inUse],
+      ...[['PLAYER_PORT'], ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT']].map(
+        (names): [Record<string, string>, string[], RegExp] => [
+          {
+            ...other,
+            DEV_DATA_DIR: `${folder}/other`,
+            ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
+          },
+          [],
+          new RegExp(
+            `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
+          ),
+        ],
+      ),
+    ];
+    for (const [given, args, message] of cases) {
+      const second = run(['tools/dev/main.ts', ...args], given);
+      expect(await second.exited).toBe(1);
+      expect(second.output).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
+    }
+    expect(await query('select 7 as n')).toEqual([{ n: 7 }]);
+  });
+
   test('keeps its data after each way of ending', async () => {
-    const first = await startDev(env);
     await query('drop table if exists public.kept; create table public.kept as select 7 as n');
     first.kill('SIGINT');
     expect(await first.exited).toBe(0);
@@ -97,42 +127,6 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(await last.exited).toBe(0);
     await untilGone(folder);
     expect(await readyz()).toBeUndefined();
-  });
-
-  test('names the data folder or all ports that are in use in one sentence', async () => {
-    const dev = await startDev(env);
-    const other = { ...env, ...(await devEnvironment(folder)) };
-    const inUse = new RegExp(
-      `^The data folder \\S+ is in use by another npm run dev, process ${dev.pid}: stop that one, or [^\n]+\\.\n$`,
-    );
-    const cases: [Record<string, string>, string[], RegExp][] = [
-      [env, [], inUse],
-      [other, ['--fresh'], inUse],
-      ...[
-        ['PORT'],
-        ['PLAYER_PORT'],
-        ['SUPABASE_DB_PORT'],
-        ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'],
-      ].map((names): [Record<string, string>, string[], RegExp] => [
-        {
-          ...other,
-          DEV_DATA_DIR: `${folder}/other`,
-          ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
-        },
-        [],
-        new RegExp(
-          `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
-        ),
-      ]),
-    ];
-    for (const [given, args, message] of cases) {
-      const second = run(['tools/dev/main.ts', ...args], given);
-      expect(await second.exited).toBe(1);
-      expect(second.output).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
-    }
-    expect(await query('select 7 as n')).toEqual([{ n: 7 }]);
-    dev.kill('SIGINT');
-    await dev.exited;
   });
 
   test('ends with the reason if the gateway cannot start', async () => {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
-import { startScratchDatabase } from 'local-supabase/scratch-database';
+import type { ScratchDatabase } from 'local-supabase/scratch-database';
 import postgres from 'postgres';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDatabase } from '../../../test/support/prepared.ts';
 import { checkDatabase, scriptOf } from '../check.ts';
 
 /** Mistakes of administrators, and how the fix begins. */
@@ -45,29 +46,30 @@ const additions = `
   create extension "uuid-ossp" schema extensions;
   alter default privileges in schema public grant all on tables to anon`;
 
-async function startDatabase() {
-  const { databaseUrl, stop } = await startScratchDatabase();
-  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  const superuser = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
-  onTestFinished(async () => {
-    await Promise.all([sql.end(), superuser.end()]);
-    await stop();
-  });
-  return { databaseUrl, sql, superuser };
-}
+let database: ScratchDatabase;
+let sql: postgres.Sql;
+let superuser: postgres.Sql;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  sql = postgres(database.databaseUrl, { max: 1, onnotice() {} });
+  superuser = postgres(as(SUPERUSER, database.databaseUrl), { max: 1, onnotice() {} });
+  await sql.unsafe(additions);
+});
+
+afterAll(async () => {
+  await Promise.all([sql.end(), superuser.end()]);
+  await database.stop();
+});
 
 test('npm run migration -- --check ignores what administrators added under other names', async () => {
-  const { databaseUrl, sql } = await startDatabase();
-  await sql.unsafe(additions);
-  expect(await checkDatabase(databaseUrl)).toEqual([]);
+  expect(await checkDatabase(database.databaseUrl)).toEqual([]);
 });
 
 test('npm run migration -- --check reports every mistake with SQL that postgres can run', async () => {
-  const { databaseUrl, sql, superuser } = await startDatabase();
-  await sql.unsafe(additions);
   // Hosted projects let administrators do more to the tables of Auth.
   for (const [mistake = ''] of mistakes) await (mistake.includes('auth.') ? superuser : sql).unsafe(mistake);
-  const differences = await checkDatabase(databaseUrl);
+  const differences = await checkDatabase(database.databaseUrl);
   const fixes = differences.map(({ fix }) => fix.replace(/\s+/g, ' '));
   for (const [mistake, fix = ''] of mistakes)
     expect(fixes, mistake).toContainEqual(expect.stringContaining(fix));
@@ -76,5 +78,5 @@ test('npm run migration -- --check reports every mistake with SQL that postgres 
     expect((await readFile(file, 'utf8')).split('\n')[Number(line) - 1], source).toMatch(/^create /);
   }
   await sql.unsafe(scriptOf(differences));
-  expect(await checkDatabase(databaseUrl)).toEqual([]);
+  expect(await checkDatabase(database.databaseUrl)).toEqual([]);
 });

@@ -103,17 +103,11 @@ test('the README lists every known difference to PostgREST', () => {
   for (const heading of headings) expect(readme).toContain(`\n| ${heading}`);
 });
 
-const codes = Object.entries(raised).flatMap(([status, all]) =>
-  all.map((code) => [code, Number(status)] as const),
-);
-
-test.for(codes)(
-  'a function that raises SQLSTATE %s is answered with status %i',
-  async ([code, status], { supabase }) => {
-    const answer = await supabase.rpc('api_raise', { code });
-    expect(answer).toMatchObject({
-      status,
-      body: { code, message: 'told', details: 'more', hint: 'a hint' },
-    });
-  },
-);
+test('a function that raises an SQLSTATE is answered with its status', async ({ supabase }) => {
+  for (const [status, codes] of Object.entries(raised))
+    for (const code of codes) {
+      const answer = await supabase.rpc('api_raise', { code });
+      const body = { code, message: 'told', details: 'more', hint: 'a hint' };
+      expect(answer).toMatchObject({ status: Number(status), body });
+    }
+});

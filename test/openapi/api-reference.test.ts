@@ -38,7 +38,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     }
   });
 
-  test('are rejected over plain HTTP and count against the rate limit', async () => {
+  test('count against the rate limit and are rejected over plain HTTP, like every address', async () => {
     const limit = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(addresses.length) };
     const { url, close } = await startGateway({ ...limit, REQUIRE_HTTPS: 'true' });
     for (const address of addresses) await apiAt(url).get(address).expect(400);

@@ -79,6 +79,11 @@ describe('a query', () => {
     await get('limit[]=1&limit[]=2').expect(400).expect('X-Error-Field', 'limit');
   });
 
+  test('rejects a wrong value behind a thousand other parameters', async ({ api, user }) => {
+    const answer = api.get(`/sounds?${'a&'.repeat(1000)}limit=0`).auth(user.access_token, bearer);
+    await answer.expect(400).expect('X-Error-Field', 'limit');
+  });
+
   test.for(['ids[a]', 'ids[][]', 'tag[any]', 'min_duration[gt]', 'category[', 'sort[eq]'])(
     'a query rejects %s and names the parameter',
     async (name, { api, user }) => {

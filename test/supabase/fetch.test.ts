@@ -89,7 +89,7 @@ describe('a failing Supabase', () => {
     ]),
   ] satisfies [string, RequestListener][];
 
-  test('a failure of Supabase is 500 without its message, and never 401, which would sign users out', async () => {
+  test('a failure of Supabase is 500 without its message, never 401, which signs users out', async () => {
     let behave: RequestListener = () => {};
     await withSupabase(
       (req, res) => behave(req, res),

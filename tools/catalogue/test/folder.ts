@@ -3,88 +3,92 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import sharp from 'sharp';
 import { inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
 import { readArguments } from '../arguments.ts';
 import { importFolder as runImport, type Settings } from '../import-folder.ts';
+import { limitsOf } from '../project/storage.ts';
+import { connect, projectOf } from '../project/supabase.ts';
+import { openFolder } from '../read/folder.ts';
+import { gather } from '../read/gather.ts';
+import { readSheet } from '../read/sheet.ts';
 import { ImportError } from '../shared/problems.ts';
 
 export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
-// A frame of 128 kbit/s at 44.1 kHz.
-export const mp3Frame = Buffer.alloc(417);
-mp3Frame.writeUInt32BE(0xfffb9000);
-
-const small = {
-  png: 'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAGUlEQVQokWOIqjhBEmIY1VAxGkpRwzVpAACJzZoQPNqOjQAAAABJRU5ErkJggg==',
-  webp: 'UklGRjYAAABXRUJQVlA4ICoAAACQAQCdASoQABAAAUAmJaACdLoAA5gA/txR//OJfyR+gXQf+tTIx8+4AAA=',
-};
-
 /** Returns a picture with unique bytes behind its end, which readers ignore. */
 export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
-  const image =
-    format === 'jpeg'
-      ? await readFile('supabase/samples/covers/water/slow-ocean-waves.jpg')
-      : Buffer.from(small[format], 'base64');
+  const create = { width: 16, height: 16, channels: 3, background: 'teal' } as const;
+  const image = await sharp({ create }).toFormat(format).toBuffer();
   return Buffer.concat([image, crypto.getRandomValues(new Uint8Array(16))]);
 }
 
+/** Files by their names in a folder. */
+export type Files = Record<string, Buffer | string>;
+
 /** Makes a folder of these files for one test. */
-export async function makeFolder(files: Record<string, Buffer | string>): Promise<string> {
+export async function makeFolder(files: Files): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-import-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await addFiles(folder, files);
   return folder;
 }
 
-export async function addFiles(folder: string, files: Record<string, Buffer | string>): Promise<void> {
+export async function addFiles(folder: string, files: Files): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
   }
 }
 
-/** Encodes a WAV file with ffmpeg in the format of an extension. */
-export async function encode(folder: string, name: string, wav: Buffer, args: string[] = []): Promise<void> {
-  await mkdir(dirname(join(folder, name)), { recursive: true });
-  const all = ['-loglevel', 'error', '-y', '-i', 'pipe:0', ...args, join(folder, name)];
+/**
+ * Encodes a WAV file in one run of ffmpeg.
+ * @param outputs the options of each file, by its name
+ * @returns the bytes of the files
+ */
+export async function encode(wav: Buffer, outputs: Record<string, string[]>, inputs: string[] = []) {
+  const folder = await makeFolder({});
+  const args = Object.entries(outputs).flatMap(([name, options]) => [...options, join(folder, name)]);
+  const all = ['-loglevel', 'error', '-i', 'pipe:0', ...inputs, ...args];
   const { status, stderr } = spawnSync('ffmpeg', all, { input: wav });
   if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
+  const files = new Map<string, Buffer>();
+  for (const name of Object.keys(outputs)) files.set(name, await readFile(join(folder, name)));
+  return (name: string) => files.get(name) ?? Buffer.alloc(0);
 }
 
 /** Project of an import. */
 export interface Target {
   apiUrl: string;
   secretKey: string;
+  port?: number;
 }
+
+const envOf = ({ apiUrl, secretKey, port }: Target) => ({
+  SUPABASE_URL: apiUrl,
+  SUPABASE_SECRET_KEY: secretKey,
+  ...(port && { SUPABASE_PORT: String(port) }),
+});
 
 /**
  * Starts the command.
  * @param wrapper a program with arguments that runs it
  */
-export function startImport(
-  args: string[],
-  { apiUrl, secretKey }: Target = inject('stack'),
-  wrapper: string[] = [],
-) {
+export function startImport(args: string[], target: Target = inject('stack'), wrapper: string[] = []) {
   const [program = '', ...rest] = [...wrapper, process.execPath, 'tools/catalogue/main.ts', ...args];
   // Notes about uploads are removed with the temporary folder.
-  const HOME = tmpdir();
-  return run(rest, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey, HOME }, program);
+  return run(rest, { ...envOf(target), HOME: tmpdir() }, program);
 }
 
 /** Starts an export. */
-export function startExport(folder: string, { apiUrl, secretKey }: Target) {
-  return run(['tools/catalogue/export/main.ts', folder], {
-    SUPABASE_URL: apiUrl,
-    SUPABASE_SECRET_KEY: secretKey,
-  });
-}
+export const startExport = (folder: string, target: Target) =>
+  run(['tools/catalogue/export/main.ts', folder], envOf(target));
 
-/** Imports in this process without asking, because starting the command takes longer than most imports. */
-export async function importInto({ apiUrl, secretKey }: Target, folder: string, ...args: string[]) {
+/** Imports in this process, because starting the command takes longer than most imports. */
+export async function importAsking(target: Target, folder: string, ...args: string[]) {
   const output = { stdout: '', stderr: '' };
   const collect =
     (stream: keyof typeof output) =>
@@ -97,8 +101,7 @@ export async function importInto({ apiUrl, secretKey }: Target, folder: string, 
   ];
   vi.stubEnv('HOME', tmpdir()); // removed with the temporary folder
   try {
-    const settings = readArguments([folder, '--yes', ...args]) as Settings;
-    const isDone = await runImport(settings, { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey });
+    const isDone = await runImport(readArguments([folder, ...args]) as Settings, envOf(target));
     return { code: isDone ? 0 : 1, ...output };
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
@@ -109,28 +112,40 @@ export async function importInto({ apiUrl, secretKey }: Target, folder: string, 
   }
 }
 
-/** Imports into the project of the test run. */
+/** Imports without asking. */
+export const importInto = (target: Target, folder: string, ...args: string[]) =>
+  importAsking(target, folder, '--yes', ...args);
+
+/** Imports into the project of the test run without asking. */
 export const importFolder = (folder: string, ...args: string[]) =>
   importInto(inject('stack'), folder, ...args);
+
+/** Reads a folder as an import does, with the limits of the buckets and one category, `calm`. */
+export async function readFolder(folder: string) {
+  const { found, sounds, notes } = await openFolder(folder);
+  const { client } = connect(projectOf(envOf(inject('stack'))), new AbortController().signal);
+  const limits = { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') };
+  const sheet = sounds ? readSheet(sounds) : { rows: [], rejected: [] };
+  const gathered = await gather(found, sheet, [{ slug: 'calm', name: 'Calm' }], limits);
+  return { ...gathered, notes: [...notes, ...gathered.notes] };
+}
+
+/** Reads a folder of these files. */
+export const readFiles = async (files: Files) => await readFolder(await makeFolder(files));
 
 /**
  * Imports files into a category of their own. `@` at the start of a name, and anywhere in a sheet, stands for its slug.
  * @returns the outcome, with the category, the folder and ways to import it again and to look at its sounds
  */
-export async function imported(sql: Sql, files: Record<string, Buffer | string>, ...args: string[]) {
+export async function imported(sql: Sql, files: Files, ...args: string[]) {
   const category = await addCategory(sql);
-  const inCategory = (text: string) => text.replaceAll('@', category);
-  const add = (more: Record<string, Buffer | string>) =>
-    addFiles(
-      folder,
-      Object.fromEntries(
-        Object.entries(more).map(([name, content]) => [
-          name.replace(/^@/, category),
-          typeof content === 'string' ? inCategory(content) : content,
-        ]),
-      ),
-    );
   const folder = await makeFolder({});
+  const add = async (more: Files) => {
+    for (const [name, content] of Object.entries(more)) {
+      const inCategory = typeof content === 'string' ? content.replaceAll('@', category) : content;
+      await addFiles(folder, { [name.replace(/^@/, category)]: inCategory });
+    }
+  };
   await add(files);
   const outcome = await importFolder(folder, ...args);
   return {

@@ -1,15 +1,22 @@
-import { describe, expect } from 'vitest';
-import { tone } from '../../../test/support/audio.ts';
-import { type Sql, test } from '../../../test/support/test.ts';
+import { describe, expect, test } from 'vitest';
+import { planCategories, planSections } from '../plan/structure.ts';
 import { cellOf, numberIn, tags, text, truth } from '../read/cells.ts';
-import { imported, importFolder, makeFolder, rejectedLines } from './folder.ts';
+import { readCsv } from '../read/csv.ts';
+import { readSheet } from '../read/sheet.ts';
+import { usableRows } from '../read/usable-rows.ts';
+import type { Problem } from '../shared/problems.ts';
+import { makeFolder } from './folder.ts';
 
-/** Imports two recordings, a.wav and b.wav, with a sheet. */
-async function importSheet(sql: Sql, sheet: string) {
-  const files = { '@/a.wav': tone(), '@/b.wav': tone(), 'sounds.csv': sheet };
-  const { category, code, stdout, stderr, sounds } = await imported(sql, files);
-  const rejected = rejectedLines(stdout).map((line) => line.slice(12).replaceAll(category, '@'));
-  return { code, stderr, rejected, sounds: await sounds() };
+const csvOf = async (sheet: string | Buffer) => await readCsv(await makeFolder({ a: sheet }), 'a');
+
+/** Reads the sheet of a folder with the recordings a.wav and b.wav, in a project with the category `calm`. */
+async function rowsIn(sheet: string | Buffer) {
+  const { usable, rejected } = usableRows(
+    readSheet(await csvOf(sheet)),
+    (file) => ['a.wav', 'b.wav'].includes(file),
+    (category) => (category === 'calm' ? category : undefined),
+  );
+  return { usable, rejected: rejected.map(({ where, reason }) => `${where}: ${reason}`) };
 }
 
 const QUOTE = 'Put the whole cell in quotes';
@@ -27,61 +34,86 @@ describe('a line of the sheet', () => {
     ['half of a character in JSON', 'Rain,,"[""\\ud800""]"', STORED],
     ['a line break in a title', '"Ra\nin"', 'title has a line break'],
     ['an invisible title', '\u200b', 'title has no visible character'],
-  ])('with %s is rejected, and the next one is imported', async ([, cells, reason], { sql }) => {
-    const sheet = `file,title,key,tags\n@/a.wav,${cells}\n@/b.wav,Good\n`;
-    const { code, stderr, rejected, sounds } = await importSheet(sql, sheet);
-    expect([code, stderr, rejected]).toEqual([1, '', [expect.stringContaining(reason)]]);
-    expect(rejected[0]).toMatch(/^sounds\.csv line [23] .*; until then "@\/a\.wav" is rejected\.$/);
-    expect(sounds).toMatchObject([{ title: 'Good' }]);
+    ['a cleared title', '-', 'A sound needs a title. Replace the "-" by one'],
+  ])('with %s is rejected, and the next one is imported', async ([, cells, reason]) => {
+    const { usable, rejected } = await rowsIn(`file,title,key,tags\na.wav,${cells}\nb.wav,Good\n`);
+    expect(rejected).toEqual([expect.stringContaining(reason)]);
+    expect(rejected[0]).toMatch(/^sounds\.csv line [23]: .*; until then "a\.wav" is rejected\.$/s);
+    expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
   });
 
-  test('a line is rejected with everything that is wrong in it', async ({ sql }) => {
-    const sheet =
-      'file,frequency_hz,is_featured,category\n@/a.wav,deep,maybe,nowhere\n@/b.wav,440,,\n@/c.wav,low,,';
-    const { rejected, sounds } = await importSheet(sql, sheet);
+  test('a line is rejected with everything that is wrong in it', async () => {
+    const { usable, rejected } = await rowsIn(
+      'file,frequency_hz,is_featured,category\na.wav,deep,maybe,nowhere\nb.wav,440,,calm\nc.wav,low,,',
+    );
     expect(rejected).toEqual([
       expect.stringMatching(
-        /line 2 .*frequency_hz is not a number: "deep"; is_featured is neither true nor false; write TRUE or FALSE: "maybe".*No category .*"nowhere"/,
+        /line 2: frequency_hz is not a number: "deep"; is_featured is neither true nor false; write TRUE or FALSE: "maybe".*No category .*"nowhere"/,
       ),
       expect.stringMatching(
-        /line 4 .*frequency_hz is not a number: "low".*There is no recording "@\/c\.wav"/,
+        /line 4: frequency_hz is not a number: "low".*There is no recording "c\.wav" in the folder/,
       ),
     ]);
-    expect(sounds).toMatchObject([{ title: 'B', frequency_hz: '440' }]);
+    expect(usable).toMatchObject([{ file: 'b.wav', fields: { frequency_hz: 440, category: 'calm' } }]);
   });
 
   test.for([
-    ['sep=;', '@/a.wav;Rain'],
-    ['"sep=;"', '@/a.wav;Rain'],
-    ['SEP=|', '@/a.wav|Rain'],
-    ['sep=\t', '@/a.wav\tRain'],
-  ] as const)('a first line %j names the delimiter', async ([first, line], { sql }) => {
-    const delimiter = line.charAt(7);
-    const { code, sounds } = await importSheet(sql, `${first}\r\nfile${delimiter}title\r\n${line}\r\n`);
-    expect([code, sounds[0]?.['title']]).toEqual([0, 'Rain']);
+    ['sep=;', 'a.wav;Rain'],
+    ['"sep=;"', 'a.wav;Rain'],
+    ['SEP=|', 'a.wav|Rain'],
+    ['sep=\t', 'a.wav\tRain'],
+  ] as const)('a first line %j names the delimiter', async ([first, line]) => {
+    const { usable } = await rowsIn(`${first}\r\nfile${line.charAt(5)}title\r\n${line}\r\n`);
+    expect(usable).toMatchObject([{ file: 'a.wav', fields: { title: 'Rain' } }]);
   });
 });
 
-test('categories and home sections are validated before anything is made', async ({ sql }) => {
-  const folder = await makeFolder({
-    'a.wav': tone(),
-    'categories.csv': `slug,name,description,sort_order\nx-nul,Ra\0in,,\nx-long,Long,${'x'.repeat(5001)},\nx-order,Order,,3000000000\nx-two,,,1.5\n`,
-    'home_sections.csv':
-      'slug,title,mode,rule_type,rule_value\ns-rule,Rule,rule,,\ns-value,Value,rule,newest,calm\ns-quote,"Open,,,\n',
-  });
-  const { code, stdout } = await importFolder(folder, '--dry-run');
-  expect(code).toBe(1);
-  for (const line of [
-    /categories\.csv line 2 +name contains a NUL character/,
-    /categories\.csv line 3 +description has more than 5000 characters/,
-    /categories\.csv line 4 +sort_order is not a whole number/,
-    /categories\.csv line 5 +name is missing; sort_order is not a whole number: "1\.5"\. Correct them\./,
-    /home_sections\.csv line 2 +rule_type/,
-    /home_sections\.csv line 3 +rule_value belongs to/,
-    /home_sections\.csv line 4 +A quote/,
-  ])
-    expect(stdout).toMatch(line);
-  expect(await sql`select from public.categories where slug like 'x-%'`).toEqual([]);
+test('a sheet may come from a spreadsheet: semicolons, decimal commas, byte-order mark', async () => {
+  const header = '\ufeffFile;Title;Frequency_Hz;Is_Featured;Tags';
+  const lines = [header, 'x\\é.wav;Étude, softly;174,61;TRUE;a,b'.normalize('NFD'), ';;;;', ''];
+  const { rows } = readSheet(await csvOf(lines.join('\r\n')));
+  const fields = { title: 'Étude, softly', frequency_hz: 174.61, is_featured: true, tags: ['a', 'b'] };
+  expect(rows).toEqual([{ line: 2, file: 'x/é.wav', key: '', fields, faults: [] }]);
+});
+
+test.for([
+  ['has no column for the names', 'name,title\na.wav,A', /^a has no column "file", [^\n]+$/],
+  ['is empty', '', /^a has no column "file", [^\n]+$/],
+  ['has a damaged header', 'file,"title\na.wav,A', /^The header of a is damaged\. [^\n]+$/],
+  ['is not in UTF-8', Buffer.from('file\nB\u00e4r', 'latin1'), /^a is not in UTF-8\. Save it as/],
+] as const)('a sheet stops the import if it %s', async ([, sheet, message]) => {
+  await expect(rowsIn(sheet)).rejects.toThrow(message);
+});
+
+test('categories and home sections are validated', async () => {
+  const rejected: Problem[] = [];
+  const categories = await csvOf(
+    `slug,name,description,parent,sort_order\na,Ra\0in,,,\nb,Long,${'x'.repeat(5001)},,\nc,Order,,,3000000000\nd,,,,1.5\ntop,Top,,,\nsub,Sub,,top,\ne,E,,sub,\nf,F,,none,\n`,
+  );
+  const { parts } = planCategories(categories, [], false, rejected);
+  const sections = await csvOf(
+    'slug,title,mode,rule_type,rule_value\na,Rule,rule,,\nb,Value,rule,newest,calm\nc,"Open,,,\nnew,New,rule,newest,\n',
+  );
+  parts.push(...planSections(sections, [], false, rejected));
+  expect(parts.map(({ where }) => where)).toEqual([
+    'categories.csv line 6',
+    'categories.csv line 7',
+    'home_sections.csv line 5',
+  ]);
+  const problems = rejected.map(({ where, reason }) => `${where}: ${reason}`);
+  expect(problems).toEqual(
+    [
+      /line 2: name contains a NUL character/,
+      /line 3: description has more than 5000 characters/,
+      /line 4: sort_order is not a whole number/,
+      /line 5: name is missing; sort_order is not a whole number: "1\.5"\. Correct them\./,
+      /categories\.csv line 8: "sub" is a sub-intention itself\. Correct the parent\./,
+      /categories\.csv line 9: No category has the slug "none"\. Correct the parent\./,
+      /line 2: rule_type/,
+      /line 3: rule_value belongs to/,
+      /line 4: A quote/,
+    ].map((problem) => expect.stringMatching(problem)),
+  );
 });
 
 describe('cells', () => {
@@ -144,12 +176,8 @@ describe('cells', () => {
       ["'q'"],
       ['a, b'],
       ['[c]', '{d}'],
-      ['睡、眠'],
-      [' a'],
-      ['a', 'b c'],
-      [],
     ];
-    for (const value of lists) {
+    for (const value of [...lists, ['睡、眠'], [' a'], ['a', 'b c'], []]) {
       const cell = cellOf(value);
       expect([cell === '-', tags.parse(cell)], cell).toEqual([false, value]);
     }

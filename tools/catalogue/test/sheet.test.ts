@@ -4,9 +4,8 @@ import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
-import { encode, ffmpeg, imported, importFolder, makeFolder, picture, startImport } from './folder.ts';
-
-const lines = (...cells: string[]) => cells.join('\r\n');
+import { mp3With, utf8 } from './files.ts';
+import { imported, picture, readFiles, rejectedLines, startImport } from './folder.ts';
 
 describe('sounds.csv', () => {
   test('overrides folder, tags and pictures, and updates sounds when it changes', async ({ sql }) => {
@@ -17,11 +16,10 @@ describe('sounds.csv', () => {
       '@/other.wav': tone(),
       [`${elsewhere}/F3 bowl.jpg`]: await picture(),
       'pictures/mine.png': await picture('png'),
-      'sounds.csv': lines(
-        'file,title,description,bowl_note,frequency_hz,duration_sec,category,tags,cover_image_path,is_featured,is_active,sort_order',
-        `${elsewhere}/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,@,"bowl, deep",pictures/mine.png,true,false,7`,
+      'sounds.csv':
+        'file,title,description,bowl_note,frequency_hz,duration_sec,category,tags,cover_image_path,is_featured,is_active,sort_order\r\n' +
+        `${elsewhere}/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,@,"bowl, deep",pictures/mine.png,true,false,7\r\n` +
         `${elsewhere}\\plain.wav,,,,,,CATEGORY @,{slow},,,,`,
-      ),
     });
     expect([code, stderr]).toEqual([0, '']);
     expect(await sounds()).toMatchObject([
@@ -48,90 +46,68 @@ describe('sounds.csv', () => {
     expect((await sounds())[1]).toMatchObject({ title: 'New name', is_featured: true });
   });
 
-  test('may come from a spreadsheet: semicolons, decimal commas, byte-order mark, empty lines', async ({
-    sql,
-  }) => {
-    const row = '@/é.wav;Étude, softly;174,61;TRUE;a,b'.normalize('NFD'); // as macOS writes it
-    const { code, again, sounds } = await imported(sql, {
-      '@/é.wav': tone(),
-      'sounds.csv': `\ufeff${lines('File;Title;Frequency_Hz;Is_Featured;Tags', row, ';;;;', '')}`,
-    });
-    expect(code).toBe(0);
-    expect(await sounds()).toMatchObject([
-      { title: 'Étude, softly', frequency_hz: '174.61', is_featured: true, tags: ['a', 'b'] },
-    ]);
-    expect((await again()).stdout).toContain('0 new, 0 to update, 1 unchanged, 0 left alone, 0 rejected');
-  });
-
-  test('may be made of the template, which names every column', async () => {
-    const template = startImport(['--template']);
-    expect(await template.exited).toBe(0);
-    // npm prints two lines before it without -s.
-    const sheet = `\n> sounds-service@1.0.0 import\n> exec node tools/catalogue/main.ts --template\n\n${template.output.stdout.replace('singing-bowls', '')}`;
-    const folder = await makeFolder({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
-    const { code, stdout } = await importFolder(folder, '--dry-run');
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/new +bowls\/F3 bowl\.wav +Singing Bowl in F3/),
-    ]);
-    expect(stdout).toContain('No picture: The folder has no image "bowls/F3 bowl.jpg".');
-  });
-
-  test.for([
-    ['has no column for the names', 'name,title\na.wav,A', /^sounds\.csv has no column "file", [^\n]+\n$/],
-    ['is empty', '', /^sounds\.csv has no column "file", [^\n]+\n$/],
-    ['has a damaged header', 'file,"title\na.wav,A', /^The header of sounds\.csv is damaged\. [^\n]+\n$/],
-    ['is not in UTF-8', Buffer.from('file\nB\u00e4r', 'latin1'), /^sounds\.csv is not in UTF-8\. Save it as/],
-  ] as const)('stops the import if it %s', async ([, sheet, message]) => {
-    const { code, stdout, stderr } = await importFolder(
-      await makeFolder({ 'a.wav': tone(), 'sounds.csv': sheet }),
-    );
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(message)]);
-  });
-
-  test('keeps its values until it has others, and stops the import if it disappears', async ({ sql }) => {
+  test('keeps a value until it has another, clears it with "-", and must not disappear', async ({ sql }) => {
     const { folder, add, again, sounds } = await imported(sql, {
-      '@/a.wav': tone(),
-      'Sounds.CSV': 'file,title,bowl_note,description\n@/a.wav,Bowl,F3,Struck once\n',
+      '@/a.mp3': mp3With([['COMM', utf8('eng\0Struck once')]]),
+      '@/cover.jpg': await picture(),
+      'Sounds.CSV': 'file,title,bowl_note\n@/a.mp3,Bowl,F3\n',
     });
+    const kept = { title: 'Bowl', bowl_note: 'F3' };
+    expect(await sounds()).toMatchObject([{ ...kept, description: 'Struck once' }]);
     await rm(join(folder, 'Sounds.CSV'));
     const { code, stdout, stderr } = await again();
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/);
     await add({ 'sounds.csv': 'file\n' });
     expect((await again()).stdout).toContain('0 new, 0 to update, 1 unchanged');
-    await add({ 'sounds.csv': 'file,description\n@/a.wav,-\n' });
-    expect((await again()).stdout).toMatch(/updated +\S+a\.wav +description\n/);
-    expect(await sounds()).toMatchObject([{ title: 'Bowl', bowl_note: 'F3', description: null }]);
+    await add({ 'sounds.csv': 'file,description,cover_image_path\n@/a.mp3,-,-\n' });
+    expect((await again()).stdout).toMatch(
+      /updated +\S+a\.mp3 +(description, picture|picture, description)\n/,
+    );
+    expect(await sounds()).toMatchObject([{ ...kept, description: null, cover_image_path: null }]);
   });
 
-  test('clears fields with "-", also those in the file, but no title', async ({ sql, skip }) => {
-    skip(!ffmpeg, 'Install ffmpeg to make files with tags.');
-    const { category, folder, add, again, sounds } = await imported(sql, { '@/cover.jpg': await picture() });
-    for (const name of ['a', 'b', 'c'])
-      await encode(folder, `${category}/${name}.mp3`, tone(), ['-metadata', 'comment=Struck once']);
-    await add({
-      'sounds.csv': 'file,title,description,cover_image_path\n@/a.mp3,,-,-\n@/b.mp3,,,\n@/c.mp3,-,,\n',
+  test('may be made of the template, which names every column', async () => {
+    const template = startImport(['--template']);
+    expect(await template.exited).toBe(0);
+    // npm prints two lines before it without -s.
+    const sheet = `\n> sounds-service@1.0.0 import\n> exec node tools/catalogue/main.ts --template\n\n${template.output.stdout}`;
+    const { sounds } = await readFiles({
+      'bowls/F3 bowl.wav': tone(),
+      'sounds.csv': sheet.replace('singing-bowls', 'calm'),
     });
-    const { code, stdout } = await again();
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /rejected +sounds\.csv line 4 +A sound needs a title\. Replace the "-" by one; until then/,
-    );
-    expect(await sounds()).toMatchObject([
-      { description: null, cover_image_path: null },
-      { description: 'Struck once', cover_image_path: expect.any(String) },
+    expect(sounds).toMatchObject([
+      {
+        sheetFields: { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 },
+        notes: [expect.stringContaining('No picture: The folder has no image "bowls/F3 bowl.jpg".')],
+      },
     ]);
   });
 
-  test('has a note beside it for each sheet that is not read', async ({ sql }) => {
-    const sheets = { '@/sounds.csv': 'file\n', 'sounds.xlsx': '', 'sounds.ods': '' };
-    const { code, stdout } = await imported(sql, { '@/a.wav': tone(), ...sheets }, '--dry-run');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /note +\S+\/sounds\.csv +Not read: only sounds\.csv at the top of the folder is\./,
-    );
-    expect(stdout).toMatch(/note +sounds\.ods +Not read\. Save it as "CSV UTF-8"/);
-    expect(stdout).toMatch(/note +sounds\.xlsx +Not read\. Save it as "CSV UTF-8"/);
+  test('wrong lines, and values that the database rejects, are rejected with what to do', async ({ sql }) => {
+    const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`@/${name}.wav`, tone()]));
+    const { code, stdout, titles } = await imported(sql, {
+      ...files,
+      'sounds.csv':
+        'file,title,titel,category,sort_order\n@/a.wav,First,,,\n@/a.wav,Second,,,\n@/gone.wav,Gone,,,\n@/b.wav,,,nowhere,\n' +
+        `,,,@,\n@/c.wav,${'x'.repeat(300)},,,\n@/d.wav,,,,1.5\n`,
+    });
+    expect([code, await titles()]).toEqual([1, ['First']]);
+    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 7 rejected; 1 file to upload');
+    expect(rejectedLines(stdout)).toEqual([
+      expect.stringMatching(/sounds\.csv +The column "titel" is unknown: .* Correct its name or delete it/),
+      expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
+      expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
+      expect.stringMatching(
+        /line 5 +No category has the slug or name "nowhere".* Correct it, or create .* "[^"]+b\.wav" is rejected/,
+      ),
+      expect.stringMatching(
+        /sounds\.csv line 6 +A sound without a recording needs a title\. Fill in "file" or "title"/,
+      ),
+      expect.stringMatching(
+        /c\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
+      ),
+      expect.stringMatching(/d\.wav +The database rejects it: .*1\.5.*\. Correct/),
+    ]);
   });
 });

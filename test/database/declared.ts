@@ -3,8 +3,9 @@ import { SUPERUSER } from 'local-supabase/postgres';
 import type { Release } from 'local-supabase/postgres-files';
 import postgres from 'postgres';
 import { compareSchemas } from 'sounds-migration/changes';
-import { startSchemaDatabases } from 'sounds-migration/databases';
+import { applySchemaFiles } from 'sounds-migration/schema-files';
 import { expect, onTestFinished } from 'vitest';
+import { startDatabase } from '../support/prepared.ts';
 
 // supabase/schemas is what a person reads, supabase/migrations what deployments run.
 
@@ -19,10 +20,17 @@ async function ownersIn(databaseUrl: string) {
   return owners.filter(({ object }) => !object.includes('supabase_migrations'));
 }
 
-/** Fails where the migrations do not make what the schema files declare, and where it would not show that one of them forgot something. */
+/** Expects that the migrations make what the schema files declare, and that the comparison finds what they forget. */
 export async function expectDeclared(release: Release) {
-  const databases = await startSchemaDatabases(release);
-  onTestFinished(databases.stop);
+  const bare = await startDatabase(release, 'bare');
+  onTestFinished(bare.stop);
+  const scratch = await startDatabase(release);
+  onTestFinished(scratch.stop);
+  const databases = {
+    migrated: scratch.databaseUrl,
+    declared: bare.databaseUrl,
+    statements: await applySchemaFiles(bare.databaseUrl, new URL('../../supabase/schemas/', import.meta.url)),
+  };
   expect((await compareSchemas(databases)).statements).toEqual([]);
   expect(await ownersIn(databases.migrated)).toEqual(await ownersIn(databases.declared));
 

@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { migrate, prepareDatabase } from 'local-supabase/database';
-import { startPostgres } from 'local-supabase/postgres';
+import { as, migrate, prepareDatabase } from 'local-supabase/database';
+import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
 import { ownFolder, type Release } from 'local-supabase/postgres-files';
-import { type ScratchDatabase, startScratchDatabase } from 'local-supabase/scratch-database';
+import {
+  type ScratchDatabase,
+  startBareDatabase,
+  startScratchDatabase,
+} from 'local-supabase/scratch-database';
+import postgres from 'postgres';
+import { inject } from 'vitest';
 
-// Making a cluster and applying the migrations takes ten times as long as copying the files of one that has them: they are
-// made once in a run, and who needs a database of their own gets a copy.
+// The migrations are applied once in a run. Tests copy the files of that cluster, or a database in it.
 
 /** `bare` is what a hosted project has before its first migration; `migrated` has all of them, and nothing else. */
 type State = 'bare' | 'migrated';
@@ -18,6 +24,13 @@ const made = (state: State) => join(tmpdir(), `prepared-${state}`);
 
 async function copyCluster(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', join(ownFolder(from), 'cluster'), ownFolder(to)]);
+}
+
+/** Runs a statement that concerns a whole database, as the superuser. */
+async function administer(databaseUrl: string, statement: string): Promise<void> {
+  const sql = postgres(as(SUPERUSER, databaseUrl), { database: 'template1', max: 1, onnotice() {} });
+  await sql.unsafe(statement);
+  await sql.end();
 }
 
 /** Makes what is copied, in the folder for temporary files: once in a run. */
@@ -30,6 +43,7 @@ export async function prepareClusters(): Promise<void> {
     if (state === 'migrated') await copyCluster(made('bare'), made('migrated'));
     const server = await startPostgres({ dataDir: made(state), port: 0, durable: false });
     await step(server.databaseUrl);
+    await administer(server.databaseUrl, `create database ${state} template postgres owner postgres`);
     await server.stop();
   }
 }
@@ -46,15 +60,18 @@ export async function preparedFolder(state: State = 'migrated'): Promise<string>
   return folder;
 }
 
-/** Starts a database like `startScratchDatabase` of dev, from a prepared copy. */
-export async function startDatabase(release: Release = 17): Promise<ScratchDatabase> {
-  // Too few need the other release.
-  if (release !== 17) return startScratchDatabase(release);
-  const folder = await preparedFolder();
-  const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
-  const stop = async () => {
-    await server.stop();
-    await rm(folder, { recursive: true });
+/** Makes a database that a test may change: on the server of the run, or a separate one for another release or project. */
+export async function startDatabase(
+  release: Release = 17,
+  state: State = 'migrated',
+): Promise<ScratchDatabase> {
+  const { databaseUrl, embedded } = inject('stack');
+  if (release !== 17 || !embedded)
+    return state === 'bare' ? startBareDatabase(release) : startScratchDatabase(release);
+  const name = `test_${randomUUID().replaceAll('-', '_')}`;
+  await administer(databaseUrl, `create database ${name} template ${state} owner postgres`);
+  return {
+    databaseUrl: new URL(name, databaseUrl).href,
+    stop: () => administer(databaseUrl, `drop database ${name} with (force)`),
   };
-  return { databaseUrl: server.databaseUrl, stop };
 }

@@ -70,7 +70,7 @@ export async function compareSchemas({
   migrated,
   declared,
   statements,
-}: SchemaDatabases): Promise<SchemaChanges> {
+}: Pick<SchemaDatabases, 'migrated' | 'declared' | 'statements'>): Promise<SchemaChanges> {
   const { plan, desired, proveOptions } = await planChanges(migrated, declared, statements);
   const prove = (copy: string) =>
     withPools([copy], async (pool) => faultsIn(await provePlan(plan, pool, desired, proveOptions)));

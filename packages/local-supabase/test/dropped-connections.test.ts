@@ -28,7 +28,7 @@ test('each closed connection of the pool costs one request, which gets 503', asy
     return [answer.status, answer.headers.get('retry-after'), body.code];
   };
   const close = () =>
-    sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`;
+    sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator' and datname = current_database()`;
   const lost = [503, '0', '57P01'];
   for (const _ of ['once', 'and again']) {
     // Simultaneously, so that each has a connection.
@@ -45,7 +45,8 @@ test('each closed connection of the pool costs one request, which gets 503', asy
     const waiting = ask('wait');
     await expect
       .poll(
-        () => sql`select from pg_stat_activity where usename = 'authenticator' and wait_event = 'PgSleep'`,
+        () =>
+          sql`select from pg_stat_activity where usename = 'authenticator' and datname = current_database() and wait_event = 'PgSleep'`,
       )
       .toHaveLength(1);
     await close();

@@ -104,7 +104,7 @@ describe('npm run report', () => {
     const dead = await report('--database', 'postgresql://postgres:secret@127.0.0.1:1/postgres');
     expect(dead).toMatchObject({ code: 1, stderr: expect.stringContaining('no database at 127.0.0.1:1') });
     expect(dead.stderr).not.toContain('secret');
-    const bare = await report('--database', database.databaseUrl.replace(/postgres$/, 'template1'));
+    const bare = await report('--database', new URL('template1', database.databaseUrl).href);
     expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('Apply the migrations first') });
   });
 });

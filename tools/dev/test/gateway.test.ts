@@ -61,12 +61,15 @@ async function replace(file: string, text: string) {
   await rename(`${file}.new`, file);
 }
 
+/** A restart notices the change, ends one process and starts another. */
+const restart = { timeout: 15_000 };
+
 const statusAt = async (url: string) => (await fetch(url).catch(() => undefined))?.status;
 
 /** Replaces a source file and waits until the gateway serves again. */
 async function serveAgain(file: string, source: string) {
   await replace(file, source);
-  await expect.poll(() => statusAt(url)).toBe(200);
+  await expect.poll(() => statusAt(url), restart).toBe(200);
 }
 
 describe('the gateway of npm run dev', () => {
@@ -77,7 +80,7 @@ describe('the gateway of npm run dev', () => {
       await writeFile(`${file}~`, 'a backup of an editor');
       await replace(file, source.replace("status: 'ok'", `status: '${word}'`));
       await expect
-        .poll(async () => (await fetch(url).catch(() => undefined))?.json())
+        .poll(async () => (await fetch(url).catch(() => undefined))?.json(), restart)
         .toEqual({ status: word });
     }
     expect(logged).toEqual(Array(2).fill('health.ts changed: restarting the gateway'));
@@ -87,7 +90,7 @@ describe('the gateway of npm run dev', () => {
     const file = join(folder, 'src/routes/home.ts');
     const source = await readFile(file, 'utf8');
     await replace(file, `${source}\n}`);
-    await expect.poll(() => logged.at(-1)).toMatch(/It restarts when/);
+    await expect.poll(() => logged.at(-1), restart).toMatch(/It restarts when/);
     expect(await statusAt(url)).toBeUndefined();
     await serveAgain(file, source);
   });
@@ -97,7 +100,7 @@ describe('the gateway of npm run dev', () => {
       .flatMap(({ pid }) => childrenOf(pid))
       .find(({ command }) => command.endsWith('tools/dev/server.ts'));
     process.kill(server?.pid ?? 0, 'SIGKILL');
-    await expect.poll(() => logged.at(-1)).toMatch(/It restarts when/);
+    await expect.poll(() => logged.at(-1), restart).toMatch(/It restarts when/);
     const file = join(folder, 'src/routes/home.ts');
     await serveAgain(file, await readFile(file, 'utf8'));
   });

@@ -50,7 +50,7 @@ describe('users and guests', () => {
   });
 
   test('values of megabytes are rejected or ignored', async ({ sql, user: { access_token: token } }) => {
-    const megabytes = '%'.repeat(5_000_000);
+    const megabytes = '%'.repeat(2_000_000);
     await addSounds(
       sql,
       Array.from({ length: 500 }, () => ({ title: `${'%'.repeat(99)} ${randomUUID()}` })),
@@ -67,11 +67,11 @@ describe('users and guests', () => {
       ['list_sound_files', { wanted: JSON.stringify({ ids: [megabytes] }) }, 400],
       ['update_customer', { changes: { full_name: megabytes } }, 400],
       ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
-      ['update_customer', { changes: { phone: `+${'1'.repeat(5_000_000)}` } }, 400],
+      ['update_customer', { changes: { phone: `+${'1'.repeat(2_000_000)}` } }, 400],
       ['update_customer', { changes: { locale: megabytes } }, 400],
       ['update_customer', { changes: { country: megabytes } }, 400],
     ] as const) {
-      // Work that grows with the square of five million characters would outlast any timeout.
+      // Work that grows with the square of two million characters would outlast any timeout.
       const { status } = await rest(token, 'POST', `rpc/${name}`, args);
       expect(status, `${name} ${Object.keys(args)}`).toBe(expected);
     }

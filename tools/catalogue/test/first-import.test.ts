@@ -55,9 +55,7 @@ test('--hidden makes inactive sounds, and keeps those that the dashboard has act
   expect(await sounds()).toMatchObject([{ is_active: true }]);
 });
 
-test('--dry-run changes nothing, and without a terminal or --yes only an import without changes runs', async ({
-  sql,
-}) => {
+test('without --yes or a terminal, and with --dry-run, an import changes nothing', async ({ sql }) => {
   const category = await addCategory(sql);
   const folder = await makeFolder({ [`${category}/a.wav`]: tone() });
   const dry = await importFolder(folder, '--dry-run');

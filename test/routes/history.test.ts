@@ -1,39 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type Api, bearer } from '../support/api.ts';
+import type { Api } from '../support/api.ts';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
-import { type Session, type Sql, signUp, test } from '../support/test.ts';
-
-const hour = 60 * 60_000;
+import { clientWith, issueKey, newUser, type Session, type Sql, test } from '../support/test.ts';
 
 type Page = {
   data: { sound_id: string; plays: number; sounds: object | null }[];
   next_cursor: string | null;
 };
 
-const play = (api: Api, { access_token }: Session, id: string) =>
-  api.post(`/sounds/${id}/play`).auth(access_token, bearer).expect(200);
+const play = (app: Api, id: string) => app.post(`/sounds/${id}/play`).expect(200);
 
-const playAt = (api: Api, { access_token }: Session, sound_id: string, played_at: string) =>
-  api
-    .post('/plays')
-    .auth(access_token, bearer)
-    .send({ plays: [{ id: randomUUID(), sound_id, played_at }] })
-    .expect(200);
-
-async function history(api: Api, { access_token }: Session, query: object = {}): Promise<Page> {
-  return (await api.get('/history').query(query).auth(access_token, bearer).expect(200)).body;
+async function history(app: Api, query: object = {}): Promise<Page> {
+  return (await app.get('/history').query(query).expect(200)).body;
 }
 
-async function pages(api: Api, session: Session, limit: number): Promise<string[][]> {
+const idsOf = ({ data }: Page) => data.map(({ sound_id }) => sound_id);
+
+async function pages(app: Api, limit: number): Promise<string[][]> {
   const read: string[][] = [];
-  let cursor: string | null = null;
+  let cursor: string | undefined;
   do {
-    const page = await history(api, session, { limit, ...(cursor !== null && { cursor }) });
-    read.push(page.data.map(({ sound_id }) => sound_id));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
+    const page = await history(app, { limit, cursor });
+    read.push(idsOf(page));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
   return read;
 }
 
@@ -43,157 +35,118 @@ const enter = (sql: Sql, { user }: Session, sounds: string[]) => sql`
   select ${user.id}, sound, 1, '2026-01-01' from unnest(${sounds}::uuid[]) as sound`;
 
 describe('GET /history', () => {
-  test('has one entry for each sound, the last played first', async ({ api, sql }) => {
-    const session = await signUp(api);
-    const [first = '', second = ''] = await addSounds(sql, [
+  test('has one entry for each sound, the last played first', async ({ gateway, sql }) => {
+    const { app } = await newUser(gateway);
+    const [first = '', second = '', deleted = ''] = await addSounds(sql, [
       { title: 'First', cover_image_path: 'a.jpg', duration_sec: 4.5 },
       { title: 'Second' },
+      {},
     ]);
-    for (const id of [first, second, first]) await play(api, session, id);
+    for (const id of [first, second, first, deleted]) await play(app, id);
+    const change = (row: object) => sql`update public.sounds set ${sql(row)} where id = ${second}`;
+    await change({ is_active: false }); // keeps the entry, without its preview
+    await sql`delete from public.sounds where id = ${deleted}`;
     const last_played_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const preview = { category: null, cover_image_url: null, duration_sec: null };
-    expect(await history(api, session)).toEqual({
+    const sounds = {
+      id: first,
+      title: 'First',
+      category: null,
+      cover_image_url: 'covers/a.jpg',
+      duration_sec: 4.5,
+    };
+    expect(await history(app)).toEqual({
       data: [
-        {
-          sound_id: first,
-          last_played_at,
-          plays: 2,
-          sounds: {
-            ...preview,
-            id: first,
-            title: 'First',
-            cover_image_url: 'covers/a.jpg',
-            duration_sec: 4.5,
-          },
-        },
-        {
-          sound_id: second,
-          last_played_at,
-          plays: 1,
-          sounds: { ...preview, id: second, title: 'Second' },
-        },
+        { sound_id: first, last_played_at, plays: 2, sounds },
+        { sound_id: second, last_played_at, plays: 1, sounds: null },
       ],
       next_cursor: null,
     });
+    await change({ is_active: true });
+    expect((await history(app)).data[1]).toMatchObject({ sounds: { id: second, title: 'Second' } });
   });
 
-  test('an offline play that is sent late does not move its sound back', async ({ api, sql }) => {
-    const session = await signUp(api);
-    const [older, newer] = [await addSound(sql), await addSound(sql)];
-    const at = (hours: number) => new Date(Date.now() - hours * hour).toISOString();
+  test('an offline play that is sent late does not move its sound back', async ({ gateway, sql }) => {
+    const { app } = await newUser(gateway);
+    const [older = '', newer = ''] = await addSounds(sql, [{}, {}]);
+    const at = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const playAt = (sound_id: string, played_at: string) =>
+      app.post('/plays').send({ plays: [{ id: randomUUID(), sound_id, played_at }] });
     const moment = at(1);
-    await playAt(api, session, newer, moment);
-    await playAt(api, session, older, at(2));
-    await playAt(api, session, newer, at(3));
-    expect((await history(api, session)).data).toMatchObject([
+    await playAt(newer, moment).expect(200);
+    await playAt(older, at(2)).expect(200);
+    await playAt(newer, at(3)).expect(200);
+    expect((await history(app)).data).toMatchObject([
       { sound_id: newer, last_played_at: moment, plays: 2 },
       { sound_id: older, plays: 1 },
     ]);
   });
 
-  test('pages of any size give every entry exactly once, also those of one moment', async ({ api, sql }) => {
-    const session = await signUp(api);
-    await enter(sql, session, await addSounds(sql, Array(7).fill({})));
-    await playAt(api, session, await addSound(sql), new Date().toISOString());
-    const [all = []] = await pages(api, session, 100);
+  test('pages of any size give every entry once, also when some go or move', async ({ gateway, sql }) => {
+    const user = await newUser(gateway);
+    const { app } = user;
+    await enter(sql, user, await addSounds(sql, Array(7).fill({})));
+    await play(app, await addSound(sql));
+    const [all = []] = await pages(app, 100);
     expect(new Set(all).size).toBe(8);
-    for (const limit of [1, 2, 3, 7, 8]) {
-      const read = await pages(api, session, limit);
+    for (const limit of [1, 3, 7, 8]) {
+      const read = await pages(app, limit);
       expect(read.flat()).toEqual(all);
       expect(read.map(({ length }) => length).slice(0, -1)).toEqual(Array(read.length - 1).fill(limit));
     }
-  });
-
-  test('goes on behind an entry that was removed or played again meanwhile', async ({ api, sql }) => {
-    const session = await signUp(api);
-    await enter(sql, session, await addSounds(sql, Array(6).fill({})));
-    const [all = []] = await pages(api, session, 100);
-    const { next_cursor: cursor } = await history(api, session, { limit: 3 });
-    await api.delete(`/history/${all[2]}`).auth(session.access_token, bearer).expect(200);
-    await play(api, session, all[1] ?? '');
-    const { data } = await history(api, session, { limit: 3, cursor });
-    expect(data.map(({ sound_id }) => sound_id)).toEqual(all.slice(3));
-  });
-
-  test('keeps a hidden sound without its preview, and no deleted one', async ({ api, sql }) => {
-    const session = await signUp(api);
-    const [hidden, deleted] = [await addSound(sql), await addSound(sql)];
-    for (const id of [hidden, deleted]) await play(api, session, id);
-    await sql`update public.sounds set is_active = false where id = ${hidden}`;
-    await sql`delete from public.sounds where id = ${deleted}`;
-    expect((await history(api, session)).data).toMatchObject([{ sound_id: hidden, plays: 1, sounds: null }]);
-    await sql`update public.sounds set is_active = true where id = ${hidden}`;
-    expect((await history(api, session)).data).toMatchObject([{ sounds: { id: hidden } }]);
-  });
-
-  test('lists plays with an API key for its owner', async ({ api, sql }) => {
-    const session = await signUp(api);
-    const [row] = await sql`select api_key from admin.create_api_key('Partner', ${session.user.email})`;
-    const partner = { ...session, access_token: row?.['api_key'] };
-    const ids = await addSounds(sql, [{}, {}, {}]);
-    for (const id of ids) await play(api, partner, id);
-    expect((await pages(api, partner, 2)).flat()).toEqual(ids.toReversed());
-    expect((await pages(api, session, 2)).flat()).toEqual(ids.toReversed());
-    await api.delete(`/history/${ids[0]}`).auth(partner.access_token, bearer).expect(200);
-    expect((await history(api, session)).data).toHaveLength(2);
-    await api.delete('/history').auth(partner.access_token, bearer).expect(200);
-    expect((await history(api, session)).data).toHaveLength(0);
+    const { next_cursor: cursor } = await history(app, { limit: 4 });
+    await app.delete(`/history/${all[3]}`).expect(200);
+    await play(app, all[2] ?? '');
+    expect(idsOf(await history(app, { limit: 4, cursor }))).toEqual(all.slice(4));
   });
 });
 
 describe('DELETE /history', () => {
-  test('clears all or one sound, and leaves the counts of sounds', async ({ api, sql }) => {
-    const session = await signUp(api);
-    const [first = '', second = '', third = ''] = await addSounds(sql, [{}, {}, {}]);
-    for (const id of [first, second, third]) await play(api, session, id);
-    const remove = async (path: string) => {
-      const { body } = await api.delete(path).auth(session.access_token, bearer).expect(200);
-      expect(body).toEqual({ data: { ok: true } });
-      return (await history(api, session)).data.map(({ sound_id }) => sound_id);
+  test('clears all or one sound, also with an API key, and keeps counts', async ({ gateway, sql }) => {
+    const user = await newUser(gateway);
+    const partner = clientWith(gateway, await issueKey(sql, user));
+    const sounds = await addSounds(sql, [{}, {}, {}]);
+    const [first = '', second = '', third = ''] = sounds;
+    for (const id of sounds) await play(partner, id);
+    expect((await pages(partner, 2)).flat()).toEqual(sounds.toReversed());
+    const remove = async (client: Api, path: string) => {
+      await client.delete(path).expect(200, { data: { ok: true } });
+      return idsOf(await history(user.app));
     };
-    expect(await remove(`/history/${second}`)).toEqual([third, first]);
-    expect(await remove(`/history/${second}`)).toEqual([third, first]);
-    expect(await remove('/history')).toEqual([]);
-    expect(await remove('/history')).toEqual([]);
-    expect(
-      await sql`select plays from public.play_counts where sound_id in (${first}, ${second}, ${third})`,
-    ).toEqual([{ plays: '1' }, { plays: '1' }, { plays: '1' }]);
-    expect((await play(api, session, first)).body.data.play_count).toBe(2);
-    expect((await history(api, session)).data).toMatchObject([{ sound_id: first, plays: 1 }]);
+    expect(await remove(user.app, `/history/${second}`)).toEqual([third, first]);
+    expect(await remove(partner, `/history/${second}`)).toEqual([third, first]);
+    expect(await remove(partner, `/history/${third}`)).toEqual([first]);
+    expect(await remove(partner, '/history')).toEqual([]);
+    expect((await play(user.app, first)).body.data.play_count).toBe(2);
+    expect((await history(user.app)).data).toMatchObject([{ sound_id: first, plays: 1 }]);
+    expect(await remove(user.app, '/history')).toEqual([]);
   });
 
-  test('does not make a repeated play count again', async ({ api, sql }) => {
-    const session = await signUp(api);
+  test('does not make a repeated play count again', async ({ gateway, sql }) => {
+    const { app } = await newUser(gateway);
     const [id, key] = [await addSound(sql), randomUUID()];
-    const again = () =>
-      api
-        .post(`/sounds/${id}/play`)
-        .auth(session.access_token, bearer)
-        .set('Idempotency-Key', key)
-        .expect(200);
+    const again = () => app.post(`/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);
     await again();
-    await api.delete('/history').auth(session.access_token, bearer).expect(200);
+    await app.delete('/history').expect(200);
     expect((await again()).body.data.play_count).toBe(1);
-    expect((await history(api, session)).data).toEqual([]);
+    expect((await history(app)).data).toEqual([]);
   });
-});
 
-describe('the history of another user', () => {
-  test('cannot be read or cleared, through the service or past it', async ({ api, sql }) => {
-    const [mine, theirs] = [await signUp(api), await signUp(api)];
+  test('cannot clear or show the history of another user, also past the service', async ({
+    gateway,
+    sql,
+  }) => {
+    const [mine, theirs] = [await newUser(gateway), await newUser(gateway)];
     const id = await addSound(sql);
-    await play(api, mine, id);
-    expect((await history(api, theirs)).data).toEqual([]);
-    await api.delete(`/history/${id}`).auth(theirs.access_token, bearer).expect(200);
-    await api.delete('/history').auth(theirs.access_token, bearer).expect(200);
-    expect(await rest(theirs.access_token, 'DELETE', 'history?plays=gt.0')).toEqual({
-      status: 200,
-      body: [],
-    });
-    expect(await rest(theirs.access_token, 'GET', 'history')).toEqual({ status: 200, body: [] });
+    await play(mine.app, id);
+    expect((await history(theirs.app)).data).toEqual([]);
+    await theirs.app.delete(`/history/${id}`).expect(200);
+    await theirs.app.delete('/history').expect(200);
+    const none = { status: 200, body: [] };
+    expect(await rest(theirs.access_token, 'DELETE', 'history?plays=gt.0')).toEqual(none);
+    expect(await rest(theirs.access_token, 'GET', 'history')).toEqual(none);
     // Without a column in it, the policy for reading does not apply. Hosted projects reject it for want of a filter.
     await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
-    expect((await history(api, mine)).data).toMatchObject([{ sound_id: id, plays: 1 }]);
+    expect((await history(mine.app)).data).toMatchObject([{ sound_id: id, plays: 1 }]);
     expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id }]);
   });
 });

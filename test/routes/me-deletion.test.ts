@@ -6,125 +6,109 @@ import { type Api, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { forge } from '../support/forge.ts';
-import { password, type Session, signUp, test } from '../support/test.ts';
+import { clientWith, issueKey, newUser, password, type Session, signUp, test } from '../support/test.ts';
 import { ageSignIn } from './age-sign-in.ts';
 
 const refresh = (api: Api, { refresh_token }: Session) => api.post('/auth/refresh').send({ refresh_token });
+const signIn = (api: Api, { user: { email } }: Session) => api.post('/auth/signin').send({ email, password });
+
+const deleteAccount = (app: Api) => app.delete('/me');
+let changes = 0;
+const changePassword = (app: Api) =>
+  app.post('/auth/password').send({ password: `${password}, changed ${++changes}` });
 
 describe('DELETE /me', () => {
-  test('ends sessions and removes the record, favorites and keys', async ({ api, sql }) => {
-    const [leaving, staying] = [await signUp(api), await signUp(api)];
+  test('ends sessions and removes the record, favorites and keys', async ({ api, gateway, sql }) => {
+    const [leaving, staying] = [await newUser(gateway), await newUser(gateway)];
     const sound_id = await addSound(sql);
-    for (const { access_token } of [leaving, staying])
-      await api.post('/favorites').auth(access_token, bearer).send({ sound_id }).expect(201);
-    const [key] = await sql`select api_key from admin.create_api_key('Partner', ${leaving.user.email})`;
-    await api.get('/me').auth(key?.['api_key'], bearer).expect(200);
-
-    await api.delete('/me').auth(key?.['api_key'], bearer).expect(401);
-    const access = (await refresh(api, leaving).expect(200)).body.data.access_token; // a refresh keeps the sign-in
-    await api
-      .delete('/me')
-      .auth(access, bearer)
-      .expect(200, { data: { ok: true } });
+    for (const { app } of [leaving, staying]) await app.post('/favorites').send({ sound_id }).expect(201);
+    const partner = clientWith(gateway, await issueKey(sql, leaving));
+    await partner.get('/me').expect(200);
+    await deleteAccount(partner).expect(401);
+    const { access_token } = (await refresh(api, leaving).expect(200)).body.data; // a refresh keeps the sign-in
+    const app = clientWith(gateway, access_token);
+    await deleteAccount(app).expect(200, { data: { ok: true } });
 
     await refresh(api, leaving).expect(401);
-    await api.post('/auth/signin').send({ email: leaving.user.email, password }).expect(401);
-    for (const path of ['/me', '/me/customer', '/favorites'])
-      for (const credential of [access, key?.['api_key']])
-        await api.get(path).auth(credential, bearer).expect(401);
-    await api.delete('/me').auth(access, bearer).expect(401);
+    await signIn(api, leaving).expect(401);
+    for (const client of [app, partner]) await client.get('/me').expect(401);
+    await deleteAccount(app).expect(401);
+    const { id } = leaving.user;
     const leftovers = await sql`
-      select (select count(*) from auth.users where id = ${leaving.user.id})::int as users,
-        (select count(*) from public.customers where id = ${leaving.user.id})::int as customers,
-        (select count(*) from public.favorites where user_id = ${leaving.user.id})::int as favorites,
-        (select count(*) from private.api_keys where owner_id = ${leaving.user.id})::int as keys`;
-    expect(leftovers).toEqual([{ users: 0, customers: 0, favorites: 0, keys: 0 }]);
-
-    const { body } = await api.get('/favorites').auth(staying.access_token, bearer).expect(200);
-    expect(body.data).toMatchObject([{ sound_id }]);
+      select from auth.users where id = ${id}
+      union all select from public.customers where id = ${id}
+      union all select from public.favorites where user_id = ${id}
+      union all select from private.api_keys where owner_id = ${id}`;
+    expect(leftovers).toHaveLength(0);
+    expect((await staying.app.get('/favorites').expect(200)).body.data).toMatchObject([{ sound_id }]);
     await signUp(api, leaving.user.email); // the address is free again
   });
 
-  test('rejects a session that has ended or belongs to a deactivated customer', async ({ api, sql }) => {
-    const owner = await signUp(api);
-    const thief = (await api.post('/auth/signin').send({ email: owner.user.email, password }).expect(200))
-      .body.data;
-    await api
-      .post('/auth/password')
-      .auth(owner.access_token, bearer)
-      .send({ password: `${password}, new` })
-      .expect(200);
-    await api.delete('/me').auth(thief.access_token, bearer).expect(401);
-    await api.get('/me').auth(owner.access_token, bearer).expect(200);
+  test('rejects a session that has ended or belongs to a deactivated customer', async ({
+    api,
+    gateway,
+    sql,
+  }) => {
+    const owner = await newUser(gateway);
+    const thief = (await signIn(api, owner).expect(200)).body.data;
+    await changePassword(owner.app).expect(200);
+    await deleteAccount(clientWith(gateway, thief.access_token)).expect(401);
+    await owner.app.get('/me').expect(200);
     await sql`update public.customers set is_active = false where id = ${owner.user.id}`;
-    await api.delete('/me').auth(owner.access_token, bearer).expect(401);
+    await deleteAccount(owner.app).expect(401);
     expect(await sql`select from auth.users where id = ${owner.user.id}`).toHaveLength(1);
   });
-});
 
-describe.for([
-  ['DELETE /me', 'Sign in again to delete the account.', (api: Api) => api.delete('/me')],
-  [
-    'POST /auth/password',
-    'Sign in again to change the password.',
-    (api: Api) => api.post('/auth/password').send({ password: `${password}, new` }),
-  ],
-] as const)('%s', ([, message, request]) => {
-  const rejected = async (api: Api, token: string) => {
-    const { body } = await request(api)
-      .auth(token, bearer)
-      .expect(401)
-      .expect('X-Error-Reason', 'recent_sign_in_required');
-    expect(body.error.message).toBe(message);
-  };
-
-  test('needs a sign-in within the last 15 minutes: a refresh is none', async ({ api, sql }) => {
-    const session = await signUp(api);
-    await ageSignIn(sql, session.user.id);
-    await rejected(api, (await refresh(api, session).expect(200)).body.data.access_token);
-    const again = await api.post('/auth/signin').send({ email: session.user.email, password }).expect(200);
-    await request(api).auth(again.body.data.access_token, bearer).expect(200);
-  });
-
-  test('counts passwords, mailed codes and ID tokens as sign-ins', async ({ api, skip }) => {
-    const now = Math.floor(Date.now() / 1000);
-    const old = { method: 'password', timestamp: now - 16 * 60 };
-    for (const [amr, isRejected] of [
-      [undefined, true],
-      [[old], true],
-      [[{ method: 'totp', timestamp: now }, old], true],
-      [[{ method: 'mfa/phone', timestamp: now }, old], true],
-      [[{ method: 'password', timestamp: now }], false],
-      [[old, { method: 'otp', timestamp: now }], false],
-      [[old, { method: 'oauth', timestamp: now }], false],
-    ] as const) {
-      const { access_token } = await signUp(api);
-      const token = await forge(skip, { ...decodeJwt(access_token), amr });
-      if (isRejected) await rejected(api, token);
-      else await request(api).auth(token, bearer).expect(200);
-    }
+  test('two devices that delete their account at once delete it once, and both are checked', async () => {
+    const calls: string[] = [];
+    let deletion: ServerResponse | undefined;
+    await withSupabase(
+      (req, res) => {
+        calls.push(req.method ?? '');
+        if (req.method === 'DELETE') deletion = res;
+        else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+        // Not before the other is as far.
+        if (calls.filter((method) => method === 'GET').length === 2) deletion?.writeHead(200).end('{}');
+      },
+      async (api) => {
+        const tokens = ['1', '2'].map((session_id) => token(undefined, { session_id }));
+        const sent = [...(await Promise.all(tokens)), ...(await Promise.all(tokens))]; // each device sends it twice
+        await Promise.all(sent.map((each) => deleteAccount(api).auth(each, bearer).expect(200)));
+      },
+    );
+    expect(calls.toSorted()).toEqual(['DELETE', 'GET', 'GET']);
   });
 });
 
-test('two devices that delete their account at once delete it once, with both sessions checked', async () => {
-  const calls: string[] = [];
-  let deletion: ServerResponse | undefined;
-  await withSupabase(
-    (req, res) => {
-      calls.push(req.method ?? '');
-      if (req.method === 'DELETE') deletion = res;
-      else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
-      // Not before the other is as far.
-      if (deletion && calls.filter((method) => method === 'GET').length === 2)
-        deletion.writeHead(200).end('{}');
-    },
-    async (api) => {
-      const tokens = await Promise.all(
-        [1, 2].map((session) => token(undefined, { session_id: `${session}` })),
-      );
-      const sent = [...tokens, ...tokens]; // each device sends it twice
-      await Promise.all(sent.map((each) => api.delete('/me').auth(each, bearer).expect(200)));
+describe('a recent sign-in', () => {
+  test.for([
+    ['DELETE /me', 'delete the account', deleteAccount],
+    ['POST /auth/password', 'change the password', changePassword],
+  ] as const)(
+    '%s needs a sign-in within the last 15 minutes: a refresh is none',
+    async ([, what, request], { api, gateway, sql }) => {
+      const session = await signUp(api);
+      await ageSignIn(sql, session.user.id);
+      const refreshed = (await refresh(api, session).expect(200)).body.data;
+      const rejected = await request(clientWith(gateway, refreshed.access_token))
+        .expect(401)
+        .expect('X-Error-Reason', 'recent_sign_in_required');
+      expect(rejected.body.error.message).toBe(`Sign in again to ${what}.`);
+      const again = (await signIn(api, session).expect(200)).body.data;
+      await request(clientWith(gateway, again.access_token)).expect(200);
     },
   );
-  expect(calls.toSorted()).toEqual(['DELETE', 'GET', 'GET']);
+
+  test('passwords, mailed codes and ID tokens count as sign-ins', async ({ api, gateway, skip }) => {
+    const now = Math.floor(Date.now() / 1000);
+    const old = { method: 'password', timestamp: now - 16 * 60 };
+    const recent = (method: string) => ({ method, timestamp: now });
+    const claims = decodeJwt((await signUp(api)).access_token);
+    const change = async (amr?: object[]) =>
+      changePassword(clientWith(gateway, await forge(skip, { ...claims, amr })));
+    for (const amr of [undefined, [old], [recent('totp'), old], [recent('mfa/phone'), old]])
+      expect((await change(amr)).get('X-Error-Reason')).toBe('recent_sign_in_required');
+    for (const amr of [[recent('password')], [old, recent('otp')], [old, recent('oauth')]])
+      expect((await change(amr)).status).toBe(200);
+  });
 });

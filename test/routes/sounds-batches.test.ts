@@ -1,82 +1,74 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { storeFile } from '../support/files.ts';
 import { startGateway } from '../support/gateway.ts';
 import { scrape, valuesOf } from '../support/metrics.ts';
-import { type Session, type Sql, test } from '../support/test.ts';
+import { clientWith, issueKey, type Sql, test } from '../support/test.ts';
+import { idsOf, readPage } from './pages.ts';
 
 describe('GET /sounds?ids=', () => {
-  test('returns each active sound once, in the requested order', async ({ api, sql, user }) => {
-    const [first, hidden, last] = (await addSounds(sql, [{}, { is_active: false }, {}])) as [
-      string,
-      string,
-      string,
-    ];
-    const ids = [last, randomUUID(), hidden, first.toUpperCase(), last].join();
-    const { body } = await api.get('/sounds').query({ ids }).auth(user.access_token, bearer).expect(200);
-    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([last, first]);
-    expect(body.next_cursor).toBeNull();
-    const repeated = { ids: [last, first] };
-    const again = await api.get('/sounds').query(repeated).auth(user.access_token, bearer).expect(200);
-    expect(again.body).toEqual(body);
-  });
-
-  test('gives 100 at once', async ({ api, sql, user }) => {
-    const ids = (
-      await addSounds(
-        sql,
-        Array.from({ length: 100 }, () => ({})),
-      )
-    ).reverse();
-    const { body } = await api.get(`/sounds?ids=${ids}`).auth(user.access_token, bearer).expect(200);
-    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids);
+  test('returns each active sound once, in the requested order, up to 100', async ({ app, sql }) => {
+    const hidden = await addSound(sql, { is_active: false });
+    const ids = (await addSounds(sql, Array(97).fill({}))).toReversed();
+    const asked = [...ids, hidden, randomUUID()].map((id) => id.toUpperCase());
+    const page = await readPage(app, { ids: [...asked, ids[0]].join() });
+    expect(idsOf(page)).toEqual(ids);
+    expect(page.next_cursor).toBeNull();
+    expect(await readPage(app, { ids: ids.slice(0, 2) })).toEqual({ ...page, data: page.data.slice(0, 2) });
   });
 });
-
-const filesOf = (api: Api, user: Session, ids: string[]) =>
-  api.post('/sounds/files').auth(user.access_token, bearer).send({ ids }).expect(200);
 
 /** A sound with both files. */
 async function addRecording(sql: Sql, audio = 'audio', cover = 'cover') {
   const name = randomUUID();
-  await storeFile('audio', `${name}.mp3`, 'audio/mpeg', audio);
-  await storeFile('covers', `${name}.png`, 'image/png', cover);
-  return addSound(sql, { audio_path: `${name}.mp3`, cover_image_path: `${name}.png` });
+  const audio_path = await storeFile('audio', `${name}.mp3`, 'audio/mpeg', audio);
+  const cover_image_path = await storeFile('covers', `${name}.png`, 'image/png', cover);
+  return { audio_path, id: await addSound(sql, { audio_path, cover_image_path }) };
 }
 
 describe('POST /sounds/files', () => {
-  test('signs the audio and the cover of each sound, and says what they are', async ({ api, sql, user }) => {
-    const id = await addRecording(sql, 'some audio', 'a cover');
+  test('signs the files of each sound, and says what they are', async ({ app, sql }) => {
+    const { id, audio_path } = await addRecording(sql, 'some audio', 'a cover');
+    const filesOf = async () =>
+      (
+        await app
+          .post('/sounds/files')
+          .send({ ids: [id] })
+          .expect(200)
+      ).body.data;
     const before = Date.now() / 1000;
-    const { body } = await filesOf(api, user, [id]);
+    const files = await filesOf();
     const after = Date.now() / 1000;
     const file = { url: expect.any(String), expires_at: expect.any(Number), version: expect.any(String) };
-    expect(body).toEqual({
-      data: [
-        {
-          id,
-          audio: { ...file, content_type: 'audio/mpeg', bytes: 10 },
-          cover: { ...file, content_type: 'image/png', bytes: 7 },
-        },
-      ],
-    });
-    const [{ audio, cover }] = body.data;
+    expect(files).toEqual([
+      {
+        id,
+        audio: { ...file, content_type: 'audio/mpeg', bytes: 10 },
+        cover: { ...file, content_type: 'image/png', bytes: 7 },
+      },
+    ]);
+    const [{ audio, cover }] = files;
     expect(audio.expires_at).toBeGreaterThanOrEqual(Math.floor(before) + 300);
     expect(audio.expires_at).toBeLessThanOrEqual(after + 300);
     expect(await (await fetch(audio.url)).text()).toBe('some audio');
     expect(await (await fetch(cover.url)).text()).toBe('a cover');
+
+    const versionOf = async () => (await filesOf())[0].audio.version;
+    expect(await versionOf()).toBe(audio.version);
+    await storeFile('audio', audio_path, 'audio/mpeg', 'second take');
+    expect(await versionOf()).not.toBe(audio.version);
   });
 
-  test('keeps the requested order, with null for missing files', async ({ api, sql, user }) => {
-    const [bare, hidden, lost] = (await addSounds(sql, [
+  test('keeps the requested order, with null for missing files', async ({ app, sql }) => {
+    const [bare, hidden, lost] = await addSounds(sql, [
       {},
       { is_active: false, audio_path: `${randomUUID()}.mp3` },
       { audio_path: `${randomUUID()}.mp3` },
-    ])) as [string, string, string];
-    const whole = await addRecording(sql);
-    const { body } = await filesOf(api, user, [lost, whole, hidden, randomUUID(), bare, whole]);
+    ]);
+    const { id: whole } = await addRecording(sql);
+    const ids = [lost, whole, hidden, randomUUID(), bare, whole];
+    const { body } = await app.post('/sounds/files').send({ ids }).expect(200);
     const some = expect.any(Object);
     expect(body.data).toEqual([
       { id: lost, audio: null, cover: null },
@@ -87,36 +79,21 @@ describe('POST /sounds/files', () => {
 
   test('counts as one request, with one call to Storage for a bucket', async ({ sql, user }) => {
     const gateway = await startGateway({ METRICS_PORT: '0' });
-    const api = apiAt(gateway.url);
-    const ids = await Promise.all(Array.from({ length: 12 }, () => addRecording(sql)));
-    const [key] = await sql`select api_key from admin.create_api_key('batches', ${user.user.email})`;
+    const recordings = await Promise.all(Array.from({ length: 3 }, () => addRecording(sql)));
+    const ids = recordings.map(({ id }) => id);
     for (const [calls, token] of [
       [2, user.access_token],
-      [4, key?.['api_key']],
+      [4, await issueKey(sql, user)],
     ] as const) {
-      const answers = [api.get('/me'), api.post('/sounds/files').send({ ids }), api.get('/me')];
-      const remaining: number[] = [];
-      for (const answer of answers) {
-        const { headers } = await answer.auth(token, bearer).expect(200);
-        remaining.push(Number(headers['x-ratelimit-remaining']));
-      }
-      const [before = 0] = remaining;
-      expect(remaining).toEqual([before, before - 1, before - 2]);
+      const app = clientWith(gateway, token);
+      const left = async () =>
+        Number((await app.post('/sounds/files').send({ ids }).expect(200)).get('x-ratelimit-remaining'));
+      const before = await left();
+      expect((await app.get('/me').expect(200)).get('x-ratelimit-remaining')).toBe(`${before - 1}`);
       await expect
         .poll(async () => valuesOf(await scrape(gateway), 'sounds_upstream_request_duration_seconds_count'))
         .toMatchObject({ 'storage ok': calls });
     }
     await gateway.close();
-  });
-
-  test('gives a file that is replaced under its name another version', async ({ api, sql, user }) => {
-    const path = `${randomUUID()}.mp3`;
-    await storeFile('audio', path, 'audio/mpeg', 'first take');
-    const id = await addSound(sql, { audio_path: path });
-    const versionOf = async () => (await filesOf(api, user, [id])).body.data[0].audio.version;
-    const first = await versionOf();
-    expect(await versionOf()).toBe(first);
-    await storeFile('audio', path, 'audio/mpeg', 'second take');
-    expect(await versionOf()).not.toBe(first);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { test as base, inject } from 'vitest';
-import { type Api, apiAt } from './api.ts';
+import { type Api, apiAt, bearer } from './api.ts';
 import { fixture } from './fixture.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
@@ -26,25 +26,44 @@ export async function signUp(api: Api, email = newEmail()): Promise<Session> {
   return body.data;
 }
 
+/** A client that sends this credential with every request. */
+export const clientWith = (gateway: Gateway, token: string): Api => apiAt(gateway.url).auth(token, bearer);
+
+/** Makes a new account; returns its session and a client of it. */
+export async function newUser(gateway: Gateway) {
+  const session = await signUp(apiAt(gateway.url));
+  return { ...session, app: clientWith(gateway, session.access_token) };
+}
+
+/** Issues an API key as an admin does. */
+export async function issueKey(sql: Sql, { user }: Session): Promise<string> {
+  const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
+  return row?.['api_key'];
+}
+
 /** vitest's test with the fixtures of this service, one of each for a file. */
-export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session } }>({
-  gateway: [
-    fixture(async (use) => {
-      const gateway = await startGateway();
-      await use(gateway);
-      await gateway.close();
-    }),
-    { scope: 'file' },
-  ],
-  api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
-  /** A connection as the project's postgres role: the admin of these tests. */
-  sql: [
-    fixture(async (use) => {
-      const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
-      await use(sql);
-      await sql.end();
-    }),
-    { scope: 'file' },
-  ],
-  user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
-});
+export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session; app: Api } }>(
+  {
+    gateway: [
+      fixture(async (use) => {
+        const gateway = await startGateway();
+        await use(gateway);
+        await gateway.close();
+      }),
+      { scope: 'file' },
+    ],
+    api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
+    /** A connection as the project's postgres role: the admin of these tests. */
+    sql: [
+      fixture(async (use) => {
+        const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
+        await use(sql);
+        await sql.end();
+      }),
+      { scope: 'file' },
+    ],
+    user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
+    /** A client of the user. */
+    app: [async ({ gateway, user }, use) => use(clientWith(gateway, user.access_token)), { scope: 'file' }],
+  },
+);

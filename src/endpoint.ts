@@ -67,9 +67,10 @@ type Declaration<
   response: R;
   /** File name of a response that clients save. */
   download?: string;
-  errors: readonly ErrorCode[];
-  /** no-store forbids copies; revalidate lets clients keep a copy that they check by its ETag. */
-  cache: 'no-store' | 'revalidate';
+  /** Errors beyond those that `errorsOf` adds. */
+  errors?: readonly ErrorCode[];
+  /** Lets clients keep a copy that they check by its ETag. Default: no-store. */
+  cache?: 'revalidate';
   /** The response does not depend on the caller, so identical concurrent requests share one execution. */
   shared?: true;
   /** Returns the response, or the JSON of its `data` as a stream. */
@@ -90,6 +91,18 @@ export function endpoint<
   G extends Guard = Guard,
 >(declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
   return declaration as unknown as Endpoint;
+}
+
+/** Returns the errors of an endpoint in the document. */
+export function errorsOf({ guard, params, query, headers, body, errors = [] }: Endpoint): ErrorCode[] {
+  return [
+    ...errors,
+    ...(guard === 'none' ? [] : (['unauthorized'] as const)),
+    ...(query || headers || body ? (['invalid_request'] as const) : []),
+    ...(params ? (['not_found'] as const) : []),
+    'rate_limited',
+    'server_error',
+  ];
 }
 
 /** Returns the description of an endpoint with its limits, those of a gateway without settings. */

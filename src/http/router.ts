@@ -99,7 +99,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
           return goneSignal(res);
         },
       });
-    if (endpoint.cache === 'no-store') {
+    if (endpoint.cache === undefined) {
       const payload = await handle();
       if (endpoint.limits) res.locals.payload = payload as { data?: object };
       if (endpoint.download !== undefined) res.attachment(endpoint.download);

@@ -6,8 +6,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { apiBase, descriptionOf, type Endpoint, fieldsOf, type Guard } from '../endpoint.ts';
-import { type ErrorCode, statusOfCode } from '../errors.ts';
+import { apiBase, descriptionOf, type Endpoint, errorsOf, fieldsOf, type Guard } from '../endpoint.ts';
+import { statusOfCode } from '../errors.ts';
 import { components, descriptionOfService, headerRefs, tags } from './parts.ts';
 
 /** Security requirements of each guard; {} allows a request without a token. */
@@ -58,12 +58,12 @@ function mergeNulls(part: unknown) {
   Object.assign(part, merged, rest);
 }
 
-function responsesOf({ status, response, errors, cache, download }: Endpoint): ZodOpenApiResponsesObject {
+function responsesOf(endpoint: Endpoint): ZodOpenApiResponsesObject {
+  const { status, response, cache, download } = endpoint;
   const headers = headerRefs(
     ...(cache === 'revalidate' ? ['ETag'] : []),
     ...(download === undefined ? [] : ['Content-Disposition']),
   );
-  const failures: ErrorCode[] = [...errors, 'server_error'];
   return {
     [status ?? 200]: {
       description: 'Success.',
@@ -74,7 +74,7 @@ function responsesOf({ status, response, errors, cache, download }: Endpoint): Z
       304: { description: 'The copy that `If-None-Match` identifies is still current. No body.', headers },
     }),
     ...Object.fromEntries(
-      failures.map((code) => [statusOfCode[code], { $ref: `#/components/responses/${code}` }]),
+      errorsOf(endpoint).map((code) => [statusOfCode[code], { $ref: `#/components/responses/${code}` }]),
     ),
   };
 }

@@ -60,8 +60,7 @@ function idTokenEndpoint(
     body: ExchangeIdTokenRequest,
     maxBody: '32kb',
     response: SessionResponse,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => {
       const provider = name === 'idp' ? providerOf(body.id_token) : name;
       if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
@@ -93,8 +92,6 @@ export const authEndpoints = [
     }).meta({ id: 'SignUpRequest' }),
     limits: ['signUps', 'mailsToAddress'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
-    errors: ['invalid_request', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
       const tokens = await context.auth.signUp(account, ip, mailNotSent(context.metrics, log, 'signup'));
@@ -120,8 +117,7 @@ export const authEndpoints = [
     }),
     limits: ['failedSignInsPerClient', 'failedSignIns', 'failedSignInsPerHour', 'failedSignInsInTotal'],
     response: SessionResponse,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['unauthorized'],
     handle: async ({ context, body, ip, gone }) => {
       const isTrusted = await context.trustedClients.has(body.email, ip);
       const tokens = await context.auth.signIn(body, ip, { isTrusted, gone });
@@ -145,8 +141,7 @@ export const authEndpoints = [
       id: 'RefreshRequest',
     }),
     response: z.object({ data: RefreshedSession }).meta({ id: 'RefreshedSessionResponse' }),
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => ({
       data: toTokens(await context.auth.refresh(body.refresh_token, ip)),
     }),
@@ -162,8 +157,6 @@ export const authEndpoints = [
       'token itself stays valid until it expires: discard it. API keys get 401 here.',
     guard: 'user',
     response: Done,
-    errors: ['unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, ip }) => {
       await context.auth.signOut(caller.token, ip);
       return { data: { ok: true } };

@@ -22,7 +22,6 @@ export const catalogueEndpoints = [
     guard: 'bearer',
     query: z.object({ since }),
     response: CatalogueChanges,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
     handle: ({ context, caller, query }) =>

@@ -13,7 +13,6 @@ export const categoryEndpoints = [
       'sent must be valid.',
     guard: 'optional',
     response: z.object({ data: z.array(Category) }).meta({ id: 'CategoryListResponse' }),
-    errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({

@@ -41,7 +41,6 @@ export const configEndpoints = [
       'URL of covers, and the ways to sign up and in that the operator offers. Changes take effect within a minute.',
     guard: 'none',
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
-    errors: ['rate_limited'],
     cache: 'revalidate',
     shared: true,
     handle: async ({ context: { auth, config } }) => {

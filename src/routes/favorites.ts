@@ -13,7 +13,6 @@ export const favoriteEndpoints = [
     description: "The caller's favorites, newest first.",
     guard: 'bearer',
     response: z.object({ data: z.array(Favorite) }).meta({ id: 'FavoriteListResponse' }),
-    errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller }) => ({
       data: await context.data.call(caller, 'list_favorites'),
@@ -32,8 +31,7 @@ export const favoriteEndpoints = [
     body: body({ sound_id: uuid }).meta({ id: 'AddFavoriteRequest' }),
     status: 201,
     response: Done,
-    errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['not_found'],
     handle: async ({ context, caller, body }) => {
       const args = { liked_sound: body.sound_id };
       const added = await context.data.call(caller, 'add_favorite', args);
@@ -51,8 +49,6 @@ export const favoriteEndpoints = [
     guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
-    errors: ['unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, params }) => {
       await context.data.call(caller, 'remove_favorite', {
         disliked_sound: params.soundId,

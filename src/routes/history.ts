@@ -19,7 +19,6 @@ export const historyEndpoints = [
       cursor: historyCursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
     }),
     response: HistoryPage,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     handle: async ({ context, caller, query: { limit, cursor } }) => {
       const { data, has_more } = await context.data.call(caller, 'list_history', {
@@ -39,8 +38,6 @@ export const historyEndpoints = [
     description: 'Removes all entries. Play counts of sounds stay as they are.',
     guard: 'bearer',
     response: Done,
-    errors: ['unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller }) => {
       await context.data.call(caller, 'clear_history');
       return { data: { ok: true } };
@@ -57,8 +54,6 @@ export const historyEndpoints = [
     guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
-    errors: ['unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, params }) => {
       await context.data.call(caller, 'remove_from_history', { forgotten_sound: params.soundId });
       return { data: { ok: true } };

@@ -12,7 +12,6 @@ export const homeEndpoints = [
       'Active sections in display order, each with its sounds. A section without visible sounds has an empty list.',
     guard: 'bearer',
     response: z.object({ sections: z.array(HomeSection) }).meta({ id: 'HomeResponse' }),
-    errors: ['unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
     handle: async ({ context, caller }) => ({

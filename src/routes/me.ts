@@ -25,8 +25,6 @@ export const meEndpoints = [
     description: 'Useful to check a token after signing in.',
     guard: 'bearer',
     response: z.object({ data: Profile, auth_via: AuthVia }).meta({ id: 'ProfileResponse' }),
-    errors: ['unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller }) => {
       const customer = await context.data.find(caller, 'get_customer');
       const { id, email, full_name, avatar_url } = customer ?? profileOf(caller);
@@ -45,8 +43,6 @@ export const meEndpoints = [
       'get 401 here.',
     guard: 'user',
     response: Done,
-    errors: ['unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller }) => {
       requireRecentSignIn(caller, 'delete the account');
       await context.auth.deleteAccount(caller);
@@ -66,8 +62,6 @@ export const meEndpoints = [
     response: z.object({ data: AccountExport }).meta({ id: 'AccountExportResponse' }),
     limits: ['exports'],
     download: 'sounds-service-export.json',
-    errors: ['unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: ({ context, caller }) => context.data.stream(caller, 'export_account'),
   }),
 
@@ -79,8 +73,7 @@ export const meEndpoints = [
     description: '`email` and `provider` are managed by authentication.',
     guard: 'bearer',
     response: z.object({ data: Customer, auth_via: AuthVia }).meta({ id: 'CustomerResponse' }),
-    errors: ['unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['not_found'],
     handle: async ({ context, caller }) => {
       const data = await context.data.find(caller, 'get_customer');
       if (data === null) throw notFound('customer');
@@ -100,8 +93,7 @@ export const meEndpoints = [
     body: CustomerChanges,
     readOnly: Object.keys(Customer.shape).filter((field) => !(field in CustomerChanges.shape)),
     response: z.object({ data: Customer }).meta({ id: 'UpdatedCustomerResponse' }),
-    errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['not_found'],
     handle: async ({ context, caller, body: changes }) => {
       const data = await context.data.find(caller, 'update_customer', { changes });
       if (data === null) throw notFound('customer');

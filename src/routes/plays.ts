@@ -67,8 +67,6 @@ export const playEndpoints = [
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
     response: z.object({ data: PlayCount }).meta({ id: 'PlayCountResponse' }),
-    errors: ['invalid_request', 'unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, params, headers }) => {
       const key = headers['Idempotency-Key'];
       const data = await context.data.service.find(caller, 'count_play', {
@@ -102,8 +100,6 @@ export const playEndpoints = [
     }).meta({ id: 'PlaysRequest' }),
     maxBody: '32kb',
     response: z.object({ data: z.array(PlayResult) }).meta({ id: 'PlayResultListResponse' }),
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, body: { plays } }) => ({
       data: await context.data.service.call(caller, 'count_plays', {
         plays,

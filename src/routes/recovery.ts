@@ -52,8 +52,6 @@ function mailEndpoint(
     body: body({ email }).meta({ id }),
     limits: ['mailsFromClient', 'mailsToAddress'],
     response: Done,
-    errors: ['invalid_request', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, body, ip, log }) => {
       const notSent = mailNotSent(context.metrics, log, type);
       const due = minimumDelay();
@@ -103,8 +101,7 @@ export const recoveryEndpoints = [
       .meta({ id: 'VerifyRequest' }),
     limits: ['failedCodesPerClient', 'failedCodes', 'failedCodesInTotal'],
     response: SessionResponse,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
+    errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => {
       if (body.type === 'recovery') {
         const tokens = await context.auth.verifyCode(body, ip);
@@ -147,8 +144,6 @@ export const recoveryEndpoints = [
       current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
     response: Done,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, body, ip }) => {
       requireRecentSignIn(caller, 'change the password');
       const change = { password: body.password, currentPassword: body.current_password };

@@ -87,7 +87,6 @@ export const soundEndpoints = [
     guard: 'bearer',
     query: SoundQuery,
     response: SoundPage,
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
     cache: 'revalidate',
     shared: true,
     handle: ({ context, caller, query }) =>
@@ -105,8 +104,6 @@ export const soundEndpoints = [
     guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
-    errors: ['unauthorized', 'not_found', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, params, log }) => {
       const args = { wanted_sound: params.id };
       const stored = await context.data.find(caller, 'get_sound', args);
@@ -148,8 +145,6 @@ export const soundEndpoints = [
       id: 'SoundFilesRequest',
     }),
     response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),
-    errors: ['invalid_request', 'unauthorized', 'rate_limited'],
-    cache: 'no-store',
     handle: async ({ context, caller, body }) => {
       const wanted = { wanted: JSON.stringify(body) };
       const stored = await context.data.service.call(caller, 'list_sound_files', wanted);

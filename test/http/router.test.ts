@@ -35,8 +35,6 @@ test('a fixed path precedes a path with a parameter in its place', async ({ onTe
       guard: 'none',
       params: z.object({ id: z.string().optional() }),
       response: Done,
-      errors: [],
-      cache: 'no-store',
       handle: () => {
         asked.push(operation);
         return Promise.resolve({ data: { ok: true } });

@@ -11,7 +11,7 @@ import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
 type Account = { email: string; password: string };
 
-/** What the contract suite needs; null where the deployment cannot provide it. */
+/** The deployment and the credentials that the contract suite needs; null where the deployment cannot provide it. */
 export type Target = Awaited<ReturnType<typeof localTarget>>;
 
 function accountsAt(api: Api, accounts: Record<'owner' | 'other', Account>) {

@@ -25,7 +25,7 @@ describe('the password that is sent with the code of a sign-up', () => {
   test('the response says how to go on when the code was used and the password not saved', async () => {
     const unsaved = /^The address is confirmed.*use "forgot password"\.$/;
     const weak = /^password: too easy to guess.*The address is confirmed: use "forgot password"/;
-    // How Auth answers the password and the data API the name, and what the app gets.
+    // The answers of Auth to the password and of the data API to the name, then the answer that the app gets.
     const cases = [
       [422, 'weak_password', 200, 400, weak, 'address_confirmed'],
       [503, 'unexpected_failure', 200, 500, unsaved, undefined],

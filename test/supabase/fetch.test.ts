@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { generateKeyPair, SignJWT } from 'jose';
-import { describe, expect, inject, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
@@ -200,38 +199,6 @@ describe('a failing Supabase', () => {
     );
   });
 
-  /** A data API whose first calls meet a dead connection. */
-  const answerLater = (lost: number, body: string, code = 'PGRST001') => {
-    const calls: (string | undefined)[] = [];
-    const behave: RequestListener = (req, res) => {
-      const isLost = calls.push(req.url) <= lost;
-      res.writeHead(isLost ? 503 : 200, jsonType);
-      res.end(isLost ? JSON.stringify({ code, message: secret, details: null, hint: null }) : body);
-    };
-    return { calls, behave };
-  };
-
-  test.for(['57P01', 'PGRST001'])('repeats a read that met a dead connection (%s)', async (code) => {
-    const { calls, behave } = answerLater(20, '[]', code);
-    await withSupabase(behave, async (api) => void (await api.get('/categories').expect(200)));
-    expect(calls).toHaveLength(21);
-  });
-
-  test('returns 500 at the deadline when all connections stay dead, without flooding', async () => {
-    const { calls, behave } = answerLater(Number.POSITIVE_INFINITY, '');
-    await withSupabase(behave, async (api) => void (await api.get('/categories').expect(500)));
-    expect(calls.length).toBeLessThan(150);
-  });
-
-  test('does not repeat a write on a dead connection', async () => {
-    const { calls, behave } = answerLater(1, 'null');
-    await withSupabase(behave, async (api) => {
-      const favorite = api.post('/favorites').auth(await token(), bearer);
-      await favorite.send({ sound_id: id }).expect(500);
-      expect(calls).toEqual(['/rest/v1/rpc/add_favorite']);
-    });
-  });
-
   test('a limit of Auth, or of a proxy in front of it, is 429 with Retry-After', async () => {
     for (const content of [
       JSON.stringify({ code: 'over_request_rate_limit', message: secret }),
@@ -276,69 +243,5 @@ describe('a failing Supabase', () => {
         expect(body.error.code).toBe('not_found');
       },
     );
-  });
-
-  test('a failing touch_last_seen is retried once a minute per user and logged once', async ({ expect }) => {
-    let notes = 0;
-    const behave: RequestListener = (req, res) => {
-      res.setHeader('Content-Type', 'application/json');
-      if (!req.url?.includes('touch_last_seen')) res.end('[]');
-      else if (++notes > 0) res.writeHead(405).end('{"code":"25006","message":"read-only"}');
-    };
-    await withSupabase(behave, async (api, { logged }) => {
-      const warnings = () => logged.filter((line) => line.includes('last_seen_at could not be written'));
-      const users = [await token(randomUUID()), await token(randomUUID())];
-      const read = async () => {
-        for (const user of users) await api.get('/favorites').auth(user, bearer).expect(200);
-      };
-      await read();
-      await expect.poll(() => notes).toBe(2);
-      await expect.poll(() => warnings().length).toBe(1);
-      for (let count = 0; count < 5; count++) await read();
-      expect([notes, warnings().length]).toEqual([2, 1]);
-    });
-  });
-
-  test('Supabase gets the address of the client, not that of the gateway', async () => {
-    const seen: (string | string[] | undefined)[] = [];
-    const noteHeaders: RequestListener = (req, res) => {
-      seen.push(req.headers['sb-forwarded-for'], req.headers['apikey'], req.headers.authorization);
-      res.writeHead(500).end();
-    };
-    await withSupabase(noteHeaders, async (api) => {
-      await api
-        .post('/auth/signin')
-        .set('X-Forwarded-For', '203.0.113.7')
-        .send({ email: 'a@example.com', password });
-    });
-    // No proxy is trusted here, so what the client claims about itself does not count.
-    expect(seen).toEqual(['127.0.0.1', inject('stack').secretKey, undefined]);
-  });
-
-  test('Supabase gets the address without a port that a trusted proxy names', async () => {
-    const seen: unknown[] = [];
-    const noteAddress: RequestListener = (req, res) => {
-      seen.push(req.headers['sb-forwarded-for']);
-      res.writeHead(500).end();
-    };
-    const sent = {
-      '203.0.113.7': '203.0.113.7',
-      '203.0.113.7:4711': '203.0.113.7',
-      '2001:db8::1': '2001:db8::1',
-      '[2001:db8::1]:4711': '2001:db8::1',
-      unknown: '127.0.0.1',
-      '203.0.113.7:4711:1': '127.0.0.1',
-    };
-    await withSupabase(
-      noteAddress,
-      async (api) => {
-        for (const named of Object.keys(sent)) {
-          const signIn = api.post('/auth/signin').set('X-Forwarded-For', named);
-          await signIn.send({ email: 'a@example.com', password }).expect(500);
-        }
-      },
-      { TRUST_PROXY: '1' },
-    );
-    expect(seen).toEqual(Object.values(sent));
   });
 });

@@ -1,8 +1,7 @@
 import { endpoints } from '../app.ts';
 import { apiBase } from '../endpoint.ts';
-import type { Check } from './check.ts';
-import { accessToken } from './identity.ts';
-import { Problem, throwAll } from './problem.ts';
+import { check, Problem, throwAll } from './check.ts';
+import { accessToken, callAsService } from './identity.ts';
 import { publishableKey } from './project.ts';
 import { askApi } from './run.ts';
 
@@ -10,29 +9,34 @@ import { askApi } from './run.ts';
 const noSound = '00000000-0000-0000-0000-000000000000';
 
 /** Sends every read of the API as the temporary account. */
-export const reads: Check = {
-  name: 'Reads',
-  needs: [publishableKey, accessToken],
-  async execute(run) {
-    const problems: Problem[] = [];
-    let sound = noSound;
-    for (const { method, path } of endpoints) {
-      if (method !== 'get') continue;
-      const { status, headers, body } = await askApi(run, apiBase + path.replace('{id}', sound), run.token);
-      if (status === (path.endsWith('{id}') && sound === noSound ? 404 : 200)) {
-        if (path === '/sounds') sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
-        continue;
-      }
-      const inLog =
-        run.gateway && `; in the log of the gateway the request is ${headers.get('x-request-id')}`;
-      problems.push(
-        new Problem(
-          `GET ${path} answers ${status} to a user.`,
-          `First fix what is wrong in the database above. Otherwise Logs, Postgres, in the dashboard has the error${inLog ?? ''}.`,
-        ),
-      );
-    }
-    throwAll(problems);
-    return 'Every read succeeds as the temporary account.';
-  },
-};
+export const reads = check('Reads', [publishableKey, accessToken], async (run) => {
+  const problems: Problem[] = [];
+  let sound = noSound;
+  for (const { path } of endpoints.filter(({ method }) => method === 'get')) {
+    const { status, headers, body } = await askApi(run, apiBase + path.replace('{id}', sound), run.token);
+    if (path === '/sounds' && status === 200)
+      sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
+    if (status === (path.endsWith('{id}') && sound === noSound ? 404 : 200)) continue;
+    const inLog = run.gateway && `; in the log of the gateway the request is ${headers.get('x-request-id')}`;
+    problems.push(
+      new Problem(
+        `GET ${path} answers ${status} to a user.`,
+        `First fix what is wrong in the database above. Otherwise Logs, Postgres, in the dashboard has the error${inLog ?? ''}.`,
+      ),
+    );
+  }
+  throwAll(problems);
+  return 'Every read succeeds as the temporary account.';
+});
+
+export const apiKeys = check('API keys', [accessToken], async (run) => {
+  const isAccepted = async () => (await askApi(run, `${apiBase}/me`, String(key))).status === 200;
+  const remedy =
+    'Apply the migrations (npx supabase db push --remote), then look at Logs, Postgres, in the dashboard.';
+  const key = await callAsService(run, 'doctor_issue_key', { account: run.account.id });
+  if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
+  if (!(await isAccepted())) throw new Problem('An API key that was just issued is rejected.', remedy);
+  await callAsService(run, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
+  if (await isAccepted()) throw new Problem('A revoked API key is still accepted.', remedy);
+  return 'One was issued, used and revoked.';
+});

@@ -1,7 +1,7 @@
 import type { Run } from './run.ts';
 
 /** Checks one part of a deployment. */
-export type Check = {
+export type Check = Readonly<{
   name: string;
   /** Checks that must succeed before this one runs. */
   needs: readonly Check[];
@@ -10,7 +10,13 @@ export type Check = {
    * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
    */
   execute: (run: Run) => Promise<string> | string;
-};
+}>;
+
+export const check = (name: string, needs: Check['needs'], execute: Check['execute']): Check => ({
+  name,
+  needs,
+  execute,
+});
 
 export type Result = {
   check: string;
@@ -19,3 +25,37 @@ export type Result = {
   detail: string;
   remedy?: string;
 };
+
+/** Something that must be fixed. The remedy names the page of the dashboard or the SQL. */
+export class Problem extends Error {
+  readonly remedy: string;
+  constructor(problem: string, remedy: string) {
+    super(problem);
+    this.remedy = remedy;
+  }
+}
+
+/** Something that may be intended. The remedy is for the case that it is not. */
+export class Warning extends Problem {}
+
+export class NotChecked extends Error {}
+
+/** @throws an AggregateError of the problems, if there are any */
+export function throwAll(found: readonly (Problem | false | undefined)[]) {
+  const problems = found.filter((each) => each instanceof Problem);
+  if (problems.length > 0) throw new AggregateError(problems);
+}
+
+/** Returns the message of the innermost cause of an error, or its code, such as ECONNREFUSED. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause !== undefined) return reasonOf(error.cause);
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
+
+/** Returns a handler for `.catch` that throws a problem with the reason of the failure. */
+export const failed =
+  (problem: string, remedy: string) =>
+  (error: unknown): never => {
+    throw new Problem(`${problem}: ${reasonOf(error)}.`, remedy);
+  };

@@ -1,12 +1,10 @@
-import { reads } from './api.ts';
-import type { Check, Result } from './check.ts';
+import { apiKeys, reads } from './api.ts';
+import { type Check, NotChecked, Problem, type Result, reasonOf, Warning } from './check.ts';
 import { exposedSchemas, migrations, upkeep } from './database.ts';
-import { environment } from './environment.ts';
+import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
-import { accessToken, account, addressForwarding, apiKeys, multiFactor, sharedSecret } from './identity.ts';
-import { NotChecked, Problem, reasonOf, Warning } from './problem.ts';
+import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
 import { address, captcha, clock, publishableKey, secretKey, signInSettings } from './project.ts';
-import { redis } from './redis.ts';
 import { readReplica } from './replica.ts';
 import type { Run } from './run.ts';
 import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
@@ -42,25 +40,24 @@ export const checks: readonly Check[] = [
   apiKeys,
 ];
 
-function resultOfFailure({ name }: Check, error: unknown): Result {
-  if (error instanceof NotChecked) return { check: name, status: 'not checked', detail: error.message };
+function resultOfFailure(check: string, error: unknown): Result {
+  if (error instanceof NotChecked) return { check, status: 'not checked', detail: error.message };
   if (error instanceof Problem) {
     const status = error instanceof Warning ? 'warning' : 'problem';
-    return { check: name, status, detail: error.message, remedy: error.remedy };
+    return { check, status, detail: error.message, remedy: error.remedy };
   }
   const remedy = 'Run the doctor again, and look at Logs in the dashboard.';
-  return { check: name, status: 'problem', detail: `It failed: ${reasonOf(error)}.`, remedy };
+  return { check, status: 'problem', detail: `It failed: ${reasonOf(error)}.`, remedy };
 }
 
-async function resultsOf(check: Check, run: Run, succeeded: ReadonlySet<Check>): Promise<Result[]> {
-  const missing = check.needs.find((needed) => !succeeded.has(needed));
-  if (missing !== undefined)
-    return [{ check: check.name, status: 'not checked', detail: `It depends on "${missing.name}".` }];
+async function resultsOf({ name, needs, execute }: Check, run: Run, succeeded: ReadonlySet<Check>) {
   try {
-    return [{ check: check.name, status: 'ok', detail: await check.execute(run) }];
+    const missing = needs.find((needed) => !succeeded.has(needed));
+    if (missing !== undefined) throw new NotChecked(`It depends on "${missing.name}".`);
+    return [{ check: name, status: 'ok' as const, detail: await execute(run) }];
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
-    return errors.map((each) => resultOfFailure(check, each));
+    return errors.map((each) => resultOfFailure(name, each));
   }
 }
 
@@ -76,23 +73,17 @@ export async function runChecks(
 ): Promise<Result[]> {
   const results: Result[] = [];
   const succeeded = new Set<Check>();
-  const add = (result: Result) => {
-    results.push(result);
-    tell(result);
-  };
   for (const check of checks) {
     if (interrupted?.aborted) break;
     const found = await resultsOf(check, run, succeeded);
     if (found.every(({ status }) => status === 'ok')) succeeded.add(check);
-    found.forEach(add);
+    found.forEach(tell);
+    results.push(...found);
   }
-  for (const what of await run.cleanup()) {
-    add({
-      check: 'Clean-up',
-      status: 'problem',
-      detail: `This could not be removed: ${what}.`,
-      remedy: 'Delete it in the dashboard: Authentication, Users, or Storage.',
-    });
-  }
-  return results;
+  const remedy = 'Delete it in the dashboard: Authentication, Users, or Storage.';
+  const remaining = (await run.cleanup()).map((what) =>
+    resultOfFailure('Clean-up', new Problem(`This could not be removed: ${what}.`, remedy)),
+  );
+  remaining.forEach(tell);
+  return [...results, ...remaining];
 }

@@ -1,21 +1,34 @@
-import type { Check } from './check.ts';
-import { throwAll, Warning } from './problem.ts';
+import { pino } from 'pino';
+import { createLimiters } from '../limits/limiters.ts';
+import { createTrustedClients } from '../limits/trusted-clients.ts';
+import { connectRedis } from '../redis.ts';
+import { check, NotChecked, Problem, throwAll, Warning } from './check.ts';
 
-export const environment: Check = {
-  name: 'Environment',
-  needs: [],
-  execute({ config }) {
-    throwAll(
-      config.unknownVariables.map(
-        ({ name, meant }) =>
-          new Warning(
-            `${name} is set, but the gateway does not read it.`,
-            meant === null
-              ? 'Remove it, or correct its name. .env.example lists all variables.'
-              : `Rename it to ${meant}.`,
-          ),
-      ),
-    );
-    return 'No variable is misspelled.';
-  },
-};
+export const environment = check('Environment', [], ({ config }) => {
+  const warnings = config.unknownVariables.map(({ name, meant }) => {
+    const remedy =
+      meant === null
+        ? 'Remove it, or correct its name. .env.example lists all variables.'
+        : `Rename it to ${meant}.`;
+    return new Warning(`${name} is set, but the gateway does not read it.`, remedy);
+  });
+  throwAll(warnings);
+  return 'No variable is misspelled.';
+});
+
+export const redis = check('Redis', [], async ({ config }) => {
+  const { redisUrl } = config.secrets;
+  if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
+  const shared = connectRedis(redisUrl, pino({ level: 'silent' }));
+  // The limiters add their own checks of Redis.
+  const trustedClients = createTrustedClients(shared);
+  createLimiters({ config, trustedClients, activeKeys: new Set(), redis: shared, metrics: null });
+  await shared.settled;
+  const problem = shared.problem();
+  shared.close();
+  if (problem === null) return 'It counts the limits.';
+  throw new Problem(
+    `Redis ${problem}.`,
+    'Check that Redis is running, that REDIS_URL has its host, port and password (rediss:// for TLS), and that no firewall blocks this machine.',
+  );
+});

@@ -1,76 +1,50 @@
 import { BlockList, isIP } from 'node:net';
-import type { Check } from './check.ts';
+import { check, NotChecked, Problem } from './check.ts';
 import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
-import { NotChecked, Problem } from './problem.ts';
-import { checkClock, clock, clockAheadMs } from './project.ts';
+import { clock, compareClocks } from './project.ts';
 import { askGateway, type Run } from './run.ts';
 
-export const readiness: Check = {
-  name: 'Gateway',
-  needs: [],
-  async execute(run) {
-    const { status, body } = await askGateway(run, '/readyz');
-    if (status === 200) return 'It is ready.';
-    if (status === 404 && (await askGateway(run, '/healthz')).status === 200)
-      return 'It answers. Its proxy hides /readyz.';
-    const { checks = {} } = (Buffer.isBuffer(body) ? {} : body) as {
-      checks?: Record<string, { ok: boolean }>;
-    };
-    const failing = Object.keys(checks).filter((name) => !checks[name]?.ok);
-    throw new Problem(
-      `It is not ready (${status}${failing.length > 0 ? `: ${failing.join(', ')}` : ''}).`,
-      'Read its log. Fix the problems above first, because they may be the cause.',
-    );
-  },
-};
+export const readiness = check('Gateway', [], async (run) => {
+  const { status, body } = await askGateway(run, '/readyz');
+  if (status === 200) return 'It is ready.';
+  if (status === 404 && (await askGateway(run, '/healthz')).status === 200)
+    return 'It answers. Its proxy hides /readyz.';
+  const { checks = {} } = body as { checks?: Record<string, { ok: boolean }> };
+  const failing = Object.keys(checks).filter((name) => !checks[name]?.ok);
+  throw new Problem(
+    `It is not ready (${[status, ...failing].join(', ')}).`,
+    'Read its log. Fix the problems above first, because they may be the cause.',
+  );
+});
 
-export const gatewayClock: Check = {
-  name: 'Gateway clock',
-  needs: [readiness, clock],
-  async execute(run) {
-    const askedAt = Date.now();
+export const gatewayClock = check('Gateway clock', [readiness, clock], (run) =>
+  compareClocks(run, 'the gateway', async () => {
     const { headers } = await askGateway(run, '/healthz');
-    const ahead = clockAheadMs(headers.get('date'), askedAt);
-    if (ahead === null || run.clockAheadMs === null)
-      throw new NotChecked('The gateway or Supabase sends no Date header.');
-    checkClock(run.clockAheadMs - ahead, 'the gateway');
-    return 'The gateway and Supabase agree on the time.';
-  },
-};
+    return Date.parse(headers.get('date') ?? '');
+  }),
+);
 
 const tooFew =
   'Set TRUST_PROXY to the number of proxies between clients and the gateway; each must add to X-Forwarded-For and set X-Forwarded-Proto.';
 
-export const https: Check = {
-  name: 'Gateway https',
-  needs: [readiness],
-  async execute(run) {
-    const { status } = await askGateway(run, '/api/v1/categories');
-    const isPlain = run.gateway?.protocol === 'http:';
-    if (status === 200 && isPlain && isInner(hostOf(run)))
-      throw new NotChecked('This can only be checked from outside its network.');
-    if (status === 200 && isPlain)
-      throw new Problem(
-        'It answers over plain http: passwords and tokens can be read in transit.',
-        'Set REQUIRE_HTTPS=true and put a proxy that ends TLS in front.',
-      );
-    if (status === 200) return 'It recognizes requests that come over https.';
-    throw new Problem(
-      `It rejects a request that came over ${run.gateway?.protocol.slice(0, -1)} (${status}).`,
-      tooFew,
-    );
-  },
-};
+export const https = check('Gateway https', [readiness], async (run) => {
+  const { status } = await askGateway(run, '/api/v1/categories');
+  const protocol = run.gateway?.protocol.slice(0, -1);
+  if (status !== 200)
+    throw new Problem(`It rejects a request that came over ${protocol} (${status}).`, tooFew);
+  if (protocol === 'https') return 'It recognizes requests that come over https.';
+  if (isInner(hostOf(run))) throw new NotChecked('This can only be checked from outside its network.');
+  throw new Problem(
+    'It answers over plain http: passwords and tokens can be read in transit.',
+    'Set REQUIRE_HTTPS=true and put a proxy that ends TLS in front.',
+  );
+});
 
 const inner = new BlockList();
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-] as const)
-  inner.addSubnet(network, bits, 'ipv4');
+for (const network of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8']) {
+  const [address = '', bits] = network.split('/');
+  inner.addSubnet(address, Number(bits));
+}
 inner.addSubnet('fc00::', 7, 'ipv6');
 inner.addAddress('::1', 'ipv6');
 
@@ -92,28 +66,24 @@ async function believesClients(run: Run): Promise<boolean> {
   return left.size === 1;
 }
 
-export const proxies: Check = {
-  name: 'Gateway proxies',
-  needs: [readiness, addressForwarding, accessToken],
-  async execute(run) {
-    if (await believesClients(run))
-      throw new Problem(
-        'It trusts any address in X-Forwarded-For, so that clients can evade the rate limits.',
-        'TRUST_PROXY is greater than the number of proxies: lower it.',
-      );
-    const { email, password } = run.account;
-    const known = (await sessionAddresses(run)).length;
-    await askGateway(run, '/api/v1/auth/signin', { method: 'POST', body: { email, password } });
-    // A server that listens on IPv6 reports an IPv4 address as ::ffff:192.0.2.1.
-    const address = (await sessionAddresses(run))[known]?.replace(/^::ffff:/, '');
-    if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
-    if (isInner(address) && !isInner(hostOf(run)))
-      throw new Problem(
-        `It mistakes a proxy (${address}) for the client: all app users share its limits.`,
-        `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,
-      );
-    return isInner(address)
-      ? `It sees this machine at ${address}, inside its own network, as it should.`
-      : `It sees this machine at ${address}. Compare that with the public address of this machine.`;
-  },
-};
+export const proxies = check('Gateway proxies', [readiness, addressForwarding, accessToken], async (run) => {
+  if (await believesClients(run))
+    throw new Problem(
+      'It trusts any address in X-Forwarded-For, so that clients can evade the rate limits.',
+      'TRUST_PROXY is greater than the number of proxies: lower it.',
+    );
+  const { email, password } = run.account;
+  const known = (await sessionAddresses(run)).length;
+  await askGateway(run, '/api/v1/auth/signin', { body: { email, password } });
+  // A server that listens on IPv6 reports an IPv4 address as ::ffff:192.0.2.1.
+  const address = (await sessionAddresses(run))[known]?.replace(/^::ffff:/, '');
+  if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
+  if (!isInner(address))
+    return `It sees this machine at ${address}. Compare that with the public address of this machine.`;
+  if (isInner(hostOf(run)))
+    return `It sees this machine at ${address}, inside its own network, as it should.`;
+  throw new Problem(
+    `It mistakes a proxy (${address}) for the client: all app users share its limits.`,
+    `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,
+  );
+});

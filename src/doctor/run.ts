@@ -6,44 +6,45 @@ import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
-import { NotChecked, Problem, reasonOf } from './problem.ts';
+import { failed, NotChecked, reasonOf } from './check.ts';
 
 /** Address for documentation (RFC 5737). If Auth records it, it came from our header. */
 export const forwardedAddress = '203.0.113.7';
 
 const timeoutMs = 15_000;
 
-export type Answer = { status: number; headers: Headers; body: unknown };
 type Request = {
-  method?: 'GET' | 'POST' | 'DELETE';
-  /** Sent as apikey and as bearer token. */
+  /** Default: POST with a body, else GET. */
+  method?: 'DELETE';
+  /** Sent as apikey. */
   key?: string;
+  /** Sent as bearer token. Default: the key. */
+  token?: string | undefined;
   headers?: Record<string, string>;
+  /** A text is sent as it is, anything else as JSON. */
   body?: unknown;
 };
 
-/** Sends a request to any address. @throws if there is no response */
-export async function ask(url: string | URL, { method = 'GET', key, headers, body }: Request = {}) {
-  const isFile = body instanceof Uint8Array;
+/** Sends a request to any address. The body of the answer is its JSON or text. @throws if there is no response */
+export async function ask(url: string | URL, { method, key, token = key, headers, body }: Request = {}) {
   const response = await fetch(url, {
-    method,
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
     redirect: 'manual',
     headers: {
       'User-Agent': 'sounds-service-doctor',
+      'Content-Type': 'application/json',
       ...(key !== undefined && { apikey: key }),
-      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-      ...(body !== undefined && !isFile && { 'Content-Type': 'application/json' }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...headers,
     },
-    ...(body !== undefined && { body: isFile ? Buffer.from(body) : JSON.stringify(body) }),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  let parsed: unknown = bytes;
+  let answer: unknown = await response.text();
   try {
-    parsed = JSON.parse(bytes.toString());
+    answer = JSON.parse(String(answer));
   } catch {}
-  return { status: response.status, headers: response.headers, body: parsed } satisfies Answer;
+  return { status: response.status, headers: response.headers, body: answer };
 }
 
 /** Result of the SQL function `doctor_report`. */
@@ -59,7 +60,8 @@ type Report = {
 
 /** Creates the state of one run: its clients, its results so far, and what it must remove. */
 export function createRun(config: Config, gateway: URL | null) {
-  const { url } = config.supabase;
+  const { url, publishableKey } = config.supabase;
+  const secretKey = config.secrets.supabaseSecretKey;
   // The context of a gateway, without Redis and without the settings for a proxy.
   const context = createContext(
     {
@@ -76,6 +78,12 @@ export function createRun(config: Config, gateway: URL | null) {
   const deferred: { what: string; remove: () => Promise<void> }[] = [];
   const id = randomUUID();
 
+  /** Sends a request to Supabase, by default with the publishable key. @throws Problem if there is no response */
+  const askSupabase = (path: string, request: Request = {}) =>
+    ask(url + path, { key: publishableKey, ...request }).catch(
+      failed(`${url} did not answer`, 'Look at https://status.supabase.com and run the doctor again.'),
+    );
+
   return {
     config,
     gateway,
@@ -85,22 +93,12 @@ export function createRun(config: Config, gateway: URL | null) {
     /** Temporary account. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    report: { migrations: null, upkeep: null } as Report,
-    /** Supabase's clock minus ours. Null until it is known. */
-    clockAheadMs: null as number | null,
+    /** Null if the database has no such function. */
+    report: null as Report | null,
+    ask: askSupabase,
 
-    /** Sends a request to Supabase. @throws Problem if there is no response */
-    async ask(path: string, request: Request): Promise<Answer> {
-      try {
-        return await ask(url + path, request);
-      } catch (error) {
-        throw new Problem(
-          `${url} did not answer: ${reasonOf(error)}.`,
-          'Look at https://status.supabase.com and run the doctor again.',
-          error,
-        );
-      }
-    },
+    /** Sends a request to Supabase with the secret key. */
+    askAsService: (path: string, request: Request = {}) => askSupabase(path, { key: secretKey, ...request }),
 
     /** Starts a gateway in this process. @returns its address */
     async ownGateway(): Promise<URL> {
@@ -119,9 +117,8 @@ export function createRun(config: Config, gateway: URL | null) {
     /** Removes what was created, in reverse order. @returns what could not be removed */
     async cleanup(): Promise<string[]> {
       const remaining: string[] = [];
-      for (const { what, remove } of deferred.splice(0).reverse()) {
+      for (const { what, remove } of deferred.splice(0).reverse())
         await remove().catch((error: unknown) => remaining.push(`${what} (${reasonOf(error)})`));
-      }
       return remaining;
     },
 
@@ -138,16 +135,15 @@ export type Run = ReturnType<typeof createRun>;
  * Sends a request to the gateway of --gateway.
  * @throws NotChecked without --gateway, or if the gateway limits this machine; Problem if there is no response
  */
-export async function askGateway({ gateway }: Run, path: string, request: Request = {}): Promise<Answer> {
+export async function askGateway({ gateway }: Run, path: string, request: Request = {}) {
   if (gateway === null)
     throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
-  const answer = await ask(new URL(path, gateway), request).catch((error: unknown) => {
-    throw new Problem(
-      `${gateway.origin} does not answer: ${reasonOf(error)}.`,
+  const answer = await ask(new URL(path, gateway), request).catch(
+    failed(
+      `${gateway.origin} does not answer`,
       'Check that the gateway and its proxy are running, and that host name and certificate are correct.',
-      error,
-    );
-  });
+    ),
+  );
   if (answer.status === 429)
     throw new NotChecked('The limit of this address is used up: run the doctor again in a minute.');
   return answer;
@@ -155,13 +151,12 @@ export async function askGateway({ gateway }: Run, path: string, request: Reques
 
 /**
  * Sends a request of an app to the gateway of --gateway, or to one in this process.
- * @param credential an access token or an API key
+ * @param token an access token or an API key
  * @throws NotChecked if the gateway of --gateway rejects requests of this machine
  */
-export async function askApi(run: Run, path: string, credential: string): Promise<Answer> {
-  const request = { headers: { Authorization: `Bearer ${credential}` } };
-  if (run.gateway === null) return ask(new URL(path, await run.ownGateway()), request);
-  const answer = await askGateway(run, path, request).catch((error: Error) => {
+export async function askApi(run: Run, path: string, token: string) {
+  if (run.gateway === null) return ask(new URL(path, await run.ownGateway()), { token });
+  const answer = await askGateway(run, path, { token }).catch((error: Error) => {
     throw new NotChecked(error.message); // the check of the gateway itself tells what to do
   });
   // Plain http is the only reason to reject a well-formed request.

@@ -7,7 +7,7 @@ import { apiBase } from './endpoint.ts';
 import { ApiError, notFound } from './errors.ts';
 import { sendError } from './http/error-handler.ts';
 import { alive, ready } from './http/health.ts';
-import { identify, ignoreCredential } from './http/identify.ts';
+import { identify } from './http/identify.ts';
 import { measureRequests } from './http/measure-requests.ts';
 import { requestLog } from './http/request-log.ts';
 import { endpointRouter, rejectOtherMethods } from './http/router.ts';
@@ -44,7 +44,10 @@ export const endpoints = [
   ...catalogueEndpoints,
 ];
 
-const withoutToken = endpoints.filter(({ guard }) => guard === 'none');
+/** Paths of the endpoints that need no token. No other endpoint has one of them. */
+const withoutToken = new Set(
+  endpoints.filter(({ guard }) => guard === 'none').map(({ path }) => apiBase + path),
+);
 
 /** Builds the app; it does not listen. Middleware runs in the order below. */
 export function createApp(context: Context): Express {
@@ -67,9 +70,8 @@ export function createApp(context: Context): Express {
   if (metrics !== null) app.use(measureRequests(metrics));
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
-  for (const { method, path } of withoutToken) app[method](apiBase + path, ignoreCredential);
-  app.use(identify(verify)); // does not reject: each endpoint does if it requires a caller
-  app.use(limiters.unknownApiKeys); // first: the next one would keep a counter for each made-up key
+  app.use(identify(verify, withoutToken)); // does not reject: each endpoint does if it requires a caller
+  app.use(limiters.unknownApiKeys.map(forApiKeys)); // first: the next one would keep a counter for each made-up key
   app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers
   app.use(apiBase, endpointRouter(endpoints, context, limiters));
@@ -81,6 +83,12 @@ export function createApp(context: Context): Express {
   app.use(sendError);
   return app;
 }
+
+/** Skips middleware for other callers, because each limit takes processor time. */
+const forApiKeys =
+  (middleware: RequestHandler): RequestHandler =>
+  (req, res, next) =>
+    res.locals.caller?.via === 'api_key' ? middleware(req, res, next) : next();
 
 /** Collects a repeated parameter into an array. Takes ids[]=a and ids[0]=a, as some clients send arrays, for ids=a. */
 function parseQuery(text: string) {

@@ -2,49 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createPasswordQueue } from './limits/password-queue.ts';
-import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
+import { createTrustedClients } from './limits/trusted-clients.ts';
 import { createLogger } from './logger.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import type { Caller, UserCaller } from './model/caller.ts';
-import { connectRedis, type SharedRedis } from './redis.ts';
+import { createMetrics } from './metrics.ts';
+import { connectRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
-import { type Auth, createAuth } from './supabase/auth/auth-client.ts';
+import { createAuth } from './supabase/auth/auth-client.ts';
 import { createClients } from './supabase/clients.ts';
-import { createData, type Data } from './supabase/data.ts';
+import { createData } from './supabase/data.ts';
 import { createDataStream } from './supabase/data-stream.ts';
-import { createFetch, type Upstream } from './supabase/fetch.ts';
-import { createFiles, type Files } from './supabase/files.ts';
+import { createFetch } from './supabase/fetch.ts';
+import { createFiles } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
 import { withReplica } from './supabase/replica.ts';
 
-/** Dependencies of the app. */
-export type Context = Readonly<{
-  config: Config;
-  log: Logger;
-  /** Null unless METRICS_PORT is set. */
-  metrics: Metrics | null;
-  upstream: Upstream;
-  auth: Auth;
-  data: Data;
-  files: Files;
-  verify: (token: string) => Promise<UserCaller>;
-  /** Null unless REDIS_URL is set. */
-  redis: SharedRedis | null;
-  trustedClients: TrustedClients;
-  /** Hashes of API keys with which a request succeeded within the last hour. */
-  activeKeys: LRUCache<string, true>;
-  recordLastSeen: (caller: Caller | null) => void;
-  /** `draining` is true once the process is ending and must get no more requests. */
-  lifecycle: { draining: boolean };
-  /**
-   * Closes all connections. Call it when no request is in flight.
-   * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
-   */
-  close: (graceMs?: number) => Promise<void>;
-}>;
-
 /** Creates the dependencies of the app. Calls nothing of Supabase. */
-export function createContext(config: Config, log: Logger = createLogger(config)): Context {
+export function createContext(config: Config, log: Logger = createLogger(config)) {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
   const { url, readUrl } = config.supabase;
@@ -58,20 +31,31 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   return {
     config,
     log,
+    /** Null unless METRICS_PORT is set. */
     metrics,
     upstream,
     auth: createAuth(config, upstream.fetch, createPasswordQueue(config.passwordCallsAtOnce)),
     data,
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),
+    /** Null unless REDIS_URL is set. */
     redis,
     trustedClients: createTrustedClients(redis),
-    activeKeys: new LRUCache({ max: 10_000, ttl: 3_600_000 }),
+    /** Hashes of API keys with which a request succeeded within the last hour. */
+    activeKeys: new LRUCache<string, true>({ max: 10_000, ttl: 3_600_000 }),
     recordLastSeen: createLastSeen(data, log),
+    /** `draining` is true once the process is ending and must get no more requests. */
     lifecycle: { draining: false },
+    /**
+     * Closes all connections. Call it when no request is in flight.
+     * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
+     */
     close: async (graceMs = config.shutdownGraceSeconds * 1000) => {
       redis?.close();
       await upstream.close(graceMs);
     },
   };
 }
+
+/** Dependencies of the app. */
+export type Context = Readonly<ReturnType<typeof createContext>>;

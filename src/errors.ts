@@ -36,16 +36,14 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * Returns the 401 of a bearer token.
- * @param tokenCame adds error="invalid_token" (RFC 6750 section 3.1), which a request without a token must not get
- */
-export function unauthorized(
-  message: string,
-  { tokenCame = false, ...options }: { tokenCame?: boolean; cause?: unknown; reason?: ErrorReason } = {},
-) {
-  const challenge = `Bearer realm="sounds"${tokenCame ? ', error="invalid_token"' : ''}`;
-  return new ApiError('unauthorized', message, { ...options, headers: { 'WWW-Authenticate': challenge } });
+/** Returns the 401 of a request that sent no token, or failed to get one. */
+export const unauthorized = (message: string, reason?: ErrorReason) =>
+  new ApiError('unauthorized', message, { reason, headers: { 'WWW-Authenticate': 'Bearer realm="sounds"' } });
+
+/** Returns the 401 of a token that was sent and is rejected (RFC 6750 section 3.1). */
+export function tokenRejected(message: string, options: { cause?: unknown; reason?: ErrorReason } = {}) {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="sounds", error="invalid_token"' };
+  return new ApiError('unauthorized', message, { ...options, headers });
 }
 
 /** Returns the 404 of a resource that does not exist or is hidden from the caller; both look the same. */

@@ -15,62 +15,43 @@ export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'sounds_http_request_duration_seconds',
-    help: 'Requests by operation ("none" for what is no endpoint) and status ("aborted" when the client went away).',
-    labelNames: ['operation', 'status'],
-    buckets: durations,
-    registers,
-  });
-  const upstreamCalls = new Histogram({
-    name: 'sounds_upstream_request_duration_seconds',
-    help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, rejected, limited, failed, unanswered).',
-    labelNames: ['service', 'outcome'],
-    buckets: durations,
-    registers,
-  });
-  const rateLimitDecisions = new Counter({
-    name: 'sounds_rate_limit_decisions_total',
-    help: 'Decisions (allowed, limited) of the general limit by whom it counts (user, api_key, address), and of the others by name.',
-    labelNames: ['bucket', 'decision'],
-    registers,
-  });
-  const joinedReads = new Counter({
-    name: 'sounds_coalesced_reads_total',
-    help: 'Reads that were answered by a run which an identical read had asked for.',
-    registers,
-  });
-
-  const mailsNotSent = new Counter({
-    name: 'sounds_mails_not_sent_total',
-    help: 'Mails with a code that Supabase Auth did not send: its quota is used up, or the last mail is too young.',
-    registers,
-  });
-
   return {
     registry,
 
-    /** @param status null when the client disconnected before the response was written */
-    requestEnded(operation: string, status: number | null, durationMs: number) {
-      requests.observe({ operation, status: status ?? 'aborted' }, durationMs / 1000);
-    },
+    requests: new Histogram({
+      name: 'sounds_http_request_duration_seconds',
+      help: 'Requests by operation ("none" for what is no endpoint) and status ("aborted" when the client went away).',
+      labelNames: ['operation', 'status'],
+      buckets: durations,
+      registers,
+    }),
 
-    /** @param status null when no whole response arrived in time */
-    upstreamAnswered(service: Service, status: number | null, durationMs: number) {
-      upstreamCalls.observe({ service, outcome: outcomeOf(status) }, durationMs / 1000);
-    },
+    upstreamCalls: new Histogram({
+      name: 'sounds_upstream_request_duration_seconds',
+      help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, rejected, limited, failed, unanswered).',
+      labelNames: ['service', 'outcome'],
+      buckets: durations,
+      registers,
+    }),
 
-    rateLimitDecided(bucket: string, limited: boolean) {
-      rateLimitDecisions.inc({ bucket, decision: limited ? 'limited' : 'allowed' });
-    },
+    rateLimitDecisions: new Counter({
+      name: 'sounds_rate_limit_decisions_total',
+      help: 'Decisions (allowed, limited) of the general limit by whom it counts (user, api_key, address), and of the others by name.',
+      labelNames: ['bucket', 'decision'],
+      registers,
+    }),
 
-    readJoined() {
-      joinedReads.inc();
-    },
+    joinedReads: new Counter({
+      name: 'sounds_coalesced_reads_total',
+      help: 'Reads that were answered by a run which an identical read had asked for.',
+      registers,
+    }),
 
-    mailNotSent() {
-      mailsNotSent.inc();
-    },
+    mailsNotSent: new Counter({
+      name: 'sounds_mails_not_sent_total',
+      help: 'Mails with a code that Supabase Auth did not send: its quota is used up, or the last mail is too young.',
+      registers,
+    }),
 
     /** Reports at every scrape whether limits are shared. Call it only with Redis. */
     watchSharing(isShared: () => boolean) {
@@ -90,8 +71,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * Returns the outcome of a call: rejected by Supabase (such as a wrong password), limited by it, or failed.
+ * @param status null when no whole response arrived in time
  */
-function outcomeOf(status: number | null) {
+export function outcomeOf(status: number | null) {
   if (status === null) return 'unanswered';
   if (status < 400) return 'ok';
   if (status === 429) return 'limited';

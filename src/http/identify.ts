@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Guard } from '../endpoint.ts';
-import { unauthorized } from '../errors.ts';
+import { tokenRejected, unauthorized } from '../errors.ts';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../model/api-key.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 
@@ -17,17 +17,17 @@ declare module 'express-serve-static-core' {
 function bearerToken(authorization: string): string {
   const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  throw unauthorized('The Authorization header must be: Bearer <access token>.', { tokenCame: true });
+  throw tokenRejected('The Authorization header must be: Bearer <access token>.');
 }
 
-/** Drops Authorization on endpoints that need no token, so that a stale one cannot fail a sign-in. */
-export const ignoreCredential: RequestHandler = (req, _res, next) => {
-  delete req.headers.authorization;
-  next();
-};
-
-/** Identifies the caller. `requireAuth` rejects the request where the endpoint needs a credential. */
-export function identify(verify: (token: string) => Promise<UserCaller>): RequestHandler {
+/**
+ * Identifies the caller. `requireAuth` rejects the request where the endpoint needs a credential.
+ * @param withoutToken paths on which credentials are ignored, so that a stale one cannot fail a sign-in
+ */
+export function identify(
+  verify: (token: string) => Promise<UserCaller>,
+  withoutToken: ReadonlySet<string>,
+): RequestHandler {
   async function callerOf(token: string): Promise<Caller> {
     if (!isApiKey(token)) return await verify(token);
     if (!isWellFormedApiKey(token)) throw invalidToken();
@@ -38,7 +38,8 @@ export function identify(verify: (token: string) => Promise<UserCaller>): Reques
     res.locals.caller = null;
     const { authorization } = req.headers;
     try {
-      if (authorization !== undefined) res.locals.caller = await callerOf(bearerToken(authorization));
+      if (authorization !== undefined && !withoutToken.has(req.path.replace(/\/$/, '')))
+        res.locals.caller = await callerOf(bearerToken(authorization));
     } catch (error) {
       res.locals.authError = error;
     }
@@ -53,7 +54,7 @@ export function requireAuth(guard: Guard): RequestHandler {
     if (caller === null && guard !== 'none' && guard !== 'optional')
       throw unauthorized('Send an access token: Authorization: Bearer <token>.');
     if (caller?.via === 'api_key' && guard === 'user')
-      throw unauthorized('An API key has no session: send the access token of a user.', { tokenCame: true });
+      throw tokenRejected('An API key has no session: send the access token of a user.');
     next();
   };
 }

@@ -8,9 +8,12 @@ export function measureRequests(metrics: Metrics): RequestHandler {
     const started = performance.now();
     res.once('close', () => {
       const { operation = 'none', caller } = res.locals;
-      metrics.requestEnded(operation, statusSeen(res), performance.now() - started);
-      const counted = req.requestsLimit;
-      if (counted) metrics.rateLimitDecided(bucketOf[caller?.via ?? 'none'], counted.used > counted.limit);
+      const status = statusSeen(res) ?? 'aborted';
+      metrics.requests.observe({ operation, status }, (performance.now() - started) / 1000);
+      const { requestsLimit: count } = req;
+      if (count === undefined) return;
+      const decision = count.used > count.limit ? 'limited' : 'allowed';
+      metrics.rateLimitDecisions.inc({ bucket: bucketOf[caller?.via ?? 'none'], decision });
     });
     next();
   };

@@ -93,8 +93,11 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         ...input,
         caller,
         context,
-        ip: clientAddress(req),
         log: req.log,
+        // These take time, and few endpoints use them.
+        get ip() {
+          return clientAddress(req);
+        },
         get gone() {
           return goneSignal(res);
         },
@@ -154,7 +157,7 @@ export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
 /** Makes the routes from the declarations of endpoints. Middleware of a route runs in the order below. */
 export function endpointRouter(endpoints: readonly Endpoint[], context: Context, limiters: Limiters): Router {
   const router = Router({ caseSensitive: true });
-  const sharedReads = createSharedReads(() => context.metrics?.readJoined());
+  const sharedReads = createSharedReads(() => context.metrics?.joinedReads.inc());
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   // Sorted, because a brace comes after letters: a fixed path must match before a parameter.
   for (const [path, ofPath] of [...byPath].sort()) {

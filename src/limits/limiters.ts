@@ -51,13 +51,13 @@ export function createLimiters({ config, trustedClients, activeKeys, redis, metr
       skipSuccessfulRequests: counts !== undefined,
       requestWasSuccessful: (_req, res) => counts?.(res) === false,
       handler(req, _res, next) {
-        if (counts) metrics?.rateLimitDecided(name, true);
+        if (counts) metrics?.rateLimitDecisions.inc({ bucket: name, decision: 'limited' });
         next(tooManyRequests(Number(req[info]?.resetTime) - Date.now(), reason));
       },
     };
     const passed: RequestHandler = (req, res, next) => {
       if (counts) res.setMaxListeners(res.getMaxListeners() + 2); // both limiters wait for the response
-      if (counts && req[info]) metrics?.rateLimitDecided(name, false);
+      if (counts && req[info]) metrics?.rateLimitDecisions.inc({ bucket: name, decision: 'allowed' });
       next();
     };
     const perProcess = rateLimit({ ...options, store: memoryStore() });

@@ -1,4 +1,4 @@
-import { unauthorized } from '../errors.ts';
+import { tokenRejected } from '../errors.ts';
 
 /** Caller of a request, from its credential. */
 export type Caller = UserCaller | KeyCaller;
@@ -25,7 +25,7 @@ type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
 
 /** Returns the 401 of an invalid credential. */
 export const invalidToken = (cause?: unknown) =>
-  unauthorized('The access token or API key is invalid, expired or revoked.', { tokenCame: true, cause });
+  tokenRejected('The access token or API key is invalid, expired or revoked.', { cause });
 
 const recentSignInSeconds = 15 * 60;
 
@@ -36,8 +36,5 @@ const recentSignInSeconds = 15 * 60;
  */
 export function requireRecentSignIn({ claims }: UserCaller, purpose: string): void {
   if (Date.now() / 1000 - claims.signedInAt > recentSignInSeconds)
-    throw unauthorized(`Sign in again to ${purpose}.`, {
-      tokenCame: true,
-      reason: 'recent_sign_in_required',
-    });
+    throw tokenRejected(`Sign in again to ${purpose}.`, { reason: 'recent_sign_in_required' });
 }

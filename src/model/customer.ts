@@ -5,10 +5,7 @@ import { dateTime } from './sound.ts';
 const fullName = 'Ada Lovelace';
 const avatar = 'https://example.com/ada.jpg';
 const optionalText = (example: string, description?: string) =>
-  z
-    .string()
-    .nullable()
-    .meta({ examples: [example], ...(description !== undefined && { description }) });
+  z.nullable(z.string()).meta({ examples: [example], ...(description !== undefined && { description }) });
 
 export const Profile = z
   .object({

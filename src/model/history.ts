@@ -14,12 +14,9 @@ export type HistoryEntry = z.infer<typeof HistoryEntry>;
 export const HistoryPage = z
   .object({
     data: z.array(HistoryEntry),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Send it as `cursor` to get the next page; null on the last one. It is opaque.',
-        examples: ['MjAyNi0wNi0yM1QwOTozMDowMC4wMDBaIDJmNmMxZjBlLThhNTEtNGEwZS05YjVlLTZmMWQxYzBiN2E0Mg'],
-      }),
+    next_cursor: z.nullable(z.string()).meta({
+      description: 'Send it as `cursor` to get the next page; null on the last one. It is opaque.',
+      examples: ['MjAyNi0wNi0yM1QwOTozMDowMC4wMDBaIDJmNmMxZjBlLThhNTEtNGEwZS05YjVlLTZmMWQxYzBiN2E0Mg'],
+    }),
   })
   .meta({ id: 'HistoryListResponse' });

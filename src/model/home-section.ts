@@ -12,8 +12,7 @@ export const HomeSection = z
     }),
     rule_type: z.enum(['category', 'featured', 'newest']).meta({ id: 'HomeRuleType' }).nullable(),
     rule_value: z
-      .string()
-      .nullable()
+      .nullable(z.string())
       .meta({ description: 'Slug of the category of a `category` rule.', examples: ['singing-bowls'] }),
     rule_include_children: z
       .boolean()

@@ -21,10 +21,7 @@ export const exampleToken = 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9...';
 const UserOfSession = z
   .object({
     id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
-    email: z
-      .string()
-      .nullable()
-      .meta({ examples: [exampleEmail] }),
+    email: z.nullable(z.string()).meta({ examples: [exampleEmail] }),
   })
   .meta({ id: 'User' });
 

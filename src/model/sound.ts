@@ -16,36 +16,21 @@ export const Sound = z
     id: soundId,
     title: z.string().meta({ examples: ['Himalayan bowl in C'] }),
     description: z
-      .string()
-      .nullable()
+      .nullable(z.string())
       .meta({ examples: ['A hand-hammered bowl, struck once and left to ring.'] }),
     bowl_note: z
-      .string()
-      .nullable()
+      .nullable(z.string())
       .meta({ description: 'The note that a bowl is tuned to.', examples: ['C4'] }),
-    frequency_hz: z
-      .number()
-      .nullable()
-      .meta({ description: 'In hertz.', examples: [261.63] }),
-    duration_sec: z
-      .number()
-      .nullable()
-      .meta({ description: 'In seconds.', examples: [48] }),
+    frequency_hz: z.nullable(z.number()).meta({ description: 'In hertz.', examples: [261.63] }),
+    duration_sec: z.nullable(z.number()).meta({ description: 'In seconds.', examples: [48] }),
     category: z
-      .string()
-      .nullable()
+      .nullable(z.string())
       .meta({ description: 'Slug of a category.', examples: ['singing-bowls'] }),
-    tags: z
-      .array(z.string())
-      .nullable()
-      .meta({ examples: [['calm', 'meditation']] }),
-    cover_image_url: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Path in the public storage: append it to `storage_url` of `/config`.',
-        examples: ['covers/bowls/c4-singing-bowl.jpg'],
-      }),
+    tags: z.nullable(z.array(z.string())).meta({ examples: [['calm', 'meditation']] }),
+    cover_image_url: z.nullable(z.string()).meta({
+      description: 'Path in the public storage: append it to `storage_url` of `/config`.',
+      examples: ['covers/bowls/c4-singing-bowl.jpg'],
+    }),
     is_featured: z.boolean().meta({ examples: [true] }),
     play_count: z.int().meta({ description: 'All plays, by all users.', examples: [1289] }),
     created_at: dateTime,
@@ -67,22 +52,16 @@ export const signedUrlLifetimeSeconds = 300;
 const storage = 'https://example.supabase.co/storage/v1/object/sign';
 
 export const SoundDetail = Sound.extend({
-  cover_image_url: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Signed URL of the cover, valid as long as `audio_url`.',
-      examples: [`${storage}/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...`],
-    }),
-  audio_url: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do not ' +
-        'store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
-      examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
-    }),
+  cover_image_url: z.nullable(z.string()).meta({
+    description: 'Signed URL of the cover, valid as long as `audio_url`.',
+    examples: [`${storage}/covers/bowls/c4-singing-bowl.jpg?token=eyJhbGciOi...`],
+  }),
+  audio_url: z.nullable(z.string()).meta({
+    description:
+      'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do not ' +
+      'store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
+    examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
+  }),
   audio_url_expires_in: z.int().meta({
     description: 'Seconds for which the signed URLs are valid.',
     examples: [signedUrlLifetimeSeconds],

@@ -37,64 +37,50 @@ unless the description of the endpoint says that a repeated request counts twice
 \`ETag\`, send it back in \`If-None-Match\`: a 304 without a body means that nothing has changed.
 `.trim();
 
+const tag = (name: string, displayName: string, description: string) => ({
+  name,
+  'x-displayName': displayName,
+  description,
+});
+
 export const tags = [
-  {
-    name: 'config',
-    'x-displayName': 'Configuration',
-    description: 'Settings that an app needs when it starts.',
-  },
-  { name: 'auth', 'x-displayName': 'Accounts', description: 'Accounts and sessions.' },
-  { name: 'sounds', 'x-displayName': 'Sounds', description: 'The catalogue and its play counter.' },
-  { name: 'plays', 'x-displayName': 'Plays', description: 'Plays that were made without a network.' },
-  { name: 'history', 'x-displayName': 'History', description: 'Sounds that the caller listened to.' },
-  { name: 'favorites', 'x-displayName': 'Favorites', description: "The caller's favorites." },
-  { name: 'me', 'x-displayName': 'Caller', description: 'Profile and customer record of the caller.' },
-  { name: 'home', 'x-displayName': 'Home', description: 'The home page.' },
-  { name: 'categories', 'x-displayName': 'Categories', description: 'The tree of intentions.' },
-  { name: 'catalogue', 'x-displayName': 'Catalogue', description: 'For apps that keep a copy of all of it.' },
+  tag('config', 'Configuration', 'Settings that an app needs when it starts.'),
+  tag('auth', 'Accounts', 'Accounts and sessions.'),
+  tag('sounds', 'Sounds', 'The catalogue and its play counter.'),
+  tag('plays', 'Plays', 'Plays that were made without a network.'),
+  tag('history', 'History', 'Sounds that the caller listened to.'),
+  tag('favorites', 'Favorites', "The caller's favorites."),
+  tag('me', 'Caller', 'Profile and customer record of the caller.'),
+  tag('home', 'Home', 'The home page.'),
+  tag('categories', 'Categories', 'The tree of intentions.'),
+  tag('catalogue', 'Catalogue', 'For apps that keep a copy of all of it.'),
 ];
 
+const header = <S>(description: string, schema: S) => ({ description, required: true, schema });
+const text = (example: string) => ({ type: 'string' as const, examples: [example] });
+const integer = (example: number) => ({ type: 'integer' as const, format: 'int64', examples: [example] });
+
 const headers: Record<string, ZodOpenApiHeaderObject> = {
-  'X-Request-Id': {
-    description: 'Identifies this request in the log of the service. A valid id that you send is kept.',
-    required: true,
-    schema: { type: 'string', examples: ['0d9d3c1b-2a10-4f0e-8b43-7d9f1a524b43'] },
-  },
-  'X-RateLimit-Limit': {
-    description: 'Requests allowed in the window.',
-    required: true,
-    schema: { type: 'integer', format: 'int64', examples: [60] },
-  },
-  'X-RateLimit-Remaining': {
-    description: 'Requests left in the window.',
-    required: true,
-    schema: { type: 'integer', format: 'int64', examples: [59] },
-  },
-  'X-RateLimit-Reset': {
-    description: 'Unix time at which the window resets.',
-    required: true,
-    schema: { type: 'integer', format: 'int64', examples: [1782207060] },
-  },
-  'Retry-After': {
-    description: 'Seconds to wait before the next request.',
-    required: true,
-    schema: { type: 'integer', format: 'int64', minimum: 1, examples: [12] },
-  },
-  'WWW-Authenticate': {
-    description: 'Contains `error="invalid_token"` when a credential was sent and rejected.',
-    required: true,
-    schema: { type: 'string', examples: ['Bearer realm="sounds", error="invalid_token"'] },
-  },
-  ETag: {
-    description: 'Identifies this version of the response, for `If-None-Match`.',
-    required: true,
-    schema: { type: 'string', examples: ['W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'] },
-  },
-  'Content-Disposition': {
-    description: 'The name under which the answer is to be saved.',
-    required: true,
-    schema: { type: 'string', examples: ['attachment; filename=sounds-service-export.json'] },
-  },
+  'X-Request-Id': header(
+    'Identifies this request in the log of the service. A valid id that you send is kept.',
+    text('0d9d3c1b-2a10-4f0e-8b43-7d9f1a524b43'),
+  ),
+  'X-RateLimit-Limit': header('Requests allowed in the window.', integer(60)),
+  'X-RateLimit-Remaining': header('Requests left in the window.', integer(59)),
+  'X-RateLimit-Reset': header('Unix time at which the window resets.', integer(1782207060)),
+  'Retry-After': header('Seconds to wait before the next request.', { ...integer(12), minimum: 1 }),
+  'WWW-Authenticate': header(
+    'Contains `error="invalid_token"` when a credential was sent and rejected.',
+    text('Bearer realm="sounds", error="invalid_token"'),
+  ),
+  ETag: header(
+    'Identifies this version of the response, for `If-None-Match`.',
+    text('W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'),
+  ),
+  'Content-Disposition': header(
+    'The name under which the answer is to be saved.',
+    text('attachment; filename=sounds-service-export.json'),
+  ),
 };
 
 const onEveryResponse = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
@@ -129,10 +115,9 @@ const idsOfReasons = {
 /** Describes X-Error-Reason with the reasons of a code. */
 function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject {
   const reasons = Object.entries(reasonsOfCode[code]);
-  const schema = { $ref: `#/components/schemas/${idsOfReasons[code]}` };
   const meanings = reasons.map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
   const description = ['The reason, as a word for programs; more may be added.', ...meanings].join('\n');
-  return { 'X-Error-Reason': { description, required: true, schema } };
+  return { 'X-Error-Reason': header(description, { $ref: `#/components/schemas/${idsOfReasons[code]}` }) };
 }
 
 const hasReasons = (code: ErrorCode): code is keyof typeof reasonsOfCode => code in reasonsOfCode;

@@ -64,7 +64,7 @@ function idTokenEndpoint(
     handle: async ({ context, body, ip }) => {
       const provider = name === 'idp' ? providerOf(body.id_token) : name;
       if (provider === undefined || !context.config.idTokenProviders.includes(provider)) {
-        throw unauthorized('ID tokens of this issuer are not accepted here.', { reason: 'id_token_refused' });
+        throw unauthorized('ID tokens of this issuer are not accepted here.', 'id_token_refused');
       }
       const token = { provider, idToken: body.id_token, nonce: body.nonce };
       const tokens = await context.auth.exchangeIdToken(token, ip);

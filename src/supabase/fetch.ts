@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { Metrics, Service } from '../metrics.ts';
+import { type Metrics, outcomeOf, type Service } from '../metrics.ts';
 import { requestContext } from '../request-context.ts';
 
 /**
@@ -83,7 +83,8 @@ export function createFetch(metrics: Metrics | null) {
       end(status: number | null) {
         clearTimeout(timer);
         inFlight.delete(deadline);
-        metrics?.upstreamAnswered(service, status, performance.now() - started);
+        const seconds = (performance.now() - started) / 1000;
+        metrics?.upstreamCalls.observe({ service, outcome: outcomeOf(status) }, seconds);
       },
     };
   }

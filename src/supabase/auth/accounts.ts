@@ -1,4 +1,4 @@
-import { ApiError, unauthorized } from '../../errors.ts';
+import { ApiError, tokenRejected, unauthorized } from '../../errors.ts';
 import { invalidToken, type UserCaller } from '../../model/caller.ts';
 import { Tokens } from '../../model/session.ts';
 import {
@@ -6,7 +6,7 @@ import {
   AuthError,
   authErrorIn,
   expectAnswer,
-  type Fault,
+  type Faults,
   invalidRequest,
   mapAuthError,
   type PasswordQueue,
@@ -19,8 +19,7 @@ export type CodeType = 'signup' | 'recovery';
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
-const invalidCode = () =>
-  unauthorized('The code is wrong, was used already or has expired.', { reason: 'code_invalid' });
+const invalidCode = () => unauthorized('The code is wrong, was used already or has expired.', 'code_invalid');
 
 const confirmedInPart = (cause: unknown) =>
   new ApiError(
@@ -34,13 +33,10 @@ function mapFirstPasswordError(thrown: unknown): void {
   if (!(thrown instanceof AuthError)) throw confirmedInPart(thrown);
   if (thrown.code === 'same_password') return; // an equal request at another gateway was faster
   if (isGone.includes(thrown.code)) throw invalidCode(); // an equal request at another gateway ended this session
-  const fault = passwordFaults[thrown.code];
+  const fault = passwordFaults[thrown.code]?.();
   if (fault === undefined) throw confirmedInPart(thrown);
-  throw invalidRequest({
-    message: `${fault.message} The address is confirmed: use "forgot password" to set another one.`,
-    field: 'password',
-    reason: 'address_confirmed',
-  });
+  const message = `${fault.message} The address is confirmed: use "forgot password" to set another one.`;
+  throw invalidRequest(message, 'password', 'address_confirmed');
 }
 
 /** Returns Auth's code for why it sent no mail, for the log alone, or null for errors that are not about the mail. */
@@ -121,11 +117,10 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
     await putPassword(caller.token, body, ip).catch(
       mapAuthError((error) => {
-        const fault = passwordFaults[error.code];
-        if (fault !== undefined) return invalidRequest(fault);
+        const fault = passwordFaults[error.code]?.();
+        if (fault !== undefined) return fault;
         if (error.code === 'reauthentication_needed')
-          return unauthorized('Sign in again to change the password.', {
-            tokenCame: true,
+          return tokenRejected('Sign in again to change the password.', {
             reason: 'recent_sign_in_required',
           });
         return isGone.includes(error.code) ? invalidToken(error) : undefined;
@@ -155,30 +150,26 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 /** Codes for a session or user that is gone. */
 const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
 
-const wrongCurrentPassword: Fault = {
-  message: 'current_password: is not the password of this account.',
-  field: 'current_password',
-  reason: 'wrong_current_password',
-};
+const wrongCurrentPassword = () =>
+  invalidRequest(
+    'current_password: is not the password of this account.',
+    'current_password',
+    'wrong_current_password',
+  );
 
-const passwordFaults: Record<string, Fault> = {
-  same_password: {
-    message: 'password: must differ from the current one.',
-    field: 'password',
-    reason: 'same_password',
-  },
+const passwordFaults: Faults = {
+  same_password: () =>
+    invalidRequest('password: must differ from the current one.', 'password', 'same_password'),
   weak_password: weakPassword,
-  validation_failed: { message: 'password: was not accepted.', field: 'password' },
-  current_password_required: {
-    message: 'current_password: is required.',
-    field: 'current_password',
-    reason: 'current_password_required',
-  },
-  insufficient_aal: {
-    message:
+  validation_failed: () => invalidRequest('password: was not accepted.', 'password'),
+  current_password_required: () =>
+    invalidRequest('current_password: is required.', 'current_password', 'current_password_required'),
+  insufficient_aal: () =>
+    invalidRequest(
       'The account has a second factor, which this service does not support. The operator must remove it.',
-    reason: 'second_factor',
-  },
+      undefined,
+      'second_factor',
+    ),
   // The code that Auth sends, and the name in its source.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,

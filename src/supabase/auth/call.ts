@@ -102,11 +102,12 @@ export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z
   return result.data;
 }
 
-/** Error for the client when Auth rejects its input. */
-export type Fault = Readonly<{ message: string; field?: string; reason?: ErrorReason }>;
+/** Returns the error for the client when Auth rejects its input. */
+export const invalidRequest = (message: string, field?: string, reason?: ErrorReason) =>
+  new ApiError('invalid_request', message, { field, reason });
 
-export const invalidRequest = ({ message, ...options }: Fault) =>
-  new ApiError('invalid_request', message, options);
+/** Makes the errors for the codes of Auth. */
+export type Faults = Readonly<Record<string, () => ApiError>>;
 
 /** Returns the error of Auth, also where it was mapped to one for the client. */
 export function authErrorIn(thrown: unknown): AuthError | undefined {

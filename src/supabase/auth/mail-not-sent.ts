@@ -4,6 +4,6 @@ import type { CodeType } from './accounts.ts';
 
 /** Returns a function that tells the operator why Auth sent no mail. The client must not learn it. */
 export const mailNotSent = (metrics: Metrics | null, log: Logger, type: CodeType) => (why: object) => {
-  metrics?.mailNotSent();
+  metrics?.mailsNotSent.inc();
   log.warn({ ...why, type }, 'Supabase Auth sent no mail');
 };

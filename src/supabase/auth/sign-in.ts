@@ -1,5 +1,5 @@
 import type { IdTokenProvider } from '../../config.ts';
-import { unauthorized } from '../../errors.ts';
+import { tokenRejected, unauthorized } from '../../errors.ts';
 import { Tokens } from '../../model/session.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError, type PasswordQueue } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
@@ -35,15 +35,10 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
         mapAuthError(({ code }) => {
           if (code === 'email_not_confirmed') return emailNotConfirmed();
           if (code === 'email_provider_disabled')
-            return unauthorized('Signing in with an e-mail address is switched off.', {
-              reason: 'sign_in_disabled',
-            });
-          if (['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)) {
-            return unauthorized('The e-mail address or the password is wrong.', {
-              reason: 'invalid_credentials',
-            });
-          }
-          return undefined;
+            return unauthorized('Signing in with an e-mail address is switched off.', 'sign_in_disabled');
+          return ['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)
+            ? unauthorized('The e-mail address or the password is wrong.', 'invalid_credentials')
+            : undefined;
         }),
       );
     return expectAnswer(Tokens, tokens);
@@ -60,7 +55,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
       mapAuthError(({ status, code }) => {
         if (code === 'provider_email_needs_verification') return emailNotConfirmed();
         return [400, 403, 422].includes(status)
-          ? unauthorized('The ID token was not accepted.', { reason: 'id_token_refused' })
+          ? unauthorized('The ID token was not accepted.', 'id_token_refused')
           : undefined;
       }),
     );
@@ -75,9 +70,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     const answer = await share(['refresh', body], ask).catch(
       mapAuthError(({ status }) =>
         status === 400 || status === 403
-          ? unauthorized('The refresh token is invalid or was already used. Sign in again.', {
-              reason: 'session_ended',
-            })
+          ? unauthorized('The refresh token is invalid or was already used. Sign in again.', 'session_ended')
           : undefined,
       ),
     );
@@ -93,9 +86,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
       })
       .catch(
         mapAuthError(({ code }) =>
-          code === 'bad_jwt'
-            ? unauthorized('The access token is invalid or has expired.', { tokenCame: true })
-            : undefined,
+          code === 'bad_jwt' ? tokenRejected('The access token is invalid or has expired.') : undefined,
         ),
       );
   }
@@ -103,5 +94,4 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   return { signIn, exchangeIdToken, refresh, signOut };
 }
 
-const emailNotConfirmed = () =>
-  unauthorized('Confirm your e-mail address first.', { reason: 'email_not_confirmed' });
+const emailNotConfirmed = () => unauthorized('Confirm your e-mail address first.', 'email_not_confirmed');

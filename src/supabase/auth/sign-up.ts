@@ -4,7 +4,7 @@ import {
   type AuthCall,
   authErrorIn,
   expectAnswer,
-  type Fault,
+  type Faults,
   invalidRequest,
   mapAuthError,
   type PasswordQueue,
@@ -81,40 +81,33 @@ export function createSignUp(
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => askForAccount(body, ip, noMail);
     return share(['signup', { ...body, email: email.toLowerCase() }], ask).catch(
-      mapAuthError(({ code }) => {
-        const fault = signUpFaults[code];
-        return fault && invalidRequest(fault);
-      }),
+      mapAuthError(({ code }) => signUpFaults[code]?.()),
     );
   }
 
   return { signUp };
 }
 
-/** Error for a password that Auth finds too weak, at sign-up and later. */
-export const weakPassword: Fault = {
-  message: 'password: too easy to guess. Choose a longer one with different kinds of characters.',
-  field: 'password',
-  reason: 'weak_password',
-};
+/** Returns the error for a password that Auth finds too weak, at sign-up and later. */
+export const weakPassword = () =>
+  invalidRequest(
+    'password: too easy to guess. Choose a longer one with different kinds of characters.',
+    'password',
+    'weak_password',
+  );
 
-const addressTaken: Fault = {
-  message: 'This e-mail address cannot be used to sign up.',
-  field: 'email',
-  reason: 'address_taken',
-};
-const noMail: Fault = { message: 'email: this address cannot receive mail.', field: 'email' };
+const addressTaken = () =>
+  invalidRequest('This e-mail address cannot be used to sign up.', 'email', 'address_taken');
+const noMail = () => invalidRequest('email: this address cannot receive mail.', 'email');
+const disabled = (message: string) => () => invalidRequest(message, undefined, 'sign_up_disabled');
 
-const signUpFaults: Record<string, Fault> = {
+const signUpFaults: Faults = {
   user_already_exists: addressTaken,
   email_exists: addressTaken,
   email_address_invalid: noMail,
   email_address_not_authorized: noMail,
-  validation_failed: { message: 'The e-mail address or the password was not accepted.' },
+  validation_failed: () => invalidRequest('The e-mail address or the password was not accepted.'),
   weak_password: weakPassword,
-  signup_disabled: { message: 'Sign-up is switched off.', reason: 'sign_up_disabled' },
-  email_provider_disabled: {
-    message: 'Sign-up with an e-mail address is switched off.',
-    reason: 'sign_up_disabled',
-  },
+  signup_disabled: disabled('Sign-up is switched off.'),
+  email_provider_disabled: disabled('Sign-up with an e-mail address is switched off.'),
 };

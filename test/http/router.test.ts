@@ -23,6 +23,8 @@ function routesOf(endpoints: readonly Endpoint[], onTestFinished: TestContext['o
   return app.use(endpointRouter(endpoints, context, createLimiters(context)));
 }
 
+const undescribed = { summary: '', description: '', guard: 'none' } as const;
+
 test('a fixed path precedes a path with a parameter in its place', async ({ onTestFinished }) => {
   const asked: string[] = [];
   const declare = (path: `/${string}`, method: 'get' | 'delete', operation: string) =>
@@ -30,9 +32,7 @@ test('a fixed path precedes a path with a parameter in its place', async ({ onTe
       method,
       path,
       operation,
-      summary: '',
-      description: '',
-      guard: 'none',
+      ...undescribed,
       params: z.object({ id: z.string().optional() }),
       response: Done,
       handle: () => {
@@ -62,13 +62,10 @@ test('simultaneous reads share a response only if their paths and queries are eq
     method: 'get',
     path: '/shelves/{id}',
     operation: 'readShelf',
-    summary: '',
-    description: '',
-    guard: 'none',
+    ...undescribed,
     params: z.object({ id: z.string() }),
     query: z.object({ page: z.string() }),
     response: z.object({ asked: z.string() }),
-    errors: [],
     cache: 'revalidate',
     shared: true,
     handle: async ({ params, query }) => {

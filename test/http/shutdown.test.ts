@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { addSound } from '../support/catalogue.ts';
 import { environment, startListening } from '../support/server-process.ts';
 import { test } from '../support/test.ts';
@@ -10,110 +11,93 @@ import { test } from '../support/test.ts';
 /** The pause of each client between its requests, which leaves time for other tests. */
 const pauseMs = 20;
 
-describe('on SIGTERM', () => {
-  // Four gateways start.
-  test('no request is lost or counted twice when gateways restart under keep-alive load', {
-    timeout: 60_000,
-  }, async ({ sql, user }) => {
-    const sound = await addSound(sql);
-    const servers = [await startListening(environment()), await startListening(environment())];
-    const started = [...servers];
-    const agent = new Agent({ connections: 16, keepAliveTimeout: 60_000 });
-    const counted = { on: true, plays: 0, failures: [] as unknown[] };
+// Three gateways start.
+test('no request is lost or counted twice when a gateway restarts under keep-alive load', {
+  timeout: 60_000,
+}, async ({ sql, user }) => {
+  const sound = await addSound(sql);
+  const [old, other] = [await startListening(environment()), await startListening(environment())];
+  const servers = [old, other];
+  const agent = new Agent({ connections: 16, keepAliveTimeout: 60_000 });
+  const counted = { on: true, plays: 0, failures: [] as unknown[] };
 
-    // A request that found no listener has not been sent, and goes to the next gateway, as load balancers do.
-    async function play(turn: number): Promise<void> {
-      const origin = servers[turn % 2]?.origin ?? '';
-      try {
-        const { statusCode, body } = await request(`${origin}/api/v1/sounds/${sound}/play`, {
-          dispatcher: agent,
-          method: 'POST',
-          headers: { Authorization: `Bearer ${user.access_token}` },
-        });
-        const text = await body.text();
-        if (statusCode === 200) counted.plays++;
-        else counted.failures.push(text);
-      } catch (error) {
-        if ((error as { code?: string }).code === 'ECONNREFUSED') await play(turn + 1);
-        else counted.failures.push(error);
-      }
+  // A request that found no listener has not been sent, and goes to the next gateway, as load balancers do.
+  async function play(turn: number): Promise<void> {
+    const origin = servers[turn % 2]?.origin ?? '';
+    try {
+      const { statusCode, body } = await request(`${origin}/api/v1/sounds/${sound}/play`, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: { Authorization: `Bearer ${user.access_token}` },
+      });
+      const answer = await body.text();
+      if (statusCode === 200) counted.plays++;
+      else counted.failures.push(answer);
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ECONNREFUSED') await play(turn + 1);
+      else counted.failures.push(error);
     }
-    // Every connection is open from the start: the kernel resets one that is not accepted yet when a listener closes.
-    await Promise.all(Array.from({ length: 32 }, (_, turn) => play(turn)));
-    const clients = Array.from({ length: 16 }, async (_, index) => {
-      for (let turn = index; counted.on; turn++) {
-        await play(turn);
-        await sleep(pauseMs);
-      }
-    });
-
-    const enough = async () => {
-      const before = counted.plays;
-      await expect.poll(() => counted.plays).toBeGreaterThan(before + 50);
-    };
-    for (const index of [0, 1]) {
-      await enough();
-      const old = servers[index];
-      old?.child.kill('SIGTERM');
-      expect(await old?.exited).toEqual([0, null]);
-      servers[index] = await startListening(environment());
-      started.push(servers[index]);
-    }
-    await enough();
-    counted.on = false;
-    await Promise.all(clients);
-
-    const errors = started.flatMap(({ output }) => output.stdout.match(/^.*"level":[56]0.*$/gm) ?? []);
-    expect([...counted.failures, ...errors]).toEqual([]);
-    const [row] = await sql`select plays from public.play_counts where sound_id = ${sound}`;
-    expect(Number(row?.['plays'])).toBe(counted.plays);
-    await agent.close();
-    for (const { child, exited } of servers) {
-      child.kill('SIGTERM');
-      expect(await exited).toEqual([0, null]);
+  }
+  // Every connection is open from the start: the kernel resets one that is not accepted yet when a listener closes.
+  await Promise.all(Array.from({ length: 32 }, (_, turn) => play(turn)));
+  const clients = Array.from({ length: 16 }, async (_, index) => {
+    for (let turn = index; counted.on; turn++) {
+      await play(turn);
+      await sleep(pauseMs);
     }
   });
 
-  test('readiness turns 503, and responses close their connections', async () => {
-    const { child, exited, origin } = await startListening(environment());
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
-    let received = '';
-    socket.setEncoding('utf8').on('data', (chunk) => {
-      received += chunk;
-    });
-    const closed = new Promise((resolve) => socket.on('close', resolve));
-    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => received).toContain('"status":"ready"');
-    received = '';
+  const enough = async () => {
+    const before = counted.plays;
+    await expect.poll(() => counted.plays).toBeGreaterThan(before + 50);
+  };
+  await enough();
+  old.child.kill('SIGTERM');
+  expect(await old.exited).toEqual([0, null]);
+  servers[0] = await startListening(environment());
+  await enough();
+  counted.on = false;
+  await Promise.all(clients);
+
+  const errors = [old, ...servers].flatMap(
+    ({ output }) => output.stdout.match(/^.*"level":[56]0.*$/gm) ?? [],
+  );
+  expect([...counted.failures, ...errors]).toEqual([]);
+  expect(await sql`select plays::int from public.play_counts where sound_id = ${sound}`).toEqual([
+    { plays: counted.plays },
+  ]);
+  await agent.close();
+  for (const { child, exited } of servers) {
     child.kill('SIGTERM');
-    await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'rejected')).toBe('rejected');
-    socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
-    await closed;
-    expect(received).toMatch(/^HTTP\/1.1 503 /);
-    expect(received).toMatch(/^Connection: close\r$/m);
-    expect(received).toContain('"status":"shutting down"');
     expect(await exited).toEqual([0, null]);
-  });
+  }
+});
 
-  test('a request beyond SHUTDOWN_GRACE_SECONDS is cut off with exit code 1', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '1' };
-    const { child, exited, origin, output } = await startListening(env);
-    const arrived = once(silent, 'connection');
-    const answer = fetch(`${origin}/api/v1/auth/refresh`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
-    }).catch(() => 'cut off');
-    await arrived;
-    child.kill('SIGTERM');
-    expect(await answer).toBe('cut off');
-    expect(await exited).toEqual([1, null]);
-    expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
-    const phases = ['stop accepting', 'answer', 'finish', 'disconnect'];
-    expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);
-    silent.close();
-  });
+test('SIGTERM turns /readyz 503, closes connections, and cuts requests after the grace period', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '3' };
+  const { child, exited, origin, output } = await startListening(env);
+  const arrived = once(silent, 'connection');
+  const answer = fetch(`${origin}/api/v1/auth/refresh`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
+  }).catch(() => 'cut off');
+  await arrived;
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+
+  child.kill('SIGTERM');
+  await expect.poll(() => fetch(`${origin}/healthz`).catch(() => 'rejected')).toBe('rejected');
+  socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 503 .*\r\nConnection: close\r\n.*"status":"shutting down"/s);
+  expect(await answer).toBe('cut off');
+  expect(await exited).toEqual([1, null]);
+  expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
+  const phases = ['stop accepting', 'answer', 'finish', 'disconnect'];
+  expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);
+  silent.close();
 });

@@ -16,91 +16,110 @@ const forSchemas =
   ({ path, headers }) =>
     path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
 
-const settings = (external: object, others = { disable_signup: false }) =>
-  instead('/auth/v1/settings', {
-    external: { email: true, ...external },
-    mailer_autoconfirm: true,
-    ...others,
-  });
+const external = { email: true, anonymous_users: true, phone: true };
+const settings = { external, mailer_autoconfirm: true, disable_signup: true };
+const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
 
 describe.runIf(embedded)('npm run doctor', () => {
-  describe('names what is set wrongly in the dashboard, and where:', () => {
-    const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
-    test.for<[string, Decide, RegExp]>([
+  test.for<[string, Decide[], RegExp[]]>([
+    [
+      'all settings at once',
       [
-        'another server',
-        instead('/auth/v1/health', {}, 404),
-        /^SUPABASE_URL: .* 404, which no Supabase project/,
-      ],
-      ['anonymity', settings({ anonymous_users: true }), /Allow anonymous sign-ins/],
-      ['phones', settings({ phone: true }), /^Sign-in settings: .*Switch off Phone/],
-      [
-        'no sign-ups',
-        settings({}, { disable_signup: true }),
-        /^warning in Sign-in settings: .*Allow new users to sign up/,
-      ],
-      [
-        'second factors',
+        instead('/auth/v1/settings', settings),
+        instead('/auth/v1/health', {}, 200, ahead),
+        forSchemas(true, 200),
         instead('/v1/factors', { id: 'x' }),
-        /^Multi-factor sign-in: .*Authentication, Multi-/,
-      ],
-      ['private exposed', forSchemas(true, 200), /^Exposed schemas: .*Remove private from/],
-      ['public not exposed', forSchemas(false, 406), /^SUPABASE_SECRET_KEY: .*Add public to/],
-      ['a clock ahead', instead('/auth/v1/health', {}, 200, ahead), /^Clock: .* is \d+ s behind /],
-      [
-        'a read that fails',
         instead('/rpc/list_home_sections', {}, 500),
+      ],
+      [
+        /^Sign-in settings: .*Allow anonymous sign-ins/,
+        /^Sign-in settings: .*Switch off Phone/,
+        /^warning in Sign-in settings: .*Allow new users to sign up/,
+        /^Clock: .* is \d+ s behind /,
+        /^Exposed schemas: .*Remove private from/,
+        /^Multi-factor sign-in: .*Authentication, Multi-/,
         /^Reads: GET \/home answers 500 .*Logs/,
       ],
-    ])('%s', async ([, decide, finding], { ownStack }) => {
+    ],
+    [
+      'another server',
+      [instead('/auth/v1/health', {}, 404)],
+      [/^SUPABASE_URL: .* 404, which no Supabase project/],
+    ],
+    ['public not exposed', [forSchemas(false, 406)], [/^SUPABASE_SECRET_KEY: .*Add public to/]],
+  ])(
+    'names what is set wrongly in the dashboard, and where: %s',
+    async ([, decisions, expected], { ownStack }) => {
+      const decide: Decide = (request) => decisions.map((each) => each(request)).find((answer) => answer);
       const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
-      expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
-    });
-  });
+      const findings = await findingsOf(ownStack.diagnose({ SUPABASE_URL }));
+      expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
+    },
+  );
 
   describe('names what is wrong in the project, and its remedy:', () => {
     const history = 'supabase_migrations.schema_migrations';
-    test.for<[damage: string, finding: RegExp, mending?: string]>([
+    type Damage = [damage: string, finding: RegExp, mending?: string];
+
+    // Each row has damages that the doctor finds in one run. One that was not mended would be a finding of the next row.
+    test.for<[string, ...Damage[]]>([
       [
-        `update ${history} set version = '2' || version`,
-        /^Migrations: These .*supabase link .*supabase db push/,
-        `update ${history} set version = substr(version, 2)`,
+        'a missing migration and public audio',
+        [
+          `update ${history} set version = '2' || version`,
+          /^Migrations: These .*supabase link .*supabase db push/,
+          `update ${history} set version = substr(version, 2)`,
+        ],
+        ["update storage.buckets set public = true where id = 'audio'", /^Buckets: .* audio is public/],
       ],
       [
-        `alter table ${history} rename to hidden`,
-        /^Migrations: .* no migration history.* repair --remote --status applied \d{14}/,
-        'alter table supabase_migrations.hidden rename to schema_migrations',
+        'no migration history and private covers',
+        [
+          `alter table ${history} rename to hidden`,
+          /^Migrations: .* no migration history.* repair --remote --status applied \d{14}/,
+          'alter table supabase_migrations.hidden rename to schema_migrations',
+        ],
+        ["update storage.buckets set public = false where id = 'covers'", /^Buckets: .* covers is private/],
       ],
       [
-        "alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')",
-        /^Accounts: .*Logs, Postgres/,
-        'alter table public.customers drop constraint nobody',
+        'no upkeep and a table that rejects users',
+        ['delete from cron.job', /^Upkeep: .* not scheduled.* Run in the SQL editor: select cron\.schedule/i],
+        [
+          "alter table public.customers add constraint nobody check (email not like '%@doctor.invalid')",
+          /^Accounts: .*Logs, Postgres/,
+          'alter table public.customers drop constraint nobody',
+        ],
       ],
-      ['delete from cron.job', /^Upkeep: .* not scheduled.* Run in the SQL editor: select cron\.schedule/i],
       [
-        'update cron.job set active = false',
-        /^Upkeep: .* switched off.* Run in the SQL editor: select cron\.alter_job/,
+        'upkeep that is switched off and a policy on files',
+        [
+          'update cron.job set active = false',
+          /^Upkeep: .* switched off.* Run in the SQL editor: select cron\.alter_job/,
+        ],
+        [
+          'create policy "Sign" on storage.objects for select to authenticated using (true)',
+          /^Storage policies: .*delete the policies on storage\.objects/,
+          'drop policy "Sign" on storage.objects',
+        ],
       ],
       [
-        `insert into cron.job_run_details (jobid, status, return_message, start_time)
-          select jobid, 'failed', 'ERROR: no space left', now() from cron.job`,
-        /^Upkeep: .* failed at \S+: ERROR: no space left\..*select private\.upkeep\(\)/,
-        'delete from cron.job_run_details',
+        'upkeep that failed',
+        [
+          `insert into cron.job_run_details (jobid, status, return_message, start_time)
+            select jobid, 'failed', 'ERROR: no space left', now() from cron.job`,
+          /^Upkeep: .* failed at \S+: ERROR: no space left\..*select private\.upkeep\(\)/,
+          'delete from cron.job_run_details',
+        ],
       ],
-      ["update storage.buckets set public = true where id = 'audio'", /^Buckets: .* audio is public/],
-      ["update storage.buckets set public = false where id = 'covers'", /^Buckets: .* covers is private/],
-      [
-        'create policy "Sign" on storage.objects for select to authenticated using (true)',
-        /^Storage policies: .*delete the policies on storage\.objects/,
-        'drop policy "Sign" on storage.objects',
-      ],
-    ])('%s', async ([damage, finding, mending], { ownStack }) => {
-      await ownStack.superuser.unsafe(damage);
+      ['nothing once all of these are mended'],
+    ])('%s', async ([, ...damages], { ownStack }) => {
+      for (const [damage] of damages) await ownStack.superuser.unsafe(damage);
       const findings = await findingsOf(ownStack.diagnose());
-      const [, sql = ''] = / Run in the SQL editor: (.*)/.exec(findings.join()) ?? [];
-      await ownStack.superuser.unsafe(mending ?? sql);
-      expect(findings).toEqual([expect.stringMatching(finding)]);
-      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
+      for (const [index, [, , mending]] of damages.entries()) {
+        const [, sql = ''] = / Run in the SQL editor: (.*)/.exec(findings[index] ?? '') ?? [];
+        await ownStack.superuser.unsafe(mending ?? sql);
+      }
+      expect(findings).toEqual(damages.map(([, finding]) => expect.stringMatching(finding)));
     });
 
     test('the function of the report is missing', async ({ ownStack }) => {

@@ -33,16 +33,28 @@ describe.runIf(embedded)('npm run doctor', () => {
   });
 
   describe('wrong variables of the environment', () => {
-    test.for<[Record<string, string>, RegExp]>([
-      [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, /^SUPABASE_PUBLISHABLE_KEY: .*API Keys/],
-      [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/],
-      [{ SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2' }, /^Signed URLs: .*Set SUPABASE_PUBLIC_URL/],
-      [{ REDIS_URL: 'redis://127.0.0.1:2' }, /^Redis: .* REDIS_URL/],
-      [{ SUPABASE_JWT_SECRET: 'x'.repeat(40) }, /^SUPABASE_JWT_SECRET: .*forge .*Remove SUPABASE_JWT_SECRET/],
-      [{ RATE_LIMIT_PER_MINUT: '5' }, /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/],
-      [{ SUPABASE_ANON_KEY: 'x' }, /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/],
-    ])('reports the variable and its fix: %o', async ([env, finding], { ownStack }) => {
-      expect(await findingsOf(ownStack.diagnose(env))).toEqual([expect.stringMatching(finding)]);
+    test.for<[Record<string, string>, RegExp[]]>([
+      [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, [/^SUPABASE_PUBLISHABLE_KEY: .*API Keys/]],
+      [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, [/^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/]],
+      [
+        {
+          RATE_LIMIT_PER_MINUT: '5',
+          SUPABASE_ANON_KEY: 'x',
+          SUPABASE_PUBLIC_URL: 'http://127.0.0.1:2',
+          SUPABASE_JWT_SECRET: 'x'.repeat(40),
+          REDIS_URL: 'redis://127.0.0.1:2',
+        },
+        [
+          /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/,
+          /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/,
+          /^Signed URLs: .*Set SUPABASE_PUBLIC_URL/,
+          /^SUPABASE_JWT_SECRET: .*forge .*Remove SUPABASE_JWT_SECRET/,
+          /^Redis: .* REDIS_URL/,
+        ],
+      ],
+    ])('reports each variable and its fix: %o', async ([env, expected], { ownStack }) => {
+      const findings = await findingsOf(ownStack.diagnose(env));
+      expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
     });
 
     test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([

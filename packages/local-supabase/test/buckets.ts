@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { type Supabase, test } from './supabase.ts';
+import { type Request, type Supabase, test } from './supabase.ts';
 
 const suffix = randomUUID().slice(0, 8);
 export const AUDIO = `compat-audio-${suffix}`;
@@ -22,19 +22,24 @@ export const useBuckets = () =>
     };
   });
 
-export function upload(supabase: Supabase, path: string, type = 'audio/mpeg', text = TEXT, headers = {}) {
-  return supabase.call(`/storage/v1/object/${path}`, {
-    apikey: supabase.secretKey,
-    method: 'POST',
-    body: text,
-    headers: { 'Content-Type': type, ...headers },
-  });
-}
+/** Calls Storage with the secret key. */
+export const ask = ({ call, secretKey }: Supabase, path: string, request: Request = {}) =>
+  call(`/storage/v1/object/${path}`, { apikey: secretKey, ...request });
+
+export const upload = (supabase: Supabase, path: string, type = 'audio/mpeg', body = TEXT, headers = {}) =>
+  ask(supabase, path, { method: 'POST', body, headers: { 'Content-Type': type, ...headers } });
 
 /** Uploads a new object to the private bucket. Returns its name. */
 export async function audio(supabase: Supabase): Promise<string> {
   const name = `folder/${randomUUID()} (1).mp3`;
   const { status, body } = await upload(supabase, `${AUDIO}/${encodeURI(name)}`);
   expect(status, JSON.stringify(body)).toBe(200);
+  return name;
+}
+
+/** Uploads a text to the public bucket. Returns its name. */
+export async function cover(supabase: Supabase, text = TEXT): Promise<string> {
+  const name = `${randomUUID()}.txt`;
+  expect((await upload(supabase, `${COVERS}/${name}`, 'text/plain', text)).status).toBe(200);
   return name;
 }

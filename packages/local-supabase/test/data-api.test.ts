@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type JWTPayload, SignJWT } from 'jose';
-import { describe, expect, inject } from 'vitest';
+import { describe, expect, inject, vi } from 'vitest';
 import { parse } from 'yaml';
 import { cannotForge, forge, type Skip } from '../../../test/support/forge.ts';
 import { PRIVATE_SIGNING_KEY } from '../src/keys.ts';
-import { makeObjects } from './objects.ts';
-import { type Supabase, test } from './supabase.ts';
+import { type Request, type Supabase, test } from './supabase.ts';
 
 type Exchange = {
   ask: string;
@@ -26,7 +25,27 @@ type Exchanges = {
 const file = new URL('data-api.yaml', import.meta.url);
 const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Exchanges;
 
-makeObjects('api_', objects);
+/** SQL that runs a statement for each function of this file, also those of a killed run. */
+const onFunctions = (statement: string) => `
+  do $$ declare name regprocedure; begin
+    for name in select oid from pg_proc where pronamespace = 'public'::regnamespace and proname ^@ 'api_'
+    loop execute format('${statement}', name); end loop;
+  end $$;`;
+const removed = `drop table if exists public.api_notes; ${onFunctions('drop function %s')}`;
+// The migrations revoke the default right to execute new functions.
+const granted = onFunctions('grant execute on function %s to anon, authenticated, service_role');
+
+const rpc = ({ call }: Supabase, name: string, body: object = {}, as: Request = {}) =>
+  call(`/rest/v1/rpc/${name}`, { body, ...as });
+
+test.beforeAll(async ({ supabase }) => {
+  await supabase.sql.unsafe(removed + objects + granted);
+  // Wait until the data API has read the schema again.
+  await vi.waitFor(async () => expect((await rpc(supabase, 'api_void')).status).toBe(204), 5_000);
+  return async () => {
+    await supabase.sql.unsafe(removed);
+  };
+});
 
 /** Parses JSON and keeps the digits of numbers, because doubles round some and do not distinguish 1.50 from 1.5. */
 const exactly = (text: string): unknown =>
@@ -106,8 +125,54 @@ test('the README lists every known difference to PostgREST', () => {
 test('a function that raises an SQLSTATE is answered with its status', async ({ supabase }) => {
   for (const [status, codes] of Object.entries(raised))
     for (const code of codes) {
-      const answer = await supabase.rpc('api_raise', { code });
       const body = { code, message: 'told', details: 'more', hint: 'a hint' };
-      expect(answer).toMatchObject({ status: Number(status), body });
+      expect(await rpc(supabase, 'api_raise', { code })).toMatchObject({ status: Number(status), body });
     }
+});
+
+test('each part rejects a missing API key, and one of another project', async ({ supabase }) => {
+  for (const path of ['/rest/v1/api_none', '/auth/v1/user'])
+    for (const [apikey, message] of [
+      [null, 'No API key found in request'],
+      ['sb_secret_unknown', 'Invalid API key'],
+    ] as const) {
+      const { status, body } = await supabase.call(path, { apikey });
+      expect([status, body.message]).toEqual([401, message]);
+    }
+});
+
+test('an API key gives its role, and a token of a user the role and time limit of users', async ({
+  supabase,
+}) => {
+  const { publishableKey, secretKey: apikey } = supabase;
+  const session = 'authenticator';
+  const anon = await rpc(supabase, 'api_me');
+  expect(anon.body).toMatchObject({ session, timeout: '3s', role: 'anon', claimed: 'anon' });
+  const service = await rpc(supabase, 'api_me', {}, { apikey });
+  expect(service.body).toMatchObject({ session, role: 'service_role', claimed: 'service_role' });
+  const { id, email, accessToken: token } = await supabase.signUp();
+  const [role, claimed] = ['authenticated', 'authenticated'];
+  for (const key of [publishableKey, apikey]) {
+    const { body } = await rpc(supabase, 'api_me', {}, { apikey: key, token });
+    expect(body).toMatchObject({ session, timeout: '8s', role, claimed, uid: id, email });
+    expect(body.jwt).toMatchObject({ sub: id, aud: 'authenticated', role });
+  }
+});
+
+test('a data request may have an address of 40 KB, and loses its connection beyond 50 KB', async ({
+  supabase,
+}) => {
+  const ask = (length: number) => supabase.call(`/rest/v1/rpc/api_me?name=${'a'.repeat(length)}`);
+  expect((await ask(40_000)).body.code).toBe('PGRST202');
+  await expect(ask(60_000)).rejects.toThrow('fetch failed');
+});
+
+test('a new function can be called at once, and a dropped one cannot', async ({ supabase }) => {
+  await supabase.sql.unsafe(
+    `create function public.api_new() returns int language sql as 'select 7'; ${granted}`,
+  );
+  // The data API reads the schema anew a moment after it changed.
+  await expect.poll(async () => (await rpc(supabase, 'api_new')).body).toBe(7);
+  await supabase.sql.unsafe('drop function public.api_new()');
+  await expect.poll(async () => (await rpc(supabase, 'api_new')).status).toBe(404);
 });

@@ -1,63 +1,28 @@
 import { hash, randomUUID } from 'node:crypto';
 import { expect, inject } from 'vitest';
-import { AUDIO, audio, COVERS, TEXT, upload, useBuckets } from './buckets.ts';
+import { AUDIO, ask, audio, COVERS, cover, TEXT, upload, useBuckets } from './buckets.ts';
 import { codeOf, type Supabase, test } from './supabase.ts';
 
 useBuckets();
 
-/** Calls Storage with the secret key. */
-const ask = (supabase: Supabase, path: string, request: Parameters<Supabase['call']>[1] = {}) =>
-  supabase.call(`/storage/v1/object/${path}`, { apikey: supabase.secretKey, ...request });
-
-/** Uploads a text to the public bucket; returns bucket and name. */
-async function cover(supabase: Supabase, text: string = TEXT): Promise<string> {
-  const path = `${COVERS}/${randomUUID()}.txt`;
-  expect((await upload(supabase, path, 'text/plain', text)).status).toBe(200);
-  return path;
-}
-
-const rowOf = async (supabase: Supabase, path: string) => {
-  const [bucket = '', ...name] = path.split('/');
+const rowOf = async (supabase: Supabase, bucket: string, name: string) => {
   const [row] = await supabase.sql`
-    select id, version, metadata from storage.objects where bucket_id = ${bucket} and name = ${name.join('/')}`;
+    select id, version, metadata from storage.objects where bucket_id = ${bucket} and name = ${name}`;
   return row;
 };
 
 test('an upload is limited to the types and the size that its bucket allows', async ({ supabase }) => {
-  const cases = [
-    ['audio/mpeg', 'a', undefined],
-    ['image/png', 'a', undefined],
-    ['text/plain', 'a', undefined],
-    ['image/jpeg', 'a', '415'],
-    ['audio/mpeg; charset=utf-8', 'a', '415'],
-    ['Audio/MPEG', 'a', '415'],
-    ['audio/mpeg', 'a'.repeat(100), undefined],
-    ['audio/mpeg', 'a'.repeat(101), '413'],
-  ] as const;
-  for (const [type, text, expected] of cases) {
-    const { body } = await upload(supabase, `${AUDIO}/${randomUUID()}`, type, text);
-    expect([type, text.length, body.statusCode]).toEqual([type, text.length, expected]);
+  for (const [type, size, expected] of [
+    ['audio/mpeg', 100, undefined],
+    ['audio/mpeg', 101, '413'],
+    ['text/plain', 1, undefined],
+    ['image/jpeg', 1, '415'],
+    ['audio/mpeg; charset=utf-8', 1, '415'],
+    ['Audio/MPEG', 1, '415'],
+  ] as const) {
+    const { body } = await upload(supabase, `${AUDIO}/${randomUUID()}`, type, 'a'.repeat(size));
+    expect([type, size, body.statusCode]).toEqual([type, size, expected]);
   }
-});
-
-test('an upload replaces an existing object with x-upsert alone', async ({ supabase }) => {
-  const path = await cover(supabase, 'one');
-  const { status, body } = await upload(supabase, path, 'text/plain', 'two');
-  expect([status, body.statusCode, body.error]).toEqual([400, '409', 'Duplicate']);
-  expect((await upload(supabase, path, 'text/plain', 'three', { 'x-upsert': 'true' })).status).toBe(200);
-  expect((await ask(supabase, `public/${path}`)).body).toBe('three');
-});
-
-test('users without a policy can neither upload, download, list nor delete', async ({ supabase }) => {
-  const [path, name] = [await cover(supabase), encodeURI(await audio(supabase))];
-  const { accessToken: token } = await supabase.signUp();
-  const as = { apikey: supabase.publishableKey, token };
-  const upload = { method: 'POST', body: 'mine', headers: { 'Content-Type': 'text/plain' } };
-  expect(await codeOf(ask(supabase, `${COVERS}/${randomUUID()}`, { ...as, ...upload }))).toBe('400 403');
-  expect(await codeOf(ask(supabase, `authenticated/${AUDIO}/${name}`, as))).toBe('400 404');
-  expect((await ask(supabase, `list/${AUDIO}`, { ...as, body: { prefix: 'folder' } })).body).toEqual([]);
-  expect(await codeOf(ask(supabase, path, { ...as, method: 'DELETE' }))).toBe('400 403');
-  expect((await ask(supabase, `authenticated/${AUDIO}/${name}`)).body).toBe(TEXT);
 });
 
 test('an upload of a form stores its file, as supabase-js sends a Blob', async ({ supabase }) => {
@@ -74,40 +39,31 @@ test('an upload of a form stores its file, as supabase-js sends a Blob', async (
   expect(stored.headers.get('cache-control')).toBe('max-age=60');
 });
 
-test('a signed upload stores one file at its address, once', async ({ supabase }) => {
+test('a signed upload stores one file at its address, once, and never in place of another', async ({
+  supabase,
+}) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
-  const { body: signed } = await ask(supabase, `upload/sign/${path}`, { method: 'POST', body: {} });
+  const sign = (name: string) => ask(supabase, `upload/sign/${name}`, { method: 'POST', body: {} });
+  const { body: signed } = await sign(path);
   expect(signed).toEqual({
     url: `/object/upload/sign/${path}?token=${signed.token}`,
     token: expect.any(String),
   });
+  const headers = { 'Content-Type': 'text/plain' };
   const put = (address: string) =>
-    supabase.call(`/storage/v1${address}`, {
-      apikey: null,
-      method: 'PUT',
-      body: TEXT,
-      headers: { 'Content-Type': 'text/plain' },
-    });
+    supabase.call(`/storage/v1${address}`, { apikey: null, method: 'PUT', body: TEXT, headers });
   const elsewhere = signed.url.replace(path, `${COVERS}/${randomUUID()}.txt`);
   expect((await put(elsewhere)).body).toMatchObject({ statusCode: '400', error: 'InvalidSignature' });
   expect((await put(signed.url)).body).toEqual({ Key: path });
   expect((await ask(supabase, `public/${path}`)).body).toBe(TEXT);
   expect((await put(signed.url)).body.statusCode).toBe('409');
-});
-
-test('an upload cannot be signed by a user without a policy, or for a taken name', async ({ supabase }) => {
-  const { accessToken: token } = await supabase.signUp();
-  const sign = async (path: string, as = {}) =>
-    (await ask(supabase, `upload/sign/${path}`, { method: 'POST', body: {}, ...as })).body.statusCode;
-  expect(await sign(`${COVERS}/${randomUUID()}`, { apikey: supabase.publishableKey, token })).toBe('403');
-  expect(await sign(await cover(supabase))).toBe('409');
+  expect((await sign(path)).body.statusCode).toBe('409');
 });
 
 test('every route rejects a name with other characters as InvalidKey', async ({ supabase }) => {
   const name = 'ä#.txt';
   const path = encodeURIComponent(name);
-  const source = await cover(supabase);
-  const relocation = { bucketId: COVERS, sourceKey: source.split('/')[1], destinationKey: name };
+  const relocation = { bucketId: COVERS, sourceKey: await cover(supabase), destinationKey: name };
   const answers = [
     await upload(supabase, `${COVERS}/${path}`, 'text/plain'),
     await ask(supabase, `sign/${COVERS}/${path}`, { body: { expiresIn: 60 } }),
@@ -120,51 +76,33 @@ test('every route rejects a name with other characters as InvalidKey', async ({ 
     expect([status, body.statusCode, body.error]).toEqual([400, '400', 'InvalidKey']);
 });
 
-test('the tag of a file is its MD5, also after an equal upload, a copy and a move', async ({ supabase }) => {
-  const tag = `"${hash('md5', TEXT)}"`;
-  const tagOf = async (path: string) => (await ask(supabase, `public/${path}`)).headers.get('etag');
-  const path = await cover(supabase);
-  expect(await tagOf(path)).toBe(tag);
-  const before = await rowOf(supabase, path);
-  await upload(supabase, path, 'text/plain', TEXT, { 'x-upsert': 'true' });
-  const after = await rowOf(supabase, path);
-  expect(await tagOf(path)).toBe(tag);
+test('an upload replaces an existing object with x-upsert alone, and keeps its row', async ({ supabase }) => {
+  const name = await cover(supabase, 'one');
+  const before = await rowOf(supabase, COVERS, name);
+  const { status, body } = await upload(supabase, `${COVERS}/${name}`, 'text/plain', 'two');
+  expect([status, body.statusCode, body.error]).toEqual([400, '409', 'Duplicate']);
+  await upload(supabase, `${COVERS}/${name}`, 'text/plain', 'three', { 'x-upsert': 'true' });
+  expect((await ask(supabase, `public/${COVERS}/${name}`)).body).toBe('three');
+  const after = await rowOf(supabase, COVERS, name);
   expect(after?.['id']).toBe(before?.['id']);
   expect(after?.['metadata'].lastModified).not.toBe(before?.['metadata'].lastModified);
-  const relocate = (how: string, sourceKey: string) =>
-    ask(supabase, how, { body: { bucketId: COVERS, sourceKey, destinationKey: `${how}-${sourceKey}` } });
-  const name = path.split('/')[1] ?? '';
-  expect((await relocate('copy', name)).body.Key).toBe(`${COVERS}/copy-${name}`);
-  expect((await relocate('move', name)).body.Key).toBe(`move-${name}`);
-  expect(await tagOf(`${COVERS}/copy-${name}`)).toBe(tag);
-  expect(await tagOf(`${COVERS}/move-${name}`)).toBe(tag);
-  expect(await tagOf(path)).toBeNull();
 });
 
-test('the tag of a file in If-None-Match gets 304 without a body', async ({ supabase }) => {
-  const path = await cover(supabase);
+test('the tag of a file is its MD5, also of a copy, and gets 304', async ({ supabase }) => {
   const etag = `"${hash('md5', TEXT)}"`;
-  const same = await ask(supabase, `public/${path}`, { headers: { 'If-None-Match': etag } });
+  const get = (name: string, headers = {}) => ask(supabase, `public/${COVERS}/${name}`, { headers });
+  const name = await cover(supabase);
+  const body = { bucketId: COVERS, sourceKey: name, destinationKey: `copy-${name}` };
+  expect((await ask(supabase, 'copy', { body })).body.Key).toBe(`${COVERS}/copy-${name}`);
+  for (const each of [name, `copy-${name}`]) expect((await get(each)).headers.get('etag')).toBe(etag);
+  const same = await get(name, { 'If-None-Match': etag });
   expect([same.status, same.body, same.headers.get('etag')]).toEqual([304, '', etag]);
-  const other = await ask(supabase, `public/${path}`, { headers: { 'If-None-Match': '"other"' } });
-  expect([other.status, other.body]).toEqual([200, TEXT]);
-});
-
-test('download= makes the browser save the file, under the given name', async ({ supabase }) => {
-  const path = await cover(supabase);
-  const disposition = async (query: string) =>
-    (await ask(supabase, `public/${path}${query}`)).headers.get('content-disposition');
-  expect(await disposition('')).toBeNull();
-  expect(await disposition('?download=')).toBe('attachment;');
-  expect(await disposition('?download=Rain%20%231.mp3')).toBe(
-    "attachment; filename=Rain%20%231.mp3; filename*=UTF-8''Rain%20%231.mp3",
-  );
+  expect((await get(name, { 'If-None-Match': '"other"' })).body).toBe(TEXT);
 });
 
 test('a move to another bucket keeps the row and gives it a new version and time', async ({ supabase }) => {
-  const path = await cover(supabase);
-  const name = path.split('/')[1] ?? '';
-  const before = await rowOf(supabase, path);
+  const name = await cover(supabase);
+  const before = await rowOf(supabase, COVERS, name);
   const destinationKey = `moved/${name}`;
   const body = { bucketId: COVERS, sourceKey: name, destinationBucket: AUDIO, destinationKey };
   expect((await ask(supabase, 'move', { body })).body).toEqual({
@@ -172,7 +110,7 @@ test('a move to another bucket keeps the row and gives it a new version and time
     Id: before?.['id'],
     Key: destinationKey,
   });
-  const after = await rowOf(supabase, `${AUDIO}/${destinationKey}`);
+  const after = await rowOf(supabase, AUDIO, destinationKey);
   expect(after?.['id']).toBe(before?.['id']);
   expect(after?.['version']).not.toBe(before?.['version']);
   expect(after?.['metadata']).toEqual({ ...before?.['metadata'], lastModified: expect.any(String) });
@@ -180,31 +118,37 @@ test('a move to another bucket keeps the row and gives it a new version and time
   expect((await ask(supabase, `authenticated/${AUDIO}/${destinationKey}`)).body).toBe(TEXT);
 });
 
-test('a move is rejected for a missing file, a missing bucket and a taken name', async ({ supabase }) => {
-  const sourceKey = (await cover(supabase)).split('/')[1] ?? '';
-  const taken = (await cover(supabase)).split('/')[1] ?? '';
-  const move = async (body: object) =>
-    (await ask(supabase, 'move', { body: { bucketId: COVERS, sourceKey, ...body } })).body.statusCode;
-  expect(await move({ sourceKey: 'missing', destinationKey: 'a' })).toBe('404');
-  expect(await move({ destinationBucket: 'missing', destinationKey: 'a' })).toBe('404');
-  expect(await move({ destinationKey: taken })).toBe('409');
-});
-
-test('a single file is deleted by its address', async ({ supabase }) => {
-  const path = await cover(supabase);
-  const remove = () => ask(supabase, path, { method: 'DELETE' });
+test('a move or deletion is rejected for a missing file or bucket, a move for a taken name', async ({
+  supabase,
+}) => {
+  const [sourceKey, taken] = [await cover(supabase), await cover(supabase)];
+  for (const [changed, expected] of [
+    [{ sourceKey: 'missing', destinationKey: 'a' }, '404'],
+    [{ destinationBucket: 'missing', destinationKey: 'a' }, '404'],
+    [{ destinationKey: taken }, '409'],
+  ] as const) {
+    const body = { bucketId: COVERS, sourceKey, ...changed };
+    expect((await ask(supabase, 'move', { body })).body.statusCode).toBe(expected);
+  }
+  const remove = () => ask(supabase, `${COVERS}/${taken}`, { method: 'DELETE' });
   expect((await remove()).body).toEqual({ message: 'Successfully deleted' });
-  expect((await ask(supabase, `public/${path}`)).body.statusCode).toBe('404');
+  expect((await ask(supabase, `public/${COVERS}/${taken}`)).body.statusCode).toBe('404');
   expect((await remove()).body.statusCode).toBe('404');
 });
 
-test('the public address serves a public bucket to everybody and no private one', async ({ supabase }) => {
+test('the public address serves a public bucket to everybody, and no private one', async ({ supabase }) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
   await upload(supabase, path, 'text/plain', 'open', { 'Cache-Control': 'max-age=3600' });
-  const open = await ask(supabase, `public/${path}`, { apikey: null });
-  expect([open.status, open.body, open.headers.get('cache-control')]).toEqual([200, 'open', 'max-age=3600']);
-  const closed = await ask(supabase, `public/${AUDIO}/${encodeURI(await audio(supabase))}`);
-  expect([closed.status, closed.body.statusCode]).toEqual([400, '404']);
+  for (const [query, disposition] of [
+    ['', null],
+    ['?download=', 'attachment;'],
+    ['?download=Rain%20%231.mp3', "attachment; filename=Rain%20%231.mp3; filename*=UTF-8''Rain%20%231.mp3"],
+  ] as const) {
+    const { status, body, headers } = await ask(supabase, `public/${path}${query}`, { apikey: null });
+    expect([status, body, headers.get('cache-control')]).toEqual([200, 'open', 'max-age=3600']);
+    expect(headers.get('content-disposition')).toBe(disposition);
+  }
+  expect(await codeOf(ask(supabase, `public/${AUDIO}/${encodeURI(await audio(supabase))}`))).toBe('400 404');
 });
 
 test('a folder is listed by name, searched, sorted and cut into pages', async ({ supabase }) => {
@@ -217,12 +161,10 @@ test('a folder is listed by name, searched, sorted and cut into pages', async ({
   };
   const created = { column: 'created_at', order: 'desc' };
   for (const [request, expected] of [
-    [{}, ['a.mp3', 'b.mp3', 'B2.mp3', 'deeper/']],
     [{ prefix: `${folder}/` }, ['a.mp3', 'b.mp3', 'B2.mp3', 'deeper/']],
     [{ limit: 1, offset: 1 }, ['b.mp3']],
     [{ search: 'b' }, ['b.mp3', 'B2.mp3']],
     [{ search: 'deeper/' }, ['deeper/c.mp3', 'deeper/d.mp3']],
-    [{ search: 'none' }, []],
     [{ sortBy: { column: 'name', order: 'desc' } }, ['deeper/', 'B2.mp3', 'b.mp3', 'a.mp3']],
     [{ sortBy: created }, ['deeper/', 'B2.mp3', 'a.mp3', 'b.mp3']],
   ] as const)
@@ -233,11 +175,7 @@ test('a folder is listed by name, searched, sorted and cut into pages', async ({
 });
 
 test('a call of Storage without a key is rejected', async ({ supabase }) => {
-  expect(await codeOf(supabase.call('/storage/v1/bucket', { apikey: null }))).toBe('400 400');
-});
-
-test.runIf(inject('stack').embedded)('a connection is kept for 120 s', async ({ supabase }) => {
-  const response = await fetch(supabase.url);
-  await response.body?.cancel();
-  expect(response.headers.get('keep-alive')).toBe('timeout=120');
+  const answer = supabase.call('/storage/v1/bucket', { apikey: null });
+  expect(await codeOf(answer)).toBe('400 400');
+  if (inject('stack').embedded) expect((await answer).headers.get('keep-alive')).toBe('timeout=120');
 });

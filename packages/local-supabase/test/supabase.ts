@@ -1,64 +1,54 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiOptions, startApi } from 'local-supabase/api';
 import { LOCAL_KEYS } from 'local-supabase/keys';
-import { startPostgres } from 'local-supabase/postgres';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
 import { fixture } from '../../../test/support/fixture.ts';
-import { preparedFolder } from '../../../test/support/prepared.ts';
+import { startDatabase } from '../../../test/support/prepared.ts';
 
 // These tests describe what the service relies on in Supabase. They use HTTP and SQL alone, so that they also run against
 // the project of TEST_SUPABASE_URL.
 
-type Request = {
+export type Request = {
   /** Null sends none. Default: the publishable key. */
   apikey?: string | null;
   token?: string;
   method?: string;
   body?: unknown;
-  headers?: Record<string, string>;
+  headers?: object;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into bodies of every shape; unknown would be cast away in each of them
 export type Answer = { status: number; headers: Headers; body: any };
 
-export type User = { id: string; email: string; accessToken: string; refreshToken: string };
+type Address = { url: string; mailUrl: string; publishableKey: string; secretKey: string; jwtSecret: string };
 
-export type Supabase = {
-  url: string;
-  /** Address of the search in mails. */
-  mailUrl: string;
-  databaseUrl: string;
-  publishableKey: string;
-  secretKey: string;
-  /** Empty if unknown. */
-  jwtSecret: string;
+export type Supabase = Address & {
   /** Connection as `postgres`, the role of migrations. */
   sql: postgres.Sql;
   call: (path: string, request?: Request) => Promise<Answer>;
-  rpc: (name: string, args?: object, request?: Request) => Promise<Answer>;
-  signUp: (email?: string, data?: object) => Promise<User>;
+  /** Makes an account whose password is `password`. */
+  signUp: () => Promise<{ id: string; email: string; accessToken: string; refreshToken: string }>;
 };
-
-// Real hashing of passwords would take longer than all the rest.
-process.env['LITE_AUTH_BCRYPT_COST'] = '4';
 
 export const password = 'correct horse';
 export const newEmail = () => `${randomUUID()}@example.com`;
-const V2024 = { 'X-Supabase-Api-Version': '2024-01-01' };
 
-export function clientOf(
-  stack: Omit<Supabase, 'sql' | 'call' | 'rpc' | 'signUp'>,
-  sql: postgres.Sql,
-): Supabase {
+async function useDatabase(
+  databaseUrl: string,
+  address: Address,
+  use: (supabase: Supabase) => Promise<void>,
+): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
   const call: Supabase['call'] = async (path, request = {}) => {
-    const { apikey = stack.publishableKey, token, body, headers } = request;
-    const response = await fetch(stack.url + path, {
+    const { apikey = address.publishableKey, token, body, headers } = request;
+    const response = await fetch(address.url + path, {
       method: request.method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
-        ...V2024,
+        'X-Supabase-Api-Version': '2024-01-01',
         ...(apikey !== null && { apikey }),
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -70,18 +60,14 @@ export function clientOf(
     const json = response.headers.get('content-type')?.includes('json') && text !== '';
     return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
   };
-  return {
-    ...stack,
-    sql,
-    call,
-    rpc: (name, args = {}, request = {}) => call(`/rest/v1/rpc/${name}`, { ...request, body: args }),
-    async signUp(email = newEmail(), data = {}) {
-      const { status, body } = await call('/auth/v1/signup', { body: { email, password, data } });
-      expect(status, JSON.stringify(body)).toBe(200);
-      const { access_token: accessToken, refresh_token: refreshToken, user } = body;
-      return { id: user.id, email: user.email, accessToken, refreshToken };
-    },
+  const signUp = async () => {
+    const { status, body } = await call('/auth/v1/signup', { body: { email: newEmail(), password } });
+    expect(status, JSON.stringify(body)).toBe(200);
+    const { access_token: accessToken, refresh_token: refreshToken, user } = body;
+    return { id: user.id, email: user.email, accessToken, refreshToken };
   };
+  await use({ ...address, sql, call, signUp });
+  await sql.end();
 }
 
 /** The status and the code of an answer, such as "400 user_banned". */
@@ -90,36 +76,28 @@ export async function codeOf(call: Promise<Answer>): Promise<string> {
   return `${status} ${body.statusCode ?? body.code}`;
 }
 
-type AuthSettings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
+type Settings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 
-/** Runs `use` on the project of the environment, or on a new stack without migrations. */
-async function withSupabase(settings: AuthSettings, use: (supabase: Supabase) => Promise<void>) {
-  const given = inject('stack');
-  if (!given.embedded) {
-    const sql = postgres(given.databaseUrl, { max: 4, onnotice() {} });
-    await use(clientOf({ ...given, url: given.apiUrl }, sql));
-    return sql.end();
-  }
-  const folder = await preparedFolder('bare');
-  const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: 0, durable: false });
-  const { databaseUrl } = server;
-  const api = await startApi({ ...settings, databaseUrl, storageDir: join(folder, 'storage'), port: 0 });
-  const sql = postgres(databaseUrl, { max: 4, onnotice() {} });
-  await use(clientOf({ url: api.url, mailUrl: api.url, databaseUrl, ...LOCAL_KEYS }, sql));
-  await sql.end();
-  await api.stop();
-  await server.stop();
-  await rm(folder, { recursive: true });
-}
-
-/** Test with a Supabase for the file. A project of the environment may have other settings of Auth. */
-export const testWith = (settings: AuthSettings) =>
+/**
+ * Test with a Supabase for the file: the project of the environment, which may have other settings, or one without
+ * migrations on a database of its own.
+ */
+export const testWith = (settings: Settings) =>
   base.extend<{ $file: { supabase: Supabase } }>({
-    supabase: [fixture((use) => withSupabase(settings, use)), { scope: 'file' }],
+    supabase: [
+      fixture(async (use) => {
+        const given = inject('stack');
+        if (!given.embedded) return useDatabase(given.databaseUrl, { ...given, url: given.apiUrl }, use);
+        const { databaseUrl, stop } = await startDatabase(17, 'bare');
+        const storageDir = await mkdtemp(join(tmpdir(), 'local-supabase-'));
+        const api = await startApi({ ...settings, databaseUrl, storageDir, port: 0 });
+        await useDatabase(databaseUrl, { url: api.url, mailUrl: api.url, ...LOCAL_KEYS }, use);
+        await api.stop();
+        return stop();
+      }),
+      { scope: 'file' },
+    ],
   });
 
 /** Test with the settings of `supabase start`. */
 export const test = testWith({});
-
-/** Test where new users must confirm their address. */
-export const testWithConfirmations = testWith({ emailConfirmations: true });

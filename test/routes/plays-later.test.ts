@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { addSound, addSounds } from '../support/catalogue.ts';
-import { newUser, type Sql, test } from '../support/test.ts';
+import { clientWith, issueKey, newUser, type Session, type Sql, test } from '../support/test.ts';
 
-const minute = 60_000;
-const day = 24 * 60 * minute;
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+const today = ago(0).slice(0, 10);
 
 type Play = { id: string; sound_id: string; played_at: string };
 
 const playOf = (sound_id: string, more: Partial<Play> = {}): Play => ({
   id: randomUUID(),
   sound_id,
-  played_at: ago(minute),
+  played_at: ago(minuteMs),
   ...more,
 });
 
@@ -23,18 +24,17 @@ async function send(app: Api, plays: Play[]): Promise<string[]> {
   return body.data.map(({ status }: { status: string }) => status);
 }
 
-/** Plays of each sound. */
-const playsOf = async (sql: Sql, sounds: string[]) =>
-  (
-    await sql`
-      select coalesce(plays, 0)::int as plays from unnest(${sounds}::uuid[]) with ordinality as sound (id, place)
-        left join public.play_counts on sound_id = id order by place`
-  ).map((row) => row['plays']);
+async function playOne(app: Api, sound: string, key: string): Promise<number> {
+  const request = app.post(`/sounds/${sound}/play`).set('Idempotency-Key', key);
+  return (await request.expect(200)).body.data.play_count;
+}
+
+const playsOf = async (sql: Sql, sound: string) =>
+  (await sql`select plays::int from public.play_counts where sound_id = ${sound}`)[0]?.['plays'];
 
 describe('POST /plays', () => {
   test('counts each id once, and says in the order sent what became of it', async ({ app, sql }) => {
-    const sounds = await addSounds(sql, [{}, {}]);
-    const [first = '', second = ''] = sounds;
+    const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const [same, upper, unused] = [randomUUID(), randomUUID(), randomUUID()];
     const plays = [
       [playOf(first, { id: same }), 'counted'],
@@ -44,7 +44,11 @@ describe('POST /plays', () => {
       [playOf(await addSound(sql, { is_active: false })), 'not_found'],
       [playOf(randomUUID(), { id: unused }), 'not_found'], // uses up no id
       [playOf(second, { id: unused }), 'counted'],
-      [playOf(first, { played_at: ago(31 * day) }), 'too_old'],
+      [playOf(first, { played_at: ago(31 * dayMs) }), 'too_old'],
+      [playOf(first, { played_at: '0000-01-01T00:00Z' }), 'too_old'],
+      [playOf(first, { played_at: '0001-01-01T00:00:00.000+14:00' }), 'too_old'],
+      [playOf(first, { played_at: ago(-6 * minuteMs) }), 'in_future'],
+      [playOf(first, { played_at: '9999-12-31T23:59:59.999-01:00' }), 'in_future'],
     ] as const;
     const sent = plays.map(([play]) => play);
     const expected = plays.map(([, status]) => status);
@@ -52,88 +56,131 @@ describe('POST /plays', () => {
     expect(await send(app, sent.toSpliced(5, 1))).toEqual(
       expected.toSpliced(5, 1).map((status) => (status === 'counted' ? 'duplicate' : status)),
     );
-    expect(await playsOf(sql, sounds)).toEqual([2, 1]);
+    expect([await playsOf(sql, first), await playsOf(sql, second)]).toEqual([2, 1]);
   });
 
-  test('an id and an Idempotency-Key are one, of one user', async ({ app, gateway, sql }) => {
-    const sound = await addSound(sql);
-    const [sentFirst, sentLater] = [randomUUID().toUpperCase(), randomUUID()];
-    const single = (key: string) => app.post(`/sounds/${sound}/play`).set('Idempotency-Key', key).expect(200);
-    await single(sentFirst);
+  test('an id and an Idempotency-Key are one, of one user and API keys', async ({ gateway, sql }) => {
+    const user = await newUser(gateway);
+    const partner = clientWith(gateway, await issueKey(sql, user));
+    const [sound, sentFirst, sentLater] = [await addSound(sql), randomUUID().toUpperCase(), randomUUID()];
+    for (const client of [user.app, partner]) expect(await playOne(client, sound, sentFirst)).toBe(1);
     const batch = [playOf(sound, { id: sentFirst }), playOf(sound, { id: sentLater })];
-    expect(await send(app, batch)).toEqual(['duplicate', 'counted']);
-    expect((await single(sentLater)).body.data.play_count).toBe(2);
-    expect(await send((await newUser(gateway)).app, batch)).toEqual(['counted', 'counted']);
+    expect(await send(user.app, batch)).toEqual(['duplicate', 'counted']);
+    for (const client of [partner, user.app]) expect(await playOne(client, sound, sentLater)).toBe(2);
+    const { app: other } = await newUser(gateway);
+    expect(await playOne(other, sound, sentFirst)).toBe(3);
+    expect(await send(other, batch)).toEqual(['duplicate', 'counted']);
   });
 
   test('counts for the day of played_at in UTC, however it is written', async ({ app, sql }) => {
     const sound = await addSound(sql);
-    const earlier = ago(3 * day).slice(0, 10);
+    const earlier = ago(3 * dayMs).slice(0, 10);
     const moments = [
       `${earlier}T00:30:00.000+00:00`,
       `${earlier}T23:59:59.9994-00:00`,
       `${earlier}T00:30Z`, // as Java prints it
       `${earlier} 00:30:00.123456+00:00`, // as Python prints it
-      ago(-4 * minute),
+      ago(-4 * minuteMs),
     ];
     const plays = moments.map((played_at) => playOf(sound, { played_at }));
     expect(await send(app, plays)).toEqual(plays.map(() => 'counted'));
-    expect(
-      await sql`select day::text, plays::int from private.plays_by_day where sound_id = ${sound} order by day`,
-    ).toEqual([
-      { day: earlier, plays: 4 },
-      { day: new Date().toISOString().slice(0, 10), plays: 1 },
+    const days = sql`select day::text, plays::int from private.plays_by_day where sound_id = ${sound} order by day`;
+    expect((await days).map(({ day, plays }) => [day, plays])).toEqual([
+      [earlier, 4],
+      [today, 1],
     ]);
-    expect(
-      await sql`select last_played_at <= now() as kept from public.history where sound_id = ${sound}`,
-    ).toEqual([{ kept: true }]);
+    const future = sql`select from public.history where sound_id = ${sound} and last_played_at > now()`;
+    expect(await future).toHaveLength(0);
   });
 
-  test('a play of the future is in_future, and the others count', async ({ app, sql }) => {
-    const sound = await addSound(sql);
-    const statuses = {
-      '0000-01-01T00:00Z': 'too_old',
-      '0001-01-01T00:00:00.000+14:00': 'too_old',
-      [ago(-6 * minute)]: 'in_future',
-      '9999-12-31T23:59:59.999-01:00': 'in_future',
-      [ago(minute)]: 'counted',
-    };
-    const plays = Object.keys(statuses).map((played_at) => playOf(sound, { played_at }));
-    expect(await send(app, plays)).toEqual(Object.values(statuses));
-    expect(await send(app, plays)).toEqual([...Object.values(statuses).slice(0, -1), 'duplicate']);
-    expect(await playsOf(sql, [sound])).toEqual([1]);
-  });
-
-  test('rejects what is no moment, and then counts nothing', async ({ app, sql }) => {
-    const sound = await addSound(sql);
-    const wrong = [
-      '10000-01-01T00:00:00.000Z',
-      '2026-02-30T00:00:00.000Z',
-      '2026-06-23 09:30',
-      1_782_207_060,
-      null,
-    ];
-    for (const played_at of [...wrong, undefined]) {
-      const plays = [playOf(sound), { ...playOf(sound), played_at }];
-      const { body } = await app.post('/plays').send({ plays }).expect(400);
-      const message = played_at === undefined ? 'is required' : 'must be a date-time';
-      expect(body.error.message).toContain(`plays.1.played_at: ${message}`);
-    }
-    expect(await playsOf(sql, [sound])).toEqual([0]);
-  });
-
-  test('takes 100 plays and 32 KB as one request of the limit, and no more', async ({ app, sql }) => {
+  test('takes 100 plays and 32 KB, and no more', async ({ app, sql }) => {
     const sound = await addSound(sql);
     const plays = Array.from({ length: 100 }, () => playOf(sound));
-    const request = (size: number) => {
-      const note = 'x'.repeat(size - JSON.stringify({ plays, note: '' }).length);
-      return app.post('/plays').send({ plays, note });
+    const room = 32 * 1024 - JSON.stringify({ plays, note: '' }).length;
+    await app
+      .post('/plays')
+      .send({ plays, note: 'x'.repeat(room) })
+      .expect(200);
+    await app
+      .post('/plays')
+      .send({ plays, note: 'x'.repeat(room + 1) })
+      .expect(400);
+    expect(await playsOf(sql, sound)).toBe(100);
+  });
+
+  test('plays of earlier days make their user no listener of today', async ({ gateway, sql }) => {
+    const { app, user } = await newUser(gateway);
+    const sound = await addSound(sql);
+    const days = async () => {
+      const listened = sql`select day::text from private.listening_days where user_id = ${user.id} and listened order by day`;
+      return (await listened).map(({ day }) => day);
     };
-    const first = await request(32 * 1024).expect(200);
-    expect(first.body.data.every(({ status }: { status: string }) => status === 'counted')).toBe(true);
-    const rejected = await request(32 * 1024 + 1).expect(400);
-    const left = [first, rejected].map((answer) => Number(answer.get('X-RateLimit-Remaining')));
-    expect(left[1]).toBe(Number(left[0]) - 1);
-    expect(await playsOf(sql, [sound])).toEqual([100]);
+    const play = playOf(sound, { played_at: ago(dayMs) });
+    const day = play.played_at.slice(0, 10);
+    await send(app, [play]);
+    expect(await days()).toEqual([day]);
+    expect((await app.get('/me/export').expect(200)).body.data.listening_days).toEqual([day]);
+    await playOne(app, sound, randomUUID());
+    expect(await days()).toEqual([day, today]);
+  });
+});
+
+describe('beyond 1,000 receipts of a user on a day', () => {
+  /** Makes it a day on which that many receipts of a user have arrived. */
+  const setReceipts = (sql: Sql, { user }: Session, receipts: number) => sql`
+    insert into private.listening_days as day (user_id, day, listened, receipts)
+    values (${user.id}, ${today}, false, ${receipts})
+    on conflict (user_id, day) do update set receipts = excluded.receipts`;
+
+  async function receiptsOf(sql: Sql, { user }: Session) {
+    const [row] = await sql`
+      select receipts, (select count(*)::int from private.play_receipts where user_id = ${user.id}) as kept
+      from private.listening_days where user_id = ${user.id} and day = ${today}`;
+    return row;
+  }
+
+  test('POST /plays counts what fits, and answers over_limit for the rest', async ({ gateway, sql }) => {
+    const user = await newUser(gateway);
+    const sound = await addSound(sql);
+    const plays = Array.from({ length: 5 }, () => playOf(sound));
+    await setReceipts(sql, user, 997);
+    expect(await send(user.app, plays.slice(0, 2))).toEqual(['counted', 'counted']);
+    // Duplicates use up no receipt.
+    const answer = ['duplicate', 'duplicate', 'counted', 'over_limit', 'over_limit'];
+    expect(await send(user.app, plays)).toEqual(answer);
+    expect(await receiptsOf(sql, user)).toEqual({ receipts: 1_000, kept: 3 });
+    const entered = await sql`select plays::int from public.history where sound_id = ${sound}`;
+    expect([await playsOf(sql, sound), entered[0]?.['plays']]).toEqual([3, 3]);
+
+    // A play that could not be counted anyway keeps its status; others count towards the day on which they arrive.
+    const earlier = (days: number) => playOf(sound, { played_at: ago(days * dayMs) });
+    const others = [playOf(await addSound(sql, { is_active: false })), earlier(31), earlier(3)];
+    expect(await send(user.app, others)).toEqual(['not_found', 'too_old', 'over_limit']);
+    await sql`update private.listening_days set day = day - 9 where user_id = ${user.user.id}`;
+    expect(await send(user.app, [earlier(1)])).toEqual(['counted']);
+    expect(await receiptsOf(sql, user)).toEqual({ receipts: 1, kept: 4 });
+  });
+
+  test('a single play counts, but its key is not remembered', async ({ gateway, sql }) => {
+    const user = await newUser(gateway);
+    const [sound, early, last, late] = [await addSound(sql), randomUUID(), randomUUID(), randomUUID()];
+    await setReceipts(sql, user, 998);
+    const counts = [];
+    for (const key of [early, early, last, last, late, late, early])
+      counts.push(await playOne(user.app, sound, key));
+    expect(counts).toEqual([1, 1, 2, 2, 3, 4, 4]);
+    expect(await receiptsOf(sql, user)).toEqual({ receipts: 1_000, kept: 2 });
+  });
+
+  test('another user still counts, and an API key up to 100,000', async ({ app, gateway, sql }) => {
+    const user = await newUser(gateway);
+    const sound = await addSound(sql);
+    const partner = clientWith(gateway, await issueKey(sql, user));
+    await setReceipts(sql, user, 1_000);
+    for (const client of [app, partner]) expect(await send(client, [playOf(sound)])).toEqual(['counted']);
+    await setReceipts(sql, user, 99_999);
+    const key = randomUUID();
+    for (let time = 0; time < 2; time++) expect(await playOne(partner, sound, key)).toBe(3);
+    expect(await send(partner, [playOf(sound)])).toEqual(['over_limit']);
   });
 });

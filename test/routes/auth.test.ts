@@ -1,0 +1,117 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { describe, expect } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { clientWith, newEmail, newUser, password, type Session, signUp, test } from '../support/test.ts';
+
+const signIn = (api: Api, { user: { email } }: Session, secret = password) =>
+  api.post('/auth/signin').send({ email, password: secret });
+
+const refresh = (api: Api, token: unknown) => api.post('/auth/refresh').send({ refresh_token: token });
+
+describe('POST /auth/signup', () => {
+  test('gives a session with exactly the fields of the contract, and makes the customer', async ({
+    api,
+    sql,
+  }) => {
+    for (const [given, full_name] of [
+      [' \u0085Ada Lovelace\u0085', 'Ada Lovelace'],
+      [null, null], // counts as absent
+    ]) {
+      const email = newEmail();
+      const { body } = await api.post('/auth/signup').send({ email, password, full_name: given }).expect(200);
+      const { exp, sub: id } = decodeJwt(body.data.access_token);
+      const tokens = { access_token: expect.any(String), refresh_token: expect.any(String) };
+      const lifetime = { token_type: 'bearer', expires_in: 3600, expires_at: exp };
+      expect(body).toEqual({ data: { ...tokens, ...lifetime, user: { id, email } } });
+      const [customer] =
+        await sql`select email, full_name, source from public.customers where id = ${id ?? ''}`;
+      expect(customer).toEqual({ email, full_name, source: 'email' });
+    }
+  });
+
+  test('rejects an address that has an account with a message that does not say so', async ({ api }) => {
+    const { user } = await signUp(api);
+    const { body } = await api
+      .post('/auth/signup')
+      .send({ email: user.email.toUpperCase(), password })
+      .expect(400)
+      .expect('X-Error-Reason', 'address_taken')
+      .expect('X-Error-Field', 'email');
+    expect(body.error.message).not.toMatch(/exist|already|taken|registered/i);
+  });
+
+  test('accepts passwords of 6 characters and of 72 bytes, and odd addresses', async ({ api }) => {
+    for (const account of [
+      { email: newEmail(), password: ' 1234 ' },
+      { email: `o^brien%${newEmail()}`, password: 'é'.repeat(36) }, // RFC 5321 allows ^ and %
+    ]) {
+      await api.post('/auth/signup').send(account).expect(200);
+      await api.post('/auth/signin').send(account).expect(200);
+    }
+  });
+});
+
+test('POST /auth/signin gives a session, and one 401 to all that get none', async ({ api, gateway, sql }) => {
+  const [known, locked] = [await signUp(api), await signUp(api)];
+  const { body } = await signIn(api, known).expect(200);
+  expect(body.data.user).toEqual(known.user);
+  await clientWith(gateway, body.data.access_token).get('/sounds').expect(200);
+
+  await sql`update public.customers set is_active = false where id = ${locked.user.id}`;
+  const answers = await Promise.all([
+    api.post('/auth/signin').send({ email: newEmail(), password }),
+    signIn(api, known, 'wrong password'),
+    signIn(api, locked),
+  ]);
+  for (const answer of answers) {
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="sounds"');
+    expect(answer.headers['x-error-reason']).toBe('invalid_credentials');
+    expect(answer.body).toEqual(answers[0]?.body);
+  }
+});
+
+describe('POST /auth/refresh', () => {
+  test('rotates both tokens, carries no user, and rejects those of long ago', async ({
+    api,
+    gateway,
+    sql,
+  }) => {
+    const first = await signUp(api);
+    const { user, ...tokens } = first;
+    const sessions = [tokens];
+    for (let time = 0; time < 2; time++) {
+      const { body } = await refresh(api, sessions.at(-1)?.refresh_token).expect(200);
+      expect(Object.keys(body.data)).toEqual(Object.keys(tokens));
+      sessions.push(body.data);
+    }
+    expect(new Set(sessions.map((session) => session.refresh_token)).size).toBe(3);
+    // HS256 signatures are deterministic, so two tokens of the same second are equal.
+    if (decodeProtectedHeader(first.access_token).alg !== 'HS256')
+      expect(new Set(sessions.map((session) => session.access_token)).size).toBe(3);
+    await clientWith(gateway, String(sessions[2]?.access_token)).get('/sounds').expect(200);
+    // Auth accepts a used token for some seconds. This makes them pass.
+    await sql`update auth.refresh_tokens set updated_at = updated_at - interval '1 hour' where user_id = ${user.id}`;
+    await refresh(api, first.refresh_token).expect(401);
+  });
+
+  test('gives each of many simultaneous refreshes a session of its user', async ({ api }) => {
+    const sessions = await Promise.all([signUp(api), signUp(api)]);
+    const sent = [...sessions, ...sessions, ...sessions].map(async ({ user, refresh_token }) => {
+      const { body } = await refresh(api, refresh_token).expect(200);
+      expect(decodeJwt(body.data.access_token).sub).toBe(user.id);
+    });
+    await Promise.all(sent);
+  });
+});
+
+test('POST /auth/signout ends the session of the token and no other one', async ({ api, gateway }) => {
+  const phone = await newUser(gateway);
+  const tablet = (await signIn(api, phone).expect(200)).body.data;
+  await phone.app.post('/auth/signout').expect(200, { data: { ok: true } });
+  for (const token of [phone.refresh_token, 'abcdefghijkl', ' ', '💥'.repeat(20), phone.access_token])
+    await refresh(api, token).expect(401).expect('X-Error-Reason', 'session_ended');
+  await refresh(api, tablet.refresh_token).expect(200);
+  // Signing out twice is no error, and neither is a malformed body.
+  await phone.app.post('/auth/signout').type('json').send('{"broken').expect(200);
+});

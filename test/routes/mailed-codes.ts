@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { codeSentTo } from '../support/mail.ts';
-import { password, type Session } from '../support/test.ts';
+import { password } from '../support/test.ts';
 
 export const { mailUrl } = inject('stack');
 export const noMail = 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.';
@@ -18,9 +18,6 @@ export async function recoveryCode(api: Api, email: string): Promise<string> {
 
 export const verify = (api: Api, email: string, code: string, type = 'recovery') =>
   api.post('/auth/verify').send({ type, email, code, ...(type === 'signup' && { password }) });
-
-export const refresh = (api: Api, { refresh_token }: Session) =>
-  api.post('/auth/refresh').send({ refresh_token });
 
 export const other = (code: string) =>
   String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0');

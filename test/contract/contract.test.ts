@@ -130,7 +130,7 @@ describe.for(named(table))('%s %s', ([, , row]) => {
   if (path.includes('{'))
     test('returns 404 for a malformed id and, except for a removal, for an unknown one', async () => {
       const token = owner.access_token;
-      await send(row, { token }, 'not-a-uuid').expect(404);
+      for (const id of ['not-a-uuid', '%zz']) await send(row, { token }, id).expect(404);
       await send(row, { token }, randomUUID()).expect(method === 'delete' ? 200 : 404);
     });
 

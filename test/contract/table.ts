@@ -70,7 +70,13 @@ const rows: Record<string, Row> = {
       newAccount().then(async ({ user: { email } }) => ({
         body: { type: 'recovery', email, code: await recoveryCode(email) },
       })),
-    invalid: { type: ['invite'], email: ['x'], code: [undefined, '12345', 'abcdef'], password: [undefined] },
+    invalid: {
+      type: ['invite'],
+      email: ['x'],
+      code: [undefined, '12345', 'abcdef'],
+      password: [undefined, '12345', `${'é'.repeat(36)}x`],
+      full_name: [' '],
+    },
   },
   changePassword: {
     body: { password },
@@ -109,7 +115,10 @@ const rows: Record<string, Row> = {
           ...['-1', '1.5', '9'.repeat(19), '\0', '1; drop'].map((plays) => ['popular', plays, moment]),
           ...['yesterdays', '999999-01-01T00:00:00Z'].map((created) => ['popular', '1', created]),
         ].map((position) => `${cursorOf(position)}&sort=popular`),
-        `${cursorOf(['title', 'a\0', moment, null])}&sort=title`,
+        ...[
+          ['title', 'a\0'],
+          ['newest', 'a'],
+        ].map((key) => `${cursorOf([...key, moment])}&sort=title`),
         `${cursorOf(['newest', 'a', 'a day', null])}&sort=newest`,
       ],
     },
@@ -136,7 +145,15 @@ const rows: Record<string, Row> = {
     invalid: {
       plays: [
         ...[undefined, null, [], [null], ids(101).map(playOf)],
-        ...[{ id: 'x' }, { played_at: 'yesterday' }].map((wrong) => [{ ...playOf(id), ...wrong }]),
+        ...[
+          'yesterday',
+          '10000-01-01T00:00:00Z',
+          '2026-02-30T00:00:00Z',
+          '2026-06-23 09:30',
+          1_782_207_060,
+          undefined,
+        ].map((played_at) => [playOf(id), { ...playOf(id), played_at }]),
+        [{ ...playOf(id), id: 'x' }],
       ],
     },
   },

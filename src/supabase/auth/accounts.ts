@@ -77,7 +77,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 
   /** Opens a session with a mailed code. @throws unauthorized */
   const verifyCode = (mailed: MailedCode, ip: string): Promise<Tokens> =>
-    share(['verify', { ...mailed, email: mailed.email.toLowerCase() }], () => exchangeCode(mailed, ip));
+    share(['verify', mailed], () => exchangeCode(mailed, ip));
 
   /**
    * Confirms an address with a mailed code, and sets the password and name that are valid from then on. The database removes those
@@ -91,7 +91,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     complete: (tokens: Tokens) => Promise<unknown>,
   ): Promise<Tokens> {
     const { email, code, password, fullName } = confirmation;
-    return share(['confirm', { ...confirmation, email: email.toLowerCase() }], async () => {
+    return share(['confirm', confirmation], async () => {
       const tokens = await exchangeCode({ type: 'signup', email, code }, ip);
       await Promise.all([
         putPassword(tokens.access_token, { password, data: { full_name: fullName ?? null } }, ip).catch(

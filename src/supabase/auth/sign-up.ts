@@ -80,9 +80,7 @@ export function createSignUp(
   ): Promise<Tokens | null> {
     const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
     const ask = () => askForAccount(body, ip, noMail);
-    return share(['signup', { ...body, email: email.toLowerCase() }], ask).catch(
-      mapAuthError(({ code }) => signUpFaults[code]?.()),
-    );
+    return share(['signup', body], ask).catch(mapAuthError(({ code }) => signUpFaults[code]?.()));
   }
 
   return { signUp };

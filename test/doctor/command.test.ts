@@ -64,12 +64,10 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout
   test('explains an unusable configuration, without a stack trace', async () => {
     const unset = await run({});
     expect([unset.code, unset.stdout]).toEqual([1, '']);
+    expect(unset.stderr).toMatch(/\nSUPABASE_URL must be /);
     expect(unset.stderr).toMatch(
       /\nNo Supabase project is configured\. Run cp \.env\.example \.env[^\n]+\.\n$/,
     );
-    const partial = await run({ SUPABASE_SECRET_KEY: 'sb_secret_x' });
-    expect([partial.code, partial.stdout]).toEqual([1, '']);
-    expect(partial.stderr).toContain('SUPABASE_URL must be');
-    expect(unset.stderr + partial.stderr).not.toMatch(/\n {4}at /);
+    expect(unset.stderr).not.toMatch(/\n {4}at /);
   });
 });

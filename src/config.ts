@@ -25,12 +25,7 @@ const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
   z
     .string()
     .default(fallback)
-    .transform((value) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
+    .transform((value) => value.split(/[\s,]+/).filter((part) => part !== ''))
     .pipe(z.array(item));
 
 /** Replaces the `*` of `http://localhost:*`, which allows every port of this machine for development. */
@@ -136,7 +131,7 @@ export const defaultRateLimits = {
   signUpsPerHour: 30,
 };
 
-const budget = wholeNumber(1, 1_000_000);
+const budget = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback);
 
 type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
@@ -156,16 +151,13 @@ function settings(read: Read) {
     keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
-      userPerMinute: read('RATE_LIMIT_PER_MINUTE', budget.default(defaultRateLimits.userPerMinute)),
-      apiKeyPerMinute: read(
-        'API_KEY_RATE_LIMIT_PER_MINUTE',
-        budget.default(defaultRateLimits.apiKeyPerMinute),
-      ),
+      userPerMinute: read('RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.userPerMinute)),
+      apiKeyPerMinute: read('API_KEY_RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.apiKeyPerMinute)),
       anonymousPerMinute: read(
         'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
-        budget.default(defaultRateLimits.anonymousPerMinute),
+        budget(defaultRateLimits.anonymousPerMinute),
       ),
-      signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget.default(defaultRateLimits.signUpsPerHour)),
+      signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget(defaultRateLimits.signUpsPerHour)),
     },
     /** Number of calls that hash a password which this process sends to Auth at the same time. */
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),

@@ -49,7 +49,9 @@ describe('GET /me/export', () => {
     await withSupabase(
       (_req, res) => res.writeHead(200, json).end(body),
       async (_api, { url }) => {
-        for (body of ['<html></html>', '', '"none"']) expect((await exportAt(url)).status).toBe(500);
+        const long = '<html>'.repeat(100_000); // as many as there are connections for exports, and one more
+        for (body of ['', '"none"', long, long, long, long, long])
+          expect((await exportAt(url)).status).toBe(500);
       },
     );
   });

@@ -1,95 +1,95 @@
-import { describe, expect } from 'vitest';
-import { addSound } from '../../../test/support/catalogue.ts';
-import { newEmail, password } from '../../../test/support/test.ts';
-import { errorAnswer, nameOf, test, withoutRepeats } from './device.ts';
-import { changes, favoriteTests, idsOf, known, waiting } from './everywhere/favorites.ts';
+import { expect } from 'vitest';
+import { addSound, addSounds } from '../../../test/support/catalogue.ts';
+import { type Device, errorAnswer, nameOf, pass, startDevice, test, withoutRepeats } from './device.ts';
 
-favoriteTests(test);
+const idsOf = async ({ api }: Pick<Device, 'api'>) =>
+  (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
 
-describe('favorites', () => {
-  test('add and remove are sent at once, and list returns favorites with their sounds', async ({
-    device,
-    gateway,
-    sql,
-  }) => {
-    const { account } = device;
-    const id = await addSound(sql, { title: 'A bowl' });
-    await device.api.favorites.add(id);
-    expect(await Array.fromAsync(device.api.favorites.list())).toMatchObject([
-      { sound_id: id, sounds: { id, title: 'A bowl' } },
-    ]);
-    await expect.poll(() => waiting(device)).toEqual([]);
-    expect(await known(gateway.url, account)).toEqual([id]);
-    await device.api.favorites.remove(id);
-    expect(await idsOf(device)).toEqual([]);
-    await expect.poll(() => known(gateway.url, account)).toEqual([]);
-  });
+/** Reads the favorites of an account at the service. */
+async function known(gateway: { url: string }, account: { email: string; password: string }) {
+  const other = await startDevice(gateway.url);
+  await other.api.auth.signIn(account);
+  return idsOf(other);
+}
 
-  test('a change during the request of an earlier one is sent, too', async ({ device, gateway, sql }) => {
-    const { account } = device;
-    const id = await addSound(sql);
-    let changed: Promise<void> | undefined;
-    device.network.before = async (request) => {
-      if (nameOf(request) === 'POST /favorites') changed ??= device.api.favorites.remove(id);
-      await changed;
-      return undefined;
-    };
-    await device.api.favorites.add(id);
-    await expect.poll(() => waiting(device)).toEqual([]);
-    expect(changes(device)).toEqual(['POST /favorites', `DELETE /favorites/${id}`]);
-    expect(await known(gateway.url, account)).toEqual([]);
-  });
+const waiting = ({ store, keys }: Device) =>
+  keys('sounds.favorites.').map((key) => JSON.parse(store.items.get(key) ?? ''));
 
-  test('changes that the service rejects are dropped, and flush throws the reason once', async ({
-    device,
-    gateway,
-    sql,
-  }) => {
-    const { account } = device;
-    const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
-    device.network.before = ({ body }) =>
-      body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
-    for (const each of [gone, rejected, id]) await device.api.favorites.add(each);
-    await expect(device.api.favorites.flush()).rejects.toMatchObject({ status: 400 });
-    expect(waiting(device)).toEqual([]);
-    await device.api.favorites.flush();
-    expect(await known(gateway.url, account)).toEqual([id]);
-  });
+test('a change is sent at once, or after the one that is being sent', async ({ device, gateway, sql }) => {
+  const { api, network, sent, account } = device;
+  const [id, other] = (await addSounds(sql, [{ title: 'A bowl' }, {}])) as [string, string];
+  await api.favorites.add(id);
+  const [favorite] = await Array.fromAsync(api.favorites.list());
+  expect(favorite).toMatchObject({ sound_id: id, sounds: { id, title: 'A bowl' } });
+  await expect.poll(() => waiting(device)).toEqual([]);
+  expect(await known(gateway, account)).toEqual([id]);
 
-  test('list leaves out an unsent favorite whose sound is gone', async ({ device, sql }) => {
-    const id = await addSound(sql);
-    const offline = await device.again(withoutRepeats);
-    device.network.before = ({ method }) => (method === 'POST' ? 'cut' : undefined);
-    await offline.favorites.add(crypto.randomUUID());
-    await offline.favorites.add(id);
-    expect(await idsOf(device)).toEqual([id]);
-  });
+  let changed: Promise<void> | undefined;
+  network.before = async (request) => {
+    if (nameOf(request) === 'POST /favorites') changed ??= api.favorites.remove(other);
+    await changed;
+    return undefined;
+  };
+  sent.length = 0;
+  await api.favorites.add(other);
+  await expect.poll(() => waiting(device)).toEqual([]);
+  expect(sent).toEqual(['POST /favorites', `DELETE /favorites/${other}`]);
+  expect(await known(gateway, account)).toEqual([id]);
+});
 
-  test('changes of one user are never sent with the token of another', async ({ device, gateway, sql }) => {
-    const first = device.account;
-    const id = await addSound(sql);
-    device.network.before = () => 'cut';
-    const offline = await device.again(withoutRepeats);
-    await offline.favorites.add(id);
-    await offline.auth.signOut();
-    device.network.before = () => undefined;
+test('unsent changes are listed, survive a restart and are sent later', async ({ device, gateway, sql }) => {
+  const [kept, removed, added] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
+  for (const id of [kept, removed]) await device.api.favorites.add(id);
+  await device.api.favorites.flush();
+  device.network.before = (request) =>
+    /^(POST|DELETE) .favorites/.test(nameOf(request)) ? 'cut' : undefined;
+  const { favorites } = device.again(withoutRepeats);
+  await favorites.remove(removed);
+  for (const id of [added, crypto.randomUUID(), removed]) await favorites.add(id);
+  await favorites.remove(removed);
+  await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  expect(waiting(device)).toMatchObject([{ [removed]: false, [added]: true }]);
+  expect(await idsOf(device)).toEqual([added, kept]); // without the one whose sound does not exist
+  expect((await known(gateway, device.account)).toSorted()).toEqual([kept, removed].toSorted());
 
-    const second = await device.signUp();
-    expect(await idsOf(device)).toEqual([]);
-    await device.api.favorites.flush();
-    expect(await known(gateway.url, second)).toEqual([]);
-    expect(await known(gateway.url, first)).toEqual([]);
-    await device.api.auth.signOut();
-    await device.api.auth.signIn(first);
-    await device.again(); // sends what waits
-    await expect.poll(() => known(gateway.url, first)).toEqual([id]);
-  });
+  device.network.before = pass;
+  await device.again().favorites.flush();
+  expect(waiting(device)).toEqual([]);
+  expect(await known(gateway, device.account)).toEqual([added, kept]);
+});
 
-  test('add rejects while nobody is signed in', async ({ start }) => {
-    const { api, sent } = await start();
-    await expect(api.favorites.add(crypto.randomUUID())).rejects.toMatchObject({ status: 401 });
-    await expect(api.auth.signIn({ email: newEmail(), password })).rejects.toMatchObject({ status: 401 });
-    await api.favorites.flush();
-    expect(sent).toEqual(['POST /auth/signin']);
-  });
+test('rejected changes are dropped, and flush throws the reason once', async ({ device, gateway, sql }) => {
+  const { favorites } = device.api;
+  const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
+  device.network.before = ({ body }) =>
+    body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
+  for (const each of [gone, rejected, id]) await favorites.add(each);
+  await expect(favorites.flush()).rejects.toMatchObject({ status: 400 });
+  expect(waiting(device)).toEqual([]);
+  await favorites.flush();
+  expect(await known(gateway, device.account)).toEqual([id]);
+});
+
+test('changes of one user are never sent with the token of another', async ({ device, gateway, sql }) => {
+  const { auth, favorites } = device.api;
+  const first = device.account;
+  const id = await addSound(sql);
+  device.network.before = () => 'cut';
+  const offline = device.again(withoutRepeats);
+  await offline.favorites.add(id);
+  await offline.auth.signOut();
+  device.network.before = pass;
+
+  device.sent.length = 0;
+  await expect(auth.signIn({ ...first, password: 'a guess' })).rejects.toMatchObject({ status: 401 });
+  await favorites.flush();
+  expect(device.sent).toEqual(['POST /auth/signin']);
+  const second = await device.signUp();
+  expect(await idsOf(device)).toEqual([]);
+  await favorites.flush();
+  for (const account of [second, first]) expect(await known(gateway, account)).toEqual([]);
+  await auth.signOut();
+  await auth.signIn(first);
+  device.again(); // sends what waits
+  await expect.poll(() => known(gateway, first)).toEqual([id]);
 });

@@ -1,76 +1,70 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
-import type { Options, Sounds } from '../src/index.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { build, type Rolldown } from 'vite';
+import { canRunBrowser, launchBrowser } from '../../../test/support/browser.ts';
+import { fixture } from '../../../test/support/fixture.ts';
+import { type Gateway, startGateway } from '../../../test/support/gateway.ts';
+import { test as base } from '../../../test/support/test.ts';
 
-/** Functions that the test shares with the page, by their names on the page. */
-type Shared = Record<'getItem' | 'setItem' | 'removeItem' | 'onSession', (...args: never[]) => unknown>;
-
-type OnPage = { api: object } & Shared;
-
-/** A profile of a browser for one test, whose pages have the store and the listener of the device. */
-export async function openProfile(
-  browser: Browser,
-  { store, onSession }: Pick<Options, 'store' | 'onSession'>,
-) {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  context.setDefaultTimeout(15_000);
-  for (const [name, call] of Object.entries({ ...store, onSession }))
-    if (typeof call === 'function') await context.exposeFunction(name, call);
-  return context;
+/** Bundles a module of the client and what it depends on, minified, as the bundler of an app does. */
+export async function bundleClient(input = 'packages/client/src/index.ts'): Promise<string> {
+  const { output } = (await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: { write: false, rolldownOptions: { input, preserveEntrySignatures: 'strict' } },
+  })) as Rolldown.RolldownOutput;
+  return output[0].code;
 }
 
-/** Opens a page of a service, and makes a client on it. @returns that client, used from here */
-export async function openPage(context: BrowserContext, origin: string, timeLimitMs?: number) {
-  const page = await context.newPage();
-  await page.goto(origin);
-  await page.evaluate(
-    async ({ module, ...options }) => {
-      const { createSounds } = await import(module);
-      const here = globalThis as unknown as OnPage;
-      const { getItem, setItem, removeItem, onSession } = here;
-      here.api = createSounds({ store: { getItem, setItem, removeItem }, onSession, ...options });
+type Fixtures = {
+  $file: { browser: Browser; origin: string; gateway: Gateway };
+  /** Opens an empty page in a new profile, which can import a module of the client as `/client.js`. */
+  $test: { open: (module?: string) => Promise<Page> };
+};
+
+/** The test function of vitest with one browser for each file, and a gateway that allows the origin of its pages. */
+export const test = base.extend<Fixtures>({
+  browser: [
+    fixture(async (use) => {
+      if (!canRunBrowser) return use(null as never);
+      const browser = await launchBrowser();
+      await use(browser);
+      await browser.close();
+    }),
+    { scope: 'file' },
+  ],
+  origin: [
+    fixture(async (use) => {
+      const server = createServer((_request, response) => {
+        response.setHeader('Content-Type', 'text/html');
+        response.end('<!doctype html><title>An app</title><link rel="icon" href="data:,">');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      server.close();
+    }),
+    { scope: 'file' },
+  ],
+  gateway: [
+    async ({ origin }, use) => {
+      const gateway = await startGateway({ CORS_ORIGINS: origin });
+      await use(gateway);
+      await gateway.close();
     },
-    { module: '/client.js', url: `${origin}/api/v1`, ...(timeLimitMs !== undefined && { timeLimitMs }) },
-  );
-  return remote(page, []) as Sounds;
-}
-
-/** Stands for what a page has under a path: to call it is to call that. */
-function remote(page: Page, path: string[]): unknown {
-  return new Proxy(() => {}, {
-    // A promise has `then`; this is none.
-    get: (_, name) => (name === 'then' ? undefined : remote(page, [...path, String(name)])),
-    apply: (_target, _this, args) => {
-      const called = call(page, path, args);
-      const iterate = async function* () {
-        yield* (await called) as unknown[];
-      };
-      return Object.assign(called, { [Symbol.asyncIterator]: iterate });
-    },
-  });
-}
-
-async function call(page: Page, path: string[], args: unknown[]) {
-  const { value, failure } = await page.evaluate(
-    ([names, given]) => {
-      type Objects = { [name: string]: Objects } & ((...args: unknown[]) => Promise<unknown>);
-      const { api } = globalThis as unknown as { api: Objects };
-      const called = names.reduce((object, name) => object[name] as Objects, api);
-      const read = async () => {
-        const result = called(...given);
-        if (!(Symbol.asyncIterator in result)) return result;
-        const items: unknown[] = [];
-        for await (const item of result as AsyncIterable<unknown>) items.push(item);
-        return items;
-      };
-      return read().then(
-        (value) => ({ value, failure: null }),
-        (error: Error) => ({ value: null, failure: { ...error, name: error.name, message: error.message } }),
-      );
-    },
-    [path, args] as const,
-  );
-  if (failure) throw Object.assign(new Error(failure.message), failure);
-  return value;
-}
+    { scope: 'file' },
+  ],
+  open: async ({ browser, origin, skip }, use) => {
+    skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
+    const context = await browser.newContext();
+    context.setDefaultTimeout(15_000); // less than a test has, so that the error says what was missing
+    await use(async (module) => {
+      const body = await bundleClient(module);
+      await context.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
+      const page = await context.newPage();
+      await page.goto(origin);
+      return page;
+    });
+    await context.close();
+  },
+});

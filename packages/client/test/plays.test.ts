@@ -1,47 +1,58 @@
-import { expect } from 'vitest';
-import { addSound } from '../../../test/support/catalogue.ts';
-import { password } from '../../../test/support/test.ts';
-import { test, withoutRepeats } from './device.ts';
-import { countOf, playTests } from './everywhere/plays.ts';
+import { expect, vi } from 'vitest';
+import { addSound, addSounds } from '../../../test/support/catalogue.ts';
+import { type Device, faultsOf, pass, test, withoutRepeats } from './device.ts';
 
-playTests(test);
-
-test('an invalid play is dropped, and all others are counted', async ({ device, sql }) => {
-  const id = await addSound(sql);
-  const offline = await device.again(withoutRepeats);
-  device.network.before = () => 'cut';
-  const year = new Date(Date.now() + 365 * 86_400_000);
-  for (const play of [[id], ['no id'], [id], [id, year], [id]] as [string, Date?][])
-    await offline.plays.record(...play);
-  await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
-  device.network.before = () => undefined;
-  await device.api.plays.flush();
-  expect(await countOf(device, id)).toBe(3);
-  expect([...device.store.items.keys()].filter((key) => key.startsWith('sounds.plays.'))).toEqual([]);
-});
+const countOf = async ({ api }: Device, id: string) => (await api.sounds.get(id)).play_count;
 
 test('plays of five seconds are sent in one request', async ({ device, sql }) => {
-  const ids = [await addSound(sql), await addSound(sql), await addSound(sql)];
+  const ids = await addSounds(sql, [{}, {}, {}]);
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
   for (const id of ids) await device.api.plays.record(id);
-  // The request leaves after five seconds, which is the default time of a poll.
-  await expect.poll(() => countOf(device, ids[2] ?? ''), { timeout: 15_000 }).toBe(1);
-  expect(device.sent.filter((name) => name === 'POST /plays')).toHaveLength(1);
+  vi.advanceTimersByTime(4_999);
+  const early = device.keys('sounds.plays.');
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  expect(early).toHaveLength(1);
+  await expect.poll(() => device.keys('sounds.plays.')).toEqual([]);
+  expect(device.sent).toEqual(['POST /plays']);
+  for (const id of ids) expect(await countOf(device, id)).toBe(1);
+});
+
+test('plays without a network are counted once later, invalid ones never', async ({ device, sql }) => {
+  const id = await addSound(sql);
+  device.network.before = () => 'cut';
+  const offline = device.again(withoutRepeats);
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+  const plays = [
+    [id, -1],
+    ['no id', 0],
+    [id, 0],
+    [id, 365],
+    [id, 0],
+  ] as const;
+  for (const [sound, days] of plays) await offline.plays.record(sound, inDays(days));
+  await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  device.network.before = pass;
+  // The first three requests are rejected, the fourth counts a play.
+  device.network.after = faultsOf('POST /plays', undefined, undefined, undefined, 'cut');
+  await device.again().plays.flush();
+  expect(await countOf(device, id)).toBe(3);
+  expect(device.keys('sounds.plays.')).toEqual([]);
 });
 
 test('waiting plays are sent after the next sign-in and appear in the history', async ({ device, sql }) => {
-  const { email } = device.account;
-  const [first, second] = [await addSound(sql), await addSound(sql)];
-  const offline = await device.again(withoutRepeats);
+  const { auth, history, export: exportAccount } = device.api;
+  const [first, second] = (await addSounds(sql, [{}, {}])) as [string, string];
+  const offline = device.again(withoutRepeats);
   device.network.before = () => 'cut';
   for (const id of [first, second]) await offline.plays.record(id);
-  await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
   await offline.auth.signOut();
-  device.network.before = () => undefined;
+  device.network.before = pass;
 
-  const { auth, history, export: exportAccount } = device.api;
-  await auth.signIn({ email, password });
+  await auth.signIn(device.account);
   const played = async () => (await Array.fromAsync(history.list())).map(({ sound_id }) => sound_id).sort();
-  await expect.poll(played).toEqual([first, second].sort());
+  await expect.poll(() => device.keys('sounds.plays.')).toEqual([]);
+  expect(await played()).toEqual([first, second].sort());
   expect((await exportAccount()).history).toHaveLength(2);
   await history.remove(first);
   expect(await played()).toEqual([second]);

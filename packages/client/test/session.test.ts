@@ -1,109 +1,161 @@
-import { describe, expect, vi } from 'vitest';
-import { errorAnswer, faultsOf, nameOf, test } from './device.ts';
-import { expired, refresh, sessionTests } from './everywhere/session.ts';
+import { expect, onTestFinished, vi } from 'vitest';
+import { newEmail, password } from '../../../test/support/test.ts';
+import { errorAnswer, faultsOf, nameOf, pass, phoneStore, test, withoutRepeats } from './device.ts';
 
-sessionTests(test);
+const refresh = 'POST /auth/refresh';
+const expired = { access_token: 'a token that the service does not take' };
 
-describe('the session of a device', () => {
-  const locks = { 'with Web Locks': navigator.locks, 'without them': undefined };
-  test.for(Object.entries(locks))(
-    'two clients on one store share one refresh, %s',
-    async ([, available], { device, onTestFinished }) => {
-      const spy = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(available as never);
-      onTestFinished(() => spy.mockRestore());
-      const { user } = device.account;
-      device.change(expired);
-      const other = await device.again(); // as another tab
-      await Promise.all([
-        ...Array.from({ length: 5 }, () => device.api.me()),
-        ...Array.from({ length: 5 }, () => other.me()),
-      ]);
-      expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
-      expect(device.sent.filter((name) => name === 'GET /me')).toHaveLength(20);
-      await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
-    },
+test('a session survives a restart, and listeners hear of its beginning and end', async ({ start }) => {
+  const device = await start();
+  const { session, auth } = device.api;
+  const seen: (string | undefined)[] = [];
+  const seenAtFirst: (string | undefined)[] = [];
+  session.subscribe(() => seen.push(session.user()?.id));
+  const unsubscribe = session.subscribe(() => seenAtFirst.push(session.user()?.id));
+  const account = { email: newEmail(), password };
+  const { needsEmailConfirmation, user } = await auth.signUp({ ...account, fullName: 'Ada' });
+  expect([needsEmailConfirmation, user.email]).toEqual([false, account.email]);
+  await expect.poll(() => seen.at(-1)).toBe(user.id);
+  unsubscribe();
+
+  const restarted = device.again();
+  expect(restarted.session.user()).toBeUndefined();
+  expect(await restarted.auth.user()).toEqual(user);
+  expect(restarted.session.user()).toEqual(user);
+  expect(await restarted.me()).toMatchObject({ id: user.id, full_name: 'Ada' });
+
+  await auth.signOut();
+  expect(await restarted.auth.user()).toBeNull();
+  await expect.poll(() => seen.at(-1)).toBeUndefined();
+  expect(await auth.signIn(account)).toEqual(user);
+  expect(seenAtFirst.at(-1)).toBe(user.id);
+  const signedOut = { type: 'signedOut', user, reason: 'asked' };
+  const signedIn = { type: 'signedIn', user };
+  await expect.poll(() => device.events).toEqual([signedIn, signedOut, signedIn]);
+});
+
+test('new tokens are stored before they are used, also in a slow store', async ({ start }) => {
+  const device = await start({ store: phoneStore(20) });
+  await device.signUp();
+  device.change(expired);
+  const used: boolean[] = [];
+  device.network.before = ({ headers: { authorization } }) => {
+    if (authorization) used.push(authorization === `Bearer ${device.stored().access_token}`);
+    return undefined;
+  };
+  await device.api.me();
+  expect(used).toEqual([true, true]);
+});
+
+test('only a 401 of the service to a refresh ends a session', async ({ device }) => {
+  const { api, network, account } = device;
+  device.change(expired);
+  const before = device.stored();
+  const faults = {
+    500: errorAnswer(500, 'server_error'),
+    'no network': 'cut' as const,
+    'a proxy that wants a password': { status: 401, body: '<h1>Sign in to the network</h1>' },
+    'a page instead of a response': { status: 200, headers: { 'Content-Type': 'text/html' } },
+  };
+  const hurried = device.again(withoutRepeats);
+  for (const [name, fault] of Object.entries(faults)) {
+    network.before = faultsOf(refresh, fault);
+    await expect(hurried.me(), name).rejects.toThrow();
+    expect(device.stored(), name).toEqual(before);
+  }
+  expect(device.events).toEqual([]);
+  device.change({ refresh_token: 'none of the service' });
+  network.before = pass;
+  await expect(api.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+  expect(device.keys('')).toEqual(['sounds.config']);
+  const ended = { type: 'signedOut', user: account.user, reason: 'ended' };
+  await expect.poll(() => device.events).toEqual([ended]);
+});
+
+test('signOut ends the session at once, and at the service after a refresh', async ({ device, api }) => {
+  const { refresh_token } = device.stored();
+  device.change(expired);
+  device.network.before = faultsOf('POST /auth/signout', 'cut');
+  const ended = device.api.auth.signOut();
+  await expect.poll(() => device.events.length).toBe(1);
+  expect(await device.api.auth.user()).toBeNull();
+  await ended;
+  await api.post('/auth/refresh').send({ refresh_token }).expect(401);
+});
+
+test('clients on one store share one refresh, also without Web Locks', async ({ device }) => {
+  const locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never);
+  onTestFinished(() => locks.mockRestore());
+  device.change(expired);
+  const other = device.again(); // as another tab
+  await Promise.all([1, 2, 3].flatMap(() => [device.api.me(), other.me()]));
+  expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
+  expect(device.sent.filter((name) => name === 'GET /me')).toHaveLength(12);
+  await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user: device.account.user }]);
+});
+
+test('a 401 leads to a refresh, which goes on without its call and its response', async ({ device }) => {
+  const { api, network, sent } = device;
+  for (const headers of [{}, { 'X-Error-Reason': 'a_new_word' }]) {
+    sent.length = 0;
+    network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', headers));
+    await api.me();
+    expect(sent).toEqual(['GET /me', refresh, 'GET /me']);
+  }
+  const { refresh_token } = device.stored();
+  device.change(expired);
+  const tokens: string[] = [];
+  const caller = new AbortController();
+  network.before = (request) => {
+    if (nameOf(request) === refresh) tokens.push(JSON.parse(request.body.toString()).refresh_token);
+    return undefined;
+  };
+  const cut = faultsOf(refresh, 'cut');
+  network.after = (request) => {
+    if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
+    return cut(request);
+  };
+  await expect(api.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
+  await expect.poll(() => device.stored().access_token).not.toBe(expired.access_token);
+  expect(tokens).toEqual([refresh_token, refresh_token]);
+  expect(device.stored().refresh_token).not.toBe(refresh_token);
+});
+
+test('fetch calls any endpoint with the session, and repeats no POST', async ({ device }) => {
+  const { api, network, sent, account } = device;
+  network.before = faultsOf('GET /me', 'cut');
+  expect(await (await api.fetch('/me')).json()).toMatchObject({ data: { id: account.user.id } });
+  sent.length = 0;
+  network.before = faultsOf('POST /plays', 'cut');
+  const sending = api.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
+  await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
+  expect(sent).toEqual(['POST /plays']);
+});
+
+/** Calls that work without a session, or that begin or end one. */
+const forGuests =
+  /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;
+
+/** Lists every method of the client by its path. */
+const methodsOf = (part: object, path = ''): [string, (argument: string) => unknown][] =>
+  Object.entries(part).flatMap(([name, value]) =>
+    typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
   );
 
-  test('a refresh goes on when the call that started it is aborted', async ({ device }) => {
-    device.change(expired);
-    const caller = new AbortController();
-    device.network.after = (request) => {
-      if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
-      return undefined;
-    };
-    await expect(device.api.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
-    await expect.poll(() => device.events.map(({ type }) => type)).toEqual(['refreshed']);
-    expect(device.stored().access_token).not.toBe(expired.access_token);
-  });
-
-  const reasons = { 'with a reason that is new': 'a_new_word', 'without a reason': undefined };
-  test.for(Object.entries(reasons))('a session is refreshed on a 401 %s', async ([, reason], { device }) => {
-    const headers = { ...(reason !== undefined && { 'X-Error-Reason': reason }) };
-    device.network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', headers));
-    await device.api.me();
-    expect(device.sent).toEqual(['GET /me', refresh, 'GET /me']);
-  });
-});
-
-describe('a signed-out device', () => {
-  /** Calls that work without a session, or that begin or end one. */
-  const forGuests =
-    /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;
-
-  /** Every method of the client by its path. */
-  const methodsOf = (part: object, path = ''): [string, (...args: unknown[]) => unknown][] =>
-    Object.entries(part).flatMap(([name, value]) =>
-      typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
-    );
-
-  test('every call that needs a session rejects with session_ended and sends nothing', async ({ start }) => {
-    const device = await start();
-    const args: Record<string, unknown[]> = {
-      'auth.setPassword': [{ password: 'a new password' }],
-      'sounds.files': [['an id']],
-      fetch: ['/me'],
-    };
-    const methods = methodsOf(device.api).filter(([name]) => !forGuests.test(name));
-    expect(methods).toHaveLength(23);
-    await device.api.config(); // which the first list would ask for
-    device.sent.length = 0;
-    for (const [name, method] of methods) {
-      const result = method(...(args[name] ?? ['an id']));
-      const settled = Symbol.asyncIterator in Object(result) ? (result as AsyncGenerator).next() : result;
-      await expect(settled, name).rejects.toMatchObject({ status: 401, reason: 'session_ended' });
-    }
-    expect(device.sent).toEqual([]);
-  });
-});
-
-describe('the current user', () => {
-  test('listeners hear of a new user until they unsubscribe', async ({ start }) => {
-    const device = await start();
-    const { session, auth } = device.api;
-    const seen: (string | null)[] = [];
-    const alsoSeen: (string | null)[] = [];
-    const unsubscribe = session.subscribe(() => seen.push(session.user()?.id ?? null));
-    session.subscribe(() => alsoSeen.push(session.user()?.id ?? null));
-    const { user } = await device.signUp();
-    await expect.poll(() => alsoSeen.at(-1)).toBe(user.id);
-    unsubscribe();
-    await auth.signOut();
-    await expect.poll(() => alsoSeen.at(-1)).toBeNull();
-    expect(seen.at(-1)).toBe(user.id);
-    const again = (await device.again()).session;
-    expect(again.user()).toBeUndefined();
-    await expect.poll(() => again.user()).toBeNull();
-  });
-
-  test('fetch calls any endpoint with the session, and repeats no POST', async ({ device }) => {
-    const { user } = device.account;
-    device.network.before = faultsOf('GET /me', 'cut');
-    const answer = await device.api.fetch('/me');
-    expect(await answer.json()).toMatchObject({ data: { id: user.id } });
-    device.sent.length = 0;
-    device.network.before = faultsOf('POST /plays', 'cut');
-    const sending = device.api.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
-    await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
-    expect(device.sent).toEqual(['POST /plays']);
-  });
+test('a call that needs a session rejects without one, and sends nothing', async ({ start }) => {
+  const { api, store, sent } = await start();
+  store.items.set('sounds.session', 'no JSON'); // counts as no session
+  expect(await api.auth.user()).toBeNull();
+  expect(await api.categories()).toBeInstanceOf(Array);
+  await api.config(); // otherwise the first list requests it
+  sent.length = 0;
+  const methods = methodsOf(api).filter(([name]) => !forGuests.test(name));
+  expect(methods).toHaveLength(23);
+  for (const [name, method] of methods) {
+    const result = method('/me');
+    const settled = Symbol.asyncIterator in Object(result) ? (result as AsyncGenerator).next() : result;
+    await expect(settled, name).rejects.toMatchObject({ status: 401, reason: 'session_ended' });
+  }
+  await api.favorites.flush();
+  expect(sent).toEqual([]);
 });

@@ -3,36 +3,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from 'local-supabase/api';
 import { LOCAL_KEYS } from 'local-supabase/keys';
-import type { Release } from 'local-supabase/postgres-files';
 import postgres from 'postgres';
-import { apiAt } from '../../../test/support/api.ts';
-import { startGateway } from '../../../test/support/gateway.ts';
+import { onTestFinished } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
+import type { Sql } from '../../../test/support/test.ts';
 
-/** Starts a project with the migrations and nothing else, and a gateway in front of it. */
-export async function startEmptyProject(release: Release = 17) {
-  const database = await startDatabase(release);
-  const { databaseUrl } = database;
+/** Starts a project for one test. Default: with the migrations and nothing else, on PostgreSQL 17. */
+export async function startEmptyProject(...releaseAndState: Parameters<typeof startDatabase>) {
+  const { databaseUrl, stop: stopDatabase } = await startDatabase(...releaseAndState);
   const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
   const { url, stop } = await startApi({ databaseUrl, storageDir, port: 0 });
-  const { publishableKey, secretKey } = LOCAL_KEYS;
-  const keys = { SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey };
-  const gateway = await startGateway({ SUPABASE_URL: url, ...keys, SUPABASE_JWT_SECRET: '' });
   const sql = postgres(databaseUrl, { max: 2, onnotice() {} });
-  return {
-    apiUrl: url,
-    databaseUrl,
-    ...LOCAL_KEYS,
-    api: apiAt(gateway.url),
-    sql,
-    stop: async () => {
-      await sql.end();
-      await gateway.close();
-      await stop();
-      await database.stop();
-      await rm(storageDir, { recursive: true });
-    },
-  };
+  onTestFinished(async () => {
+    await sql.end();
+    await stop();
+    await stopDatabase();
+    await rm(storageDir, { recursive: true });
+  });
+  return { apiUrl: url, databaseUrl, ...LOCAL_KEYS, sql };
 }
 
-export type EmptyProject = Awaited<ReturnType<typeof startEmptyProject>>;
+/** Returns the rows that an export contains, with the types and checksums of the files. */
+export const catalogueOf = async ({ sql }: { sql: Sql }) =>
+  await sql`
+  select to_jsonb(sounds) - 'updated_at' as row, jsonb_agg(
+      jsonb_build_array(objects.name, metadata ->> 'mimetype', metadata ->> 'eTag') order by bucket_id) as files
+    from public.sounds left join storage.objects on (bucket_id, objects.name) in
+      (('audio', audio_path), ('covers', cover_image_path)) group by sounds.id
+  union all select to_jsonb(categories) - '{created_at,updated_at}'::text[], null from public.categories
+  union all select to_jsonb(sections) - '{created_at,updated_at}'::text[], (
+      select jsonb_agg(sound_id order by position) from public.home_section_sounds where section_id = sections.id)
+    from public.home_sections as sections
+  order by row`;

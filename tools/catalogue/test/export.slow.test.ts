@@ -1,35 +1,39 @@
-import { randomUUID } from 'node:crypto';
+import { execFile, spawnSync } from 'node:child_process';
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createClient } from '@supabase/supabase-js';
-import { expect, test as plain } from 'vitest';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import { expect, inject, onTestFinished } from 'vitest';
+import { apiAt } from '../../../test/support/api.ts';
 import { tone } from '../../../test/support/audio.ts';
-import { fixture } from '../../../test/support/fixture.ts';
-import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
-import { catalogueOf, rowsOf } from './catalogue-of.ts';
-import { type EmptyProject, startEmptyProject } from './empty-project.ts';
-import { importInto, makeFolder, picture, startExport } from './folder.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
+import { startNetwork } from '../../../test/support/network.ts';
+import { run } from '../../../test/support/processes.ts';
+import { clientWith, newEmail, password, signUp, test } from '../../../test/support/test.ts';
+import { catalogueOf, startEmptyProject } from './empty-project.ts';
+import { envOf, importInto, makeFolder, picture, type Target } from './folder.ts';
+import { isDownload } from './proxy.ts';
 
-const test = plain.extend<{ $file: { source: EmptyProject } }>({
-  source: [
-    fixture(async (use) => {
-      const project = await startEmptyProject();
-      await fill(project);
-      await use(project);
-      await project.stop();
-    }),
-    { scope: 'file' },
-  ],
-});
+const startExport = (folder: string, target: Target) =>
+  run(['tools/catalogue/export/main.ts', folder], envOf(target));
 
-/** Fills a project with imported sounds and with sounds made by hand: other names and types, odd texts, hidden rows. */
-async function fill(project: EmptyProject) {
+async function exportInto(folder: string, target: Target) {
+  const { exited, output } = startExport(folder, target);
+  expect([await exited, output.stderr]).toEqual([0, '']);
+}
+
+/** Makes a project with imported sounds and with sounds made by hand: other names and types, odd texts, hidden rows. */
+async function startFilledProject() {
+  const project = await startEmptyProject();
   const { sql, apiUrl, secretKey } = project;
-  const [parent] = await sql`
-    insert into public.categories (slug, name, description, sort_order) values ('calm', 'Calm', 'For the evening', 2) returning id`;
   await sql`
-    insert into public.categories (slug, name, parent_id, is_active)
-    values ('deep-calm', 'Deep calm', ${parent?.['id']}, true), ('gone', 'Gone', null, false)`;
+    insert into public.categories (slug, name, description, sort_order, is_active)
+    values ('calm', 'Calm', 'For the evening', 2, true), ('gone', 'Gone', null, 0, false)`;
+  await sql`
+    insert into public.categories (slug, name, parent_id)
+    select 'deep-calm', 'Deep calm', id from public.categories where slug = 'calm'`;
   const folder = await makeFolder({
     'calm/bowl.wav': tone(),
     'calm/bowl.jpg': await picture(),
@@ -48,36 +52,51 @@ async function fill(project: EmptyProject) {
     values
       ('By hand', ${' two\nlines, "quoted"\r\n '}, 'deep-calm', array['a, b', '[c]'], 'hand/f3.wav', 'hand/f3.png', true, true, -3),
       ('-', '-', null, '{}', 'hand/F3.wav', null, false, true, 0),
-      ('Silent', null, 'gone', null, null, 'hand/f3.png', false, true, 0),
+      ('Silent', '\\-', 'gone', '{-}', null, 'hand/f3.png', false, true, 0),
       ('Hidden', null, 'calm', null, null, null, false, false, 5)`;
-  const [section] = await sql`
-    insert into public.home_sections (slug, title, sort_order) values ('picked', 'Picked', 2) returning id`;
-  await sql`
-    insert into public.home_section_sounds (section_id, sound_id, position)
-    select ${section?.['id']}, id, row_number() over (order by title desc) from public.sounds where title <> 'Silent'`;
   await sql`
     insert into public.home_sections (slug, title, mode, rule_type, rule_value, rule_include_children, item_limit, sort_order)
-    values ('calm', 'Calm', 'rule', 'category', 'calm', true, 3, 1), ('new', 'New', 'rule', 'newest', null, false, 100, 0)`;
+    values ('picked', 'Picked', 'manual', null, null, false, 20, 2), ('calm', 'Calm', 'rule', 'category', 'calm', true, 3, 1),
+      ('new', 'New', 'rule', 'newest', null, false, 100, 0)`;
+  await sql`
+    insert into public.home_section_sounds (section_id, sound_id, position)
+    select home_sections.id, sounds.id, row_number() over (order by sounds.title desc)
+    from public.home_sections, public.sounds where slug = 'picked' and sounds.title <> 'Silent'`;
+  return project;
 }
 
-async function exported(project: EmptyProject): Promise<string> {
-  const folder = join(await makeFolder({}), `export-${randomUUID()}`);
-  const command = startExport(folder, project);
-  expect([await command.exited, command.output.stderr]).toEqual([0, '']);
-  return folder;
-}
+test('an interrupted export continues, and makes an equal catalogue and export elsewhere', async () => {
+  const source = await startFilledProject();
+  const folder = join(await makeFolder(), 'export');
+  const third = Promise.withResolvers<void>();
+  let downloads = 0;
+  const broken = await startNetwork(source.apiUrl, (request) => {
+    if (!isDownload(request) || ++downloads <= 2) return undefined;
+    third.resolve();
+    return new Promise(() => {});
+  });
+  const interrupted = startExport(folder, { ...source, apiUrl: broken.url });
+  await third.promise;
+  interrupted.kill('SIGINT');
+  expect(await interrupted.exited).toBe(1);
+  expect(interrupted.output.stderr).toBe('Interrupted. Run the export again to continue.\n');
 
-test('an export makes an equal catalogue in an empty project, and the same export there', async ({
-  source,
-  onTestFinished,
-}) => {
-  const folder = await exported(source);
+  // The first download waits until another one is answered, and is still listed by its name.
+  const another = Promise.withResolvers<undefined>();
+  downloads = 0;
+  const uneven = await startNetwork(
+    source.apiUrl,
+    (request) => (isDownload(request) && ++downloads === 1 ? another.promise : undefined),
+    (request) => (isDownload(request) ? another.resolve(undefined) : undefined) as undefined,
+  );
+  await exportInto(folder, { ...source, apiUrl: uneven.url });
+  const names = Object.keys(JSON.parse(await readFile(join(folder, 'export.json'), 'utf8')).files);
+  expect([downloads > 3, names]).toEqual([true, names.toSorted()]);
+
   const target = await startEmptyProject();
-  onTestFinished(target.stop);
   const first = await importInto(target, folder);
   expect([first.code, first.stderr]).toEqual([0, '']);
   expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
-  expect(await rowsOf(target)).toEqual(await rowsOf(source));
   expect(await catalogueOf(target)).toEqual(await catalogueOf(source));
   const picks = await target.sql`select position from public.home_section_sounds order by position`;
   expect(picks.slice(0, 3)).toEqual([{ position: 10 }, { position: 20 }, { position: 30 }]);
@@ -85,96 +104,109 @@ test('an export makes an equal catalogue in an empty project, and the same expor
   const again = await importInto(target, folder);
   expect(again.code).toBe(0);
   expect(again.stdout).toContain('0 new, 0 to update, 7 unchanged, 0 left alone, 0 rejected; 0 files');
-  const second = await exported(target);
+  const second = join(await makeFolder(), 'second');
+  await exportInto(second, target);
   for (const name of ['sounds.csv', 'categories.csv', 'home_sections.csv', 'export.json'])
     expect(await readFile(join(second, name), 'utf8'), name).toBe(await readFile(join(folder, name), 'utf8'));
 });
 
-test('an export downloads only files that are missing or have changed', async ({ source }) => {
-  const folder = await exported(source);
-  const [first, other] = ['audio/hand/f3.wav', 'audio/hand/F3.wav'].map((name) => join(folder, name));
-  const cover = join(folder, 'covers/hand/f3.png');
-  await rm(first as string);
-  await writeFile(`${first}.part`, 'the beginning');
+test('the next export downloads only what is missing or has changed, and drops deleted sounds', async () => {
+  const project = await startEmptyProject();
+  const { sql } = project;
+  const files = { 'a.wav': tone(), 'b.wav': tone(), 'c.wav': tone(), 'cover.jpg': await picture() };
+  await importInto(project, await makeFolder(files));
+  const folder = await makeFolder();
+  await exportInto(folder, project);
+  const sounds = await sql`select audio_path, cover_image_path from public.sounds order by title`;
+  const [a, b] = sounds.map(({ audio_path }) => join(folder, 'audio', audio_path)) as [string, string];
+  const cover = join(folder, 'covers', sounds[0]?.['cover_image_path']);
+  await rm(a);
+  await writeFile(`${a}.part`, 'the beginning');
   await appendFile(cover, 'more');
-  const before = await stat(other as string);
-  const command = startExport(folder, source);
-  expect(await command.exited).toBe(0);
-  expect((await stat(other as string)).ino).toBe(before.ino);
-  expect((await readFile(first as string)).equals(await readFile(other as string))).toBe(true);
-  expect((await readFile(cover)).toString('latin1').endsWith('more')).toBe(false);
+  const { ino } = await stat(b);
+  await sql`delete from public.sounds where title = 'C'`;
+  await exportInto(folder, project);
+  expect((await stat(b)).ino).toBe(ino);
+  expect((await readFile(a)).equals(files['a.wav'])).toBe(true);
+  expect((await readFile(cover)).equals(files['cover.jpg'])).toBe(true);
+
+  await sql`delete from public.imported_sounds where fields ->> 'title' = 'C'`;
+  const { stdout } = await importInto(project, folder, '--dry-run');
+  expect(stdout).toMatch(/note +audio\/c-\w+\.wav +Not imported: at the last export no sound had it/);
+  expect(stdout).toContain('0 new, 0 to update, 2 unchanged, 0 left alone, 0 rejected; 0 files');
 });
 
-test('export.json lists files by name, in whatever order they are downloaded', async ({ source }) => {
-  const isAudio = ({ path }: ProxiedRequest) =>
-    /^\/storage\/v1\/object\/(authenticated\/)?audio\//.test(path);
-  const another = Promise.withResolvers<void>();
-  let downloads = 0;
-  // The first one waits until another is answered.
-  const network = await startNetwork(
-    source.apiUrl,
-    (request) => (isAudio(request) && downloads++ === 0 ? another.promise.then(() => undefined) : undefined),
-    (request) => {
-      if (isAudio(request)) another.resolve();
-      return undefined;
-    },
-  );
-  const folder = await exported({ ...source, apiUrl: network.url });
-  const names = Object.keys(JSON.parse(await readFile(join(folder, 'export.json'), 'utf8')).files);
-  expect(names.length).toBeGreaterThan(3);
-  expect(names).toEqual(names.toSorted());
-});
-
-test('the next export continues one that was interrupted', async ({ source }) => {
-  const folder = join(await makeFolder({}), 'export');
-  const isDownload = ({ method, path }: ProxiedRequest) =>
-    method === 'GET' && /^\/storage\/v1\/object\/(authenticated\/)?(audio|covers)\//.test(path);
-  const reached = Promise.withResolvers<void>();
-  let downloads = 0;
-  const network = await startNetwork(source.apiUrl, (request) => {
-    if (!isDownload(request) || ++downloads <= 2) return undefined;
-    reached.resolve();
-    return new Promise(() => {});
-  });
-  const command = startExport(folder, { ...source, apiUrl: network.url });
-  await reached.promise;
-  command.kill('SIGINT');
-  expect(await command.exited).toBe(1);
-  expect(command.output.stderr).toBe('Interrupted. Run the export again to continue.\n');
-  expect(await startExport(folder, source).exited).toBe(0);
-  expect(await readFile(join(folder, 'sounds.csv'), 'utf8')).toContain('By hand');
-});
-
-test('an import does not restore a sound that was deleted between two exports', async ({
-  source,
-  onTestFinished,
-}) => {
-  const { sql } = source;
-  const folder = await exported(source);
-  const [deleted] = await sql`delete from public.sounds where title = '-' returning *`;
-  onTestFinished(
-    async () =>
-      void (await sql`insert into public.sounds ${sql(deleted ?? {}, 'id', 'title', 'audio_path')}`),
-  );
-  expect(await startExport(folder, source).exited).toBe(0);
-  const target = await startEmptyProject();
-  onTestFinished(target.stop);
-  const { code, stdout } = await importInto(target, folder);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/note +audio\/hand\/F3\.wav +Not imported: at the last export no sound had it/);
-  expect(await target.sql`select from public.sounds where title = '-'`).toEqual([]);
-});
-
-test('an export rejects a folder with other files, and one that it cannot make', async ({ source }) => {
-  const taken = await makeFolder({ 'notes.txt': '' });
-  const command = startExport(taken, source);
-  expect(await command.exited).toBe(1);
-  expect(command.output.stderr).toMatch(/^\S+ is not empty, and no export\. Choose another folder\.\n$/);
-  for (const file of ['notes.txt', 'notes.txt/below'].map((name) => join(taken, name))) {
-    const { exited, output } = startExport(file, source);
-    expect([await exited, output.stderr]).toEqual([
-      1,
-      `${file} cannot be used as a folder (${file.endsWith('below') ? 'ENOTDIR' : 'EEXIST'}). Choose another folder.\n`,
-    ]);
+test('an export rejects a folder with other files, and one that it cannot make', async () => {
+  const folder = await makeFolder({ 'notes.txt': '' });
+  const file = join(folder, 'notes.txt');
+  for (const [path, message] of [
+    [folder, `${folder} is not empty, and no export. Choose another folder.\n`],
+    [file, `${file} cannot be used as a folder (EEXIST). Choose another folder.\n`],
+  ] as const) {
+    const { exited, output } = startExport(path, inject('stack'));
+    expect([await exited, output.stderr]).toEqual([1, message]);
   }
+});
+
+// Follows docs/operate.md: pg_dump for the database, npm run export for the files.
+
+const runProgram = promisify(execFile);
+const { stdout: installed } = spawnSync('pg_dump', ['--version'], { encoding: 'utf8' });
+// pg_dump reads servers up to its release.
+const release = Number(/\) (\d+)/.exec(installed ?? '')?.[1]) >= 17 ? 17 : 15;
+
+/** Starts an empty project with a gateway in front of it. */
+async function startService() {
+  const project = await startEmptyProject(release);
+  const gateway = await startGateway({
+    SUPABASE_URL: project.apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: project.publishableKey,
+    SUPABASE_SECRET_KEY: project.secretKey,
+    SUPABASE_JWT_SECRET: '',
+  });
+  onTestFinished(gateway.close);
+  return { ...project, api: apiAt(gateway.url), as: (token: string) => clientWith(gateway, token) };
+}
+
+test('a project restored from its backups has its accounts, keys, favorites and sounds', async ({ skip }) => {
+  skip(!installed, 'Install pg_dump and psql (postgresql-client) to make a backup.');
+  const old = await startService();
+  const recordings = { 'bowls/a.wav': tone(), 'bowls/b.wav': tone(), 'bowls/cover.jpg': await picture() };
+  expect((await importInto(old, await makeFolder(recordings), '--make-categories')).code).toBe(0);
+  const audio = createClient(old.apiUrl, old.secretKey).storage.from('audio');
+  await audio.upload('hand.wav', tone(), { contentType: 'audio/wav' });
+  const [sound] = await old.sql`
+    insert into public.sounds (title, audio_path) values ('By hand', 'hand.wav') returning id`;
+  const email = newEmail();
+  const before = await signUp(old.api, email);
+  const app = old.as(before.access_token);
+  await app.post('/favorites').send({ sound_id: sound?.['id'] }).expect(201);
+  await app.post(`/sounds/${sound?.['id']}/play`).expect(200);
+  const [key] = await old.sql`select api_key from admin.create_api_key('Partner', ${email})`;
+
+  const backup = await makeFolder();
+  const [data, files] = [join(backup, 'data.sql'), join(backup, 'files')];
+  const parts = ['--data-only', '--schema=auth', '--schema=public', '--schema=private'];
+  const others = ['--exclude-table=auth.schema_migrations'];
+  await runProgram('pg_dump', [...parts, ...others, `--file=${data}`, as(SUPERUSER, old.databaseUrl)]);
+  await exportInto(files, old);
+
+  const restored = await startService();
+  const replica = ['--command', 'set session_replication_role = replica'];
+  const strict = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1'];
+  await runProgram('psql', [as(SUPERUSER, restored.databaseUrl), ...strict, ...replica, '--file', data]);
+  const { code, stdout, stderr } = await importInto(restored, files);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('0 made, 3 updated, 0 unchanged, 0 left alone, 0 rejected.');
+
+  expect(await catalogueOf(restored)).toEqual(await catalogueOf(old));
+  const { body: session } = await restored.api.post('/auth/signin').send({ email, password }).expect(200);
+  expect(session.data.user.id).toBe(before.user.id);
+  for (const token of [session.data.access_token, key?.['api_key']]) {
+    const { body: favorites } = await restored.as(token).get('/favorites').expect(200);
+    expect(favorites.data).toMatchObject([{ sound_id: sound?.['id'] }]);
+  }
+  const { body: detail } = await restored.as(key?.['api_key']).get(`/sounds/${sound?.['id']}`).expect(200);
+  expect(detail.data.play_count).toBe(1);
+  await restored.api.post('/auth/refresh').send({ refresh_token: before.refresh_token }).expect(200);
 });

@@ -1,7 +1,7 @@
 // Recordings made by hand, with tags that no encoder writes.
 
 // A frame of 128 kbit/s at 44.1 kHz.
-export const mp3Frame = Buffer.alloc(417);
+const mp3Frame = Buffer.alloc(417);
 mp3Frame.writeUInt32BE(0xfffb9000);
 
 /** An MP3 of about 0.5 s whose ID3v2.4 tags hold these frames; the first byte of a text is its encoding. */
@@ -25,14 +25,3 @@ export const utf16 = (text: string) =>
 
 /** An MP3 with a title. */
 export const titled = (title: string) => mp3With([['TIT2', utf8(title)]]);
-
-/** Puts two titles into the comments of a FLAC file, behind its first block. */
-export function flacWithTitles(flac: Buffer, titles: string[]): Buffer {
-  const uint32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
-  const texts = ['', ...titles.map((title) => `TITLE=${title}`)].map((text) => Buffer.from(text));
-  const [vendor, ...comments] = texts.map((text) => Buffer.concat([uint32(text.length), text]));
-  const block = Buffer.concat([vendor as Buffer, uint32(titles.length), ...comments]);
-  const header = Buffer.alloc(4);
-  header.writeUInt32BE((4 << 24) | block.length);
-  return Buffer.concat([flac.subarray(0, 42), header, block, flac.subarray(42)]);
-}

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -30,7 +31,7 @@ export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise
 export type Files = Record<string, Buffer | string>;
 
 /** Makes a folder of these files for one test. */
-export async function makeFolder(files: Files): Promise<string> {
+export async function makeFolder(files: Files = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-import-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await addFiles(folder, files);
@@ -44,61 +45,39 @@ export async function addFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/**
- * Encodes a WAV file in one run of ffmpeg.
- * @param outputs the options of each file, by its name
- * @returns the bytes of the files
- */
+/** Encodes a WAV file in one run of ffmpeg. @param outputs the options of each file, by its name */
 export async function encode(wav: Buffer, outputs: Record<string, string[]>, inputs: string[] = []) {
-  const folder = await makeFolder({});
+  const folder = await makeFolder();
   const args = Object.entries(outputs).flatMap(([name, options]) => [...options, join(folder, name)]);
   const all = ['-loglevel', 'error', '-i', 'pipe:0', ...inputs, ...args];
   const { status, stderr } = spawnSync('ffmpeg', all, { input: wav });
   if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
-  const files = new Map<string, Buffer>();
-  for (const name of Object.keys(outputs)) files.set(name, await readFile(join(folder, name)));
-  return (name: string) => files.get(name) ?? Buffer.alloc(0);
+  return (name: string) => readFileSync(join(folder, name));
 }
 
 /** Project of an import. */
-export interface Target {
-  apiUrl: string;
-  secretKey: string;
-  port?: number;
-}
+export type Target = { apiUrl: string; secretKey: string };
 
-const envOf = ({ apiUrl, secretKey, port }: Target) => ({
+export const envOf = ({ apiUrl, secretKey }: Target) => ({
   SUPABASE_URL: apiUrl,
   SUPABASE_SECRET_KEY: secretKey,
-  ...(port && { SUPABASE_PORT: String(port) }),
 });
 
-/**
- * Starts the command.
- * @param wrapper a program with arguments that runs it
- */
+/** Starts the command. @param wrapper a program with arguments that runs it */
 export function startImport(args: string[], target: Target = inject('stack'), wrapper: string[] = []) {
   const [program = '', ...rest] = [...wrapper, process.execPath, 'tools/catalogue/main.ts', ...args];
   // Notes about uploads are removed with the temporary folder.
   return run(rest, { ...envOf(target), HOME: tmpdir() }, program);
 }
 
-/** Starts an export. */
-export const startExport = (folder: string, target: Target) =>
-  run(['tools/catalogue/export/main.ts', folder], envOf(target));
-
 /** Imports in this process, because starting the command takes longer than most imports. */
 export async function importAsking(target: Target, folder: string, ...args: string[]) {
   const output = { stdout: '', stderr: '' };
-  const collect =
-    (stream: keyof typeof output) =>
-    (text: unknown = '') => {
+  const collect = (stream: keyof typeof output, method: 'log' | 'error') =>
+    vi.spyOn(console, method).mockImplementation((text = '') => {
       output[stream] += `${stripVTControlCharacters(String(text))}\n`;
-    };
-  const spies = [
-    vi.spyOn(console, 'log').mockImplementation(collect('stdout')),
-    vi.spyOn(console, 'error').mockImplementation(collect('stderr')),
-  ];
+    });
+  const spies = [collect('stdout', 'log'), collect('stderr', 'error')];
   vi.stubEnv('HOME', tmpdir()); // removed with the temporary folder
   try {
     const isDone = await runImport(readArguments([folder, ...args]) as Settings, envOf(target));
@@ -139,7 +118,7 @@ export const readFiles = async (files: Files) => await readFolder(await makeFold
  */
 export async function imported(sql: Sql, files: Files, ...args: string[]) {
   const category = await addCategory(sql);
-  const folder = await makeFolder({});
+  const folder = await makeFolder();
   const add = async (more: Files) => {
     for (const [name, content] of Object.entries(more)) {
       const inCategory = typeof content === 'string' ? content.replaceAll('@', category) : content;
@@ -147,31 +126,25 @@ export async function imported(sql: Sql, files: Files, ...args: string[]) {
     }
   };
   await add(files);
-  const outcome = await importFolder(folder, ...args);
   return {
-    ...outcome,
+    ...(await importFolder(folder, ...args)),
     category,
     folder,
     add,
     path: (name: string) => join(folder, category, name),
     again: (...more: string[]) => importFolder(folder, ...more),
     sounds: () => soundsIn(sql, category),
-    titles: async () => (await soundsIn(sql, category)).map(({ title }) => title),
   };
 }
 
 /** Returns the sounds of a category with their files, in the order of lists. */
-export async function soundsIn(sql: Sql, category: string) {
-  return await sql`
-    select sound.*, audio.metadata ->> 'mimetype' as audio_type, audio.version as audio_version, cover.version as cover_version
-    from public.sounds as sound
-      left join storage.objects as audio on audio.bucket_id = 'audio' and audio.name = audio_path
-      left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path
-    where category = ${category} order by created_at desc`;
-}
+export const soundsIn = async (sql: Sql, category: string) =>
+  await sql`
+  select sound.*, audio.metadata ->> 'mimetype' as audio_type, audio.version as audio_version, cover.version as cover_version
+  from public.sounds as sound
+    left join storage.objects as audio on audio.bucket_id = 'audio' and audio.name = audio_path
+    left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path
+  where category = ${category} order by created_at desc`;
 
-/** Returns the lines about rejections in the final table. */
-export const rejectedLines = (stdout: string) => {
-  const [, outcome = ''] = stdout.split(/files? to upload \(.*\)\.\n/);
-  return outcome.split('\n').filter((line) => line.startsWith('rejected'));
-};
+/** Returns the titles of sounds. */
+export const titlesOf = (sounds: Awaited<ReturnType<typeof soundsIn>>) => sounds.map(({ title }) => title);

@@ -28,41 +28,31 @@ test('a picture gets a thumbnail of 256 pixels, also one of an earlier import', 
 });
 
 test('a picture is used if browsers show it and the bucket accepts it, or left out with a note', async () => {
-  const noise = crypto.getRandomValues(Buffer.alloc(64 * 64 * 3));
-  const encode = (format: 'jpeg' | 'png' | 'webp' | 'avif') =>
-    sharp(noise, { raw: { width: 64, height: 64, channels: 3 } })
-      .toFormat(format)
-      .toBuffer();
-  const [jpeg, png] = [await encode('jpeg'), await encode('png')];
-  const text = 'This is a text, not a picture.\n'.repeat(200);
-  const damaged = /It is damaged\./;
+  const raw = { width: 64, height: 64, channels: 3 } as const;
+  const noise = sharp(crypto.getRandomValues(Buffer.alloc(64 * 64 * 3)), { raw });
+  const [jpeg, png] = [await noise.jpeg().toBuffer(), await noise.png().toBuffer()];
   const pictures: [name: string, content: Buffer | string, typeOrProblem: string | RegExp][] = [
-    ['cut.jpg', jpeg.subarray(0, -2), 'image/jpeg'],
     ['half.jpg', jpeg.subarray(0, jpeg.length / 2), 'image/jpeg'],
     ['half.png', png.subarray(0, png.length / 2), 'image/png'],
     ['cut.mp3', jpeg.subarray(0, -3), 'image/jpeg'],
     ['png.mp3', png, 'image/png'], // its tag calls it a JPEG
     ['whole.webp', await picture('webp'), 'image/webp'],
-    ['start.jpg', jpeg.subarray(0, 100), damaged],
-    ['start.webp', (await encode('webp')).subarray(0, 200), damaged],
-    ['start.avif', (await encode('avif')).subarray(0, 300), damaged],
-    ['start.png', png.subarray(0, 40), damaged],
-    ['start.mp3', jpeg.subarray(0, 80), damaged],
+    ['start.jpg', jpeg.subarray(0, 100), /It is damaged\./],
+    ['start.mp3', jpeg.subarray(0, 80), /It is damaged\./],
     ['a.gif', 'GIF89a', /The bucket does not accept \.gif files/],
     ['large.jpg', Buffer.alloc(6 * 1024 * 1024), /It is 6\.0 MB; the bucket accepts at most 5\.0 MB/],
-    ['text.jpg', text, /"text jpg\.jpg" is not an image\. Export it again\./],
+    ['text.jpg', 'This is a text.', /"text jpg\.jpg" is not an image\. Export it again\./],
     ['webp.jpg', await picture('webp'), /"webp jpg\.jpg" is actually a \.webp file\. Rename it, or export/],
-    ['empty.png', '', /"empty png\.png" is not an image\. Export it again\./],
-    ['text.mp3', Buffer.from(text + randomUUID()), /The one in the recording is not an image\./],
+    ['text.mp3', `This is a text: ${randomUUID()}`, /The one in the recording is not an image\./],
   ];
-  const files: Files = { 'sounds.csv': 'file,cover_image_path\ngone.wav,gone.jpg\n', 'gone.wav': tone() };
+  const files: Files = {};
   for (const [file, content] of pictures) {
     const [name, extension] = [file.replace('.', ' '), file.split('.')[1]];
     if (extension === 'mp3') files[`${name}.mp3`] = withPicture(Buffer.from(content));
     else Object.assign(files, { [`${name}.wav`]: tone(), [`${name}.${extension}`]: content });
   }
   const { sounds, rejected } = await readFiles(files);
-  expect([sounds.length, rejected]).toEqual([pictures.length + 1, []]);
+  expect([sounds.length, rejected]).toEqual([pictures.length, []]);
   const found = new Map(
     sounds.map(({ file, picture, notes }) => [file?.slice(0, -4), [picture?.type, notes]]),
   );
@@ -72,6 +62,4 @@ test('a picture is used if browsers show it and the bucket accepts it, or left o
         ? [outcome, []]
         : [undefined, [expect.stringMatching(new RegExp(`^No picture: ${outcome.source}`))]],
     );
-  const gone = 'No picture: The folder has no image "gone.jpg". Correct the name or add the file.';
-  expect(found.get('gone')).toEqual([undefined, [gone]]);
 });

@@ -8,14 +8,12 @@ export async function startFaultyProxy(decide: Decide, after?: Decide) {
   return { apiUrl: url, secretKey, passed };
 }
 
-export const isUpload = ({ method, path }: ProxiedRequest) =>
-  method === 'POST' && path.startsWith('/storage/v1/object/') && !path.includes('/list/');
+/** Returns a filter of requests with one of these methods whose path has this beginning. */
+const are = (methods: RegExp, path: RegExp) => (request: ProxiedRequest) =>
+  methods.test(request.method) && path.test(request.path);
 
-export const isPart = ({ method, path }: ProxiedRequest) =>
-  method === 'PATCH' && path.startsWith('/storage/v1/upload/resumable');
-
-export const isSoundWrite = ({ method, path }: ProxiedRequest) =>
-  method !== 'GET' && path.startsWith('/rest/v1/sounds');
-
-export const isImportRecord = ({ method, path }: ProxiedRequest) =>
-  method !== 'GET' && path.startsWith('/rest/v1/imported_sounds');
+export const isUpload = are(/^POST$/, /^\/storage\/v1\/object\/(?!list\/)/);
+export const isPart = are(/^PATCH$/, /^\/storage\/v1\/upload\/resumable/);
+export const isDownload = are(/^GET$/, /^\/storage\/v1\/object\/(authenticated\/)?(audio|covers)\//);
+export const isSoundWrite = are(/^(?!GET)/, /^\/rest\/v1\/sounds/);
+export const isImportRecord = are(/^(?!GET)/, /^\/rest\/v1\/imported_sounds/);

@@ -4,110 +4,219 @@ import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
+import { planCategories, planSections } from '../plan/structure.ts';
+import { numberIn, tags, truth } from '../read/cells.ts';
+import { readCsv } from '../read/csv.ts';
+import { readSheet } from '../read/sheet.ts';
+import { usableRows } from '../read/usable-rows.ts';
+import type { Problem } from '../shared/problems.ts';
 import { mp3With, utf8 } from './files.ts';
-import { imported, picture, readFiles, rejectedLines, startImport } from './folder.ts';
+import { imported, makeFolder, picture, readFiles, startImport, titlesOf } from './folder.ts';
 
 describe('sounds.csv', () => {
-  test('overrides folder, tags and pictures, and updates sounds when it changes', async ({ sql }) => {
+  test('overrides the folder, keeps values and clears them, and must not disappear', async ({ sql }) => {
     const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
-    const { code, stderr, add, again, sounds } = await imported(sql, {
-      [`${elsewhere}/F3 bowl.wav`]: tone(),
+    const texts = {
+      title: 'Bowl in F3',
+      description: 'Struck once',
+      bowl_note: 'F3',
+      frequency_hz: '174.61',
+    };
+    const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
+    const { code, stderr, folder, add, again, sounds } = await imported(sql, {
+      [`${elsewhere}/F3 bowl.mp3`]: mp3With([['COMM', utf8('eng\0Of the tags')]]),
       [`${elsewhere}/plain.wav`]: tone(),
       '@/other.wav': tone(),
       [`${elsewhere}/F3 bowl.jpg`]: await picture(),
       'pictures/mine.png': await picture('png'),
-      'sounds.csv':
-        'file,title,description,bowl_note,frequency_hz,duration_sec,category,tags,cover_image_path,is_featured,is_active,sort_order\r\n' +
-        `${elsewhere}/F3 bowl.wav,"Bowl, in F3","Two\nlines",F3,174.61,12.5,@,"bowl, deep",pictures/mine.png,true,false,7\r\n` +
-        `${elsewhere}\\plain.wav,,,,,,CATEGORY @,{slow},,,,`,
+      'Sounds.CSV': `file,category,tags,cover_image_path,${Object.keys(fields)}
+${elsewhere}/F3 bowl.mp3,@,"bowl, deep",pictures/mine.png,${Object.values(fields)}
+${elsewhere}\\plain.wav,CATEGORY @,{slow}`,
     });
     expect([code, stderr]).toEqual([0, '']);
-    expect(await sounds()).toMatchObject([
-      {
-        title: 'Bowl, in F3',
-        description: 'Two\nlines',
-        bowl_note: 'F3',
-        frequency_hz: '174.61',
-        duration_sec: '12.5',
-        tags: ['bowl', 'deep'],
-        cover_image_path: expect.stringMatching(/^pictures\/cover-\w+\.png$/),
-        is_featured: true,
-        is_active: false,
-        sort_order: 7,
-      },
-      { title: 'Plain', tags: ['slow'], is_featured: false, is_active: true },
-      { title: 'Other', tags: null },
-    ]);
+    const cover_image_path = expect.stringMatching(/^pictures\/cover-\w+\.png$/);
+    const bowl = { ...fields, tags: ['bowl', 'deep'], cover_image_path };
+    const plain = { title: 'Plain', tags: ['slow'], is_featured: false, is_active: true };
+    expect(await sounds()).toMatchObject([bowl, plain, { title: 'Other', tags: null }]);
     expect((await again()).stdout).toContain('0 new, 0 to update, 3 unchanged');
+
+    await rm(join(folder, 'Sounds.CSV'));
+    const gone = await again();
+    expect([gone.code, gone.stdout]).toEqual([1, '']);
+    expect(gone.stderr).toMatch(
+      /^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/,
+    );
     await add({ 'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n` });
     expect((await again()).stdout).toMatch(
       /updated +\S+plain\.wav +"Plain" becomes "New name", is_featured\n/,
     );
-    expect((await sounds())[1]).toMatchObject({ title: 'New name', is_featured: true });
-  });
-
-  test('keeps a value until it has another, clears it with "-", and must not disappear', async ({ sql }) => {
-    const { folder, add, again, sounds } = await imported(sql, {
-      '@/a.mp3': mp3With([['COMM', utf8('eng\0Struck once')]]),
-      '@/cover.jpg': await picture(),
-      'Sounds.CSV': 'file,title,bowl_note\n@/a.mp3,Bowl,F3\n',
-    });
-    const kept = { title: 'Bowl', bowl_note: 'F3' };
-    expect(await sounds()).toMatchObject([{ ...kept, description: 'Struck once' }]);
-    await rm(join(folder, 'Sounds.CSV'));
-    const { code, stdout, stderr } = await again();
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/);
-    await add({ 'sounds.csv': 'file\n' });
-    expect((await again()).stdout).toContain('0 new, 0 to update, 1 unchanged');
-    await add({ 'sounds.csv': 'file,description,cover_image_path\n@/a.mp3,-,-\n' });
-    expect((await again()).stdout).toMatch(
-      /updated +\S+a\.mp3 +(description, picture|picture, description)\n/,
-    );
-    expect(await sounds()).toMatchObject([{ ...kept, description: null, cover_image_path: null }]);
+    expect(await sounds()).toMatchObject([bowl, { ...plain, title: 'New name', is_featured: true }, {}]);
+    await add({ 'sounds.csv': `file,description,cover_image_path\n${elsewhere}/F3 bowl.mp3,-,-\n` });
+    expect((await again()).stdout).toMatch(/updated .*\.mp3 +(description, picture|picture, description)\n/);
+    expect((await sounds())[0]).toMatchObject({ ...bowl, description: null, cover_image_path: null });
   });
 
   test('may be made of the template, which names every column', async () => {
-    const template = startImport(['--template']);
-    expect(await template.exited).toBe(0);
+    const { exited, output } = startImport(['--template']);
+    expect(await exited).toBe(0);
     // npm prints two lines before it without -s.
-    const sheet = `\n> sounds-service@1.0.0 import\n> exec node tools/catalogue/main.ts --template\n\n${template.output.stdout}`;
-    const { sounds } = await readFiles({
-      'bowls/F3 bowl.wav': tone(),
-      'sounds.csv': sheet.replace('singing-bowls', 'calm'),
-    });
-    expect(sounds).toMatchObject([
-      {
-        sheetFields: { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 },
-        notes: [expect.stringContaining('No picture: The folder has no image "bowls/F3 bowl.jpg".')],
-      },
-    ]);
+    const sheet = `\n> sounds-service@1.0.0 import\n> exec node main.ts\n\n${output.stdout.replace('singing-bowls', 'calm')}`;
+    const { sounds } = await readFiles({ 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet });
+    const sheetFields = { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 };
+    const note = 'No picture: The folder has no image "bowls/F3 bowl.jpg". Correct the name or add the file.';
+    expect(sounds).toMatchObject([{ sheetFields, notes: [note] }]);
   });
 
-  test('wrong lines, and values that the database rejects, are rejected with what to do', async ({ sql }) => {
-    const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`@/${name}.wav`, tone()]));
-    const { code, stdout, titles } = await imported(sql, {
-      ...files,
-      'sounds.csv':
-        'file,title,titel,category,sort_order\n@/a.wav,First,,,\n@/a.wav,Second,,,\n@/gone.wav,Gone,,,\n@/b.wav,,,nowhere,\n' +
-        `,,,@,\n@/c.wav,${'x'.repeat(300)},,,\n@/d.wav,,,,1.5\n`,
-    });
-    expect([code, await titles()]).toEqual([1, ['First']]);
-    expect(stdout).toContain('1 new, 0 to update, 0 unchanged, 0 left alone, 7 rejected; 1 file to upload');
-    expect(rejectedLines(stdout)).toEqual([
-      expect.stringMatching(/sounds\.csv +The column "titel" is unknown: .* Correct its name or delete it/),
-      expect.stringMatching(/sounds\.csv line 3 +"[^"]+" is already on line 2, which is used\. Delete/),
-      expect.stringMatching(/sounds\.csv line 4 +There is no recording "[^"]+" in the folder\. Correct/),
-      expect.stringMatching(
-        /line 5 +No category has the slug or name "nowhere".* Correct it, or create .* "[^"]+b\.wav" is rejected/,
-      ),
-      expect.stringMatching(
-        /sounds\.csv line 6 +A sound without a recording needs a title\. Fill in "file" or "title"/,
-      ),
-      expect.stringMatching(
-        /c\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
-      ),
-      expect.stringMatching(/d\.wav +The database rejects it: .*1\.5.*\. Correct/),
-    ]);
+  test('has lines rejected that the database rejects, and the others imported', async ({ sql }) => {
+    const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`@/${name}.wav`, tone()]));
+    const sheet = `file,title,sort_order\n@/a.wav,First,\n@/b.wav,${'x'.repeat(300)},\n@/c.wav,,1.5\n`;
+    const { code, stdout, sounds } = await imported(sql, { ...files, 'sounds.csv': sheet });
+    expect([code, titlesOf(await sounds())]).toEqual([1, ['First']]);
+    for (const line of [
+      /1 new, 0 to update, 0 unchanged, 0 left alone, 2 rejected; 1 file to upload/,
+      /rejected +\S+b\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
+      /rejected +\S+c\.wav +The database rejects it: .*1\.5.*\. Correct/,
+    ])
+      expect(stdout).toMatch(line);
   });
+});
+
+const csvOf = async (sheet: string | Buffer) => await readCsv(await makeFolder({ a: sheet }), 'a');
+
+/** Reads the sheet of a folder with the recordings a.wav and b.wav, in a project with the category `calm`. */
+async function rowsIn(sheet: string | Buffer) {
+  const { usable, rejected } = usableRows(
+    readSheet(await csvOf(sheet)),
+    (file) => ['a.wav', 'b.wav'].includes(file),
+    (category) => (category === 'calm' ? category : undefined),
+  );
+  return { usable, rejected: rejected.map(({ where, reason }) => `${where}: ${reason}`) };
+}
+
+describe('a line of the sheet', () => {
+  test.for<[string, string, string]>([
+    ['an unquoted comma', 'Unquoted, comma, in, title', 'If a cell contains a comma, put it in quotes'],
+    ['a quote inside a cell', 'Bowl of 5" width', 'Put the whole cell in quotes'],
+    ['a quote that is not closed', '"Open', 'Put the whole cell in quotes'],
+    ['a NUL byte', 'Ra\0in', 'title contains a NUL character'],
+    ['a NUL in JSON', 'Rain,,"[""a\\u0000b""]"', 'tags contains a character that cannot be stored'],
+    ['half of a character', 'Rain,,"[""\\ud800""]"', 'tags contains a character that cannot be stored'],
+    ['a line break in a title', '"Ra\nin"', 'title has a line break'],
+    ['an invisible title', '\u200b', 'title has no visible character'],
+    ['a cleared title', '-', 'A sound needs a title. Replace the "-" by one'],
+  ])('with %s is rejected, and the next one is imported', async ([, cells, reason]) => {
+    const { usable, rejected } = await rowsIn(`file,title,key,tags\na.wav,${cells}\nb.wav,Good\n`);
+    expect(rejected).toEqual([expect.stringContaining(reason)]);
+    expect(rejected[0]).toMatch(/^sounds\.csv line [23]: .*; until then "a\.wav" is rejected\.$/s);
+    expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
+  });
+
+  test('is rejected with everything that is wrong in it and what to do', async () => {
+    const lines = [
+      'file,frequency_hz,is_featured,category,titel',
+      'a.wav,deep,maybe,nowhere,',
+      'b.wav,440,,calm,',
+      'c.wav,low,,,',
+      'b.wav,,,calm,',
+      ',,,calm,',
+    ];
+    const { usable, rejected } = await rowsIn(lines.join('\n'));
+    const faults = [
+      /: The column "titel" is unknown: .* Correct its name or delete it/,
+      /line 2: frequency_hz is not a number: "deep"; is_featured is neither true nor false; write TRUE or FALSE: "maybe"/,
+      /line 4: frequency_hz is not a number: "low".*There is no recording "c\.wav" in the folder\. Correct/,
+      /line 5: "b\.wav" is already on line 3, which is used\. Delete/,
+      /line 6: A sound without a recording needs a title\. Fill in "file" or "title"/,
+    ];
+    expect(rejected).toEqual(faults.map((fault) => expect.stringMatching(fault)));
+    expect(rejected[1]).toMatch(/No category has the slug or name "nowhere".* Correct it, or create/);
+    expect(usable).toMatchObject([{ file: 'b.wav', fields: { frequency_hz: 440, category: 'calm' } }]);
+  });
+});
+
+test('a sheet may come from a spreadsheet: semicolons, decimal commas, byte-order mark', async () => {
+  const header = '\ufeffFile;Title;Frequency_Hz;Is_Featured;Tags';
+  const lines = [header, 'x\\é.wav;Étude, softly;174,61;TRUE;a,b'.normalize('NFD'), ';;;;', ''];
+  const { rows } = readSheet(await csvOf(lines.join('\r\n')));
+  const fields = { title: 'Étude, softly', frequency_hz: 174.61, is_featured: true, tags: ['a', 'b'] };
+  expect(rows).toEqual([{ line: 2, file: 'x/é.wav', key: '', fields, faults: [] }]);
+  const { usable } = await rowsIn('"SEP=|"\r\nfile|title\r\na.wav|Rain\r\n');
+  expect(usable).toMatchObject([{ file: 'a.wav', fields: { title: 'Rain' } }]);
+});
+
+test.for([
+  ['has no column for the names', 'name,title\na.wav,A', /^a has no column "file", [^\n]+$/],
+  ['has a damaged header', 'file,"title\na.wav,A', /^The header of a is damaged\. [^\n]+$/],
+  ['is not in UTF-8', Buffer.from('file\nB\u00e4r', 'latin1'), /^a is not in UTF-8\. Save it as/],
+] as const)('a sheet stops the import if it %s', async ([, sheet, message]) => {
+  await expect(rowsIn(sheet)).rejects.toThrow(message);
+});
+
+test('categories and home sections are validated', async () => {
+  const categories: [line: string, problem?: string][] = [
+    ['a,Ra\0in,,,', 'name contains a NUL character'],
+    [`b,Long,${'x'.repeat(5001)},,`, 'description has more than 5000 characters'],
+    ['c,Order,,,3000000000', 'sort_order is not a whole number'],
+    ['d,,,,1.5', 'name is missing; sort_order is not a whole number: "1.5". Correct them.'],
+    ['top,Top,,,'],
+    ['sub,Sub,,top,'],
+    ['e,E,,sub,', '"sub" is a sub-intention itself. Correct the parent.'],
+    ['f,F,,none,', 'No category has the slug "none". Correct the parent.'],
+  ];
+  const sections: typeof categories = [
+    ['a,Rule,rule,,', 'rule_type'],
+    ['b,Value,rule,newest,calm', 'rule_value belongs to'],
+    ['c,"Open,,,', 'A quote'],
+    ['new,New,rule,newest,'],
+  ];
+  const sheetOf = (header: string, lines: typeof categories) =>
+    csvOf([header, ...lines.map(([line]) => line)].join('\n'));
+  const rejected: Problem[] = [];
+  const categorySheet = await sheetOf('slug,name,description,parent,sort_order', categories);
+  const { parts } = planCategories(categorySheet, [], false, rejected);
+  const sectionSheet = await sheetOf('slug,title,mode,rule_type,rule_value', sections);
+  parts.push(...planSections(sectionSheet, [], false, rejected));
+  expect(parts.map(({ where }) => where.replace(/.* /, ''))).toEqual(['6', '7', '5']);
+  const problemsOf = (lines: typeof categories) =>
+    lines.flatMap(([, problem], index) => (problem ? [`line ${index + 2}: ${problem}`] : []));
+  expect(rejected.map(({ where, reason }) => `${where}: ${reason}`)).toEqual(
+    [...problemsOf(categories), ...problemsOf(sections)].map((problem) => expect.stringContaining(problem)),
+  );
+});
+
+test('numbers have a decimal point or comma, and ambiguous ones are rejected', () => {
+  const read = (hasDecimalCommas: boolean, cells: string) =>
+    cells.split(' ').map((cell) => numberIn(hasDecimalCommas).safeParse(cell).data);
+  expect(read(false, '174.61 174,61 1e3 1.000')).toEqual([174.61, 174.61, 1000, 1]);
+  expect(read(false, '174,610 1,000,000 0x10 Infinity')).toEqual(Array(4).fill(undefined));
+  expect(read(true, '-1,5 1.000 12.345.678')).toEqual([-1.5, undefined, undefined]);
+});
+
+test('booleans are read in the languages of Excel', () => {
+  const pairs =
+    'WAHR FALSCH VRAI FAUX VERDADERO FALSO VERO FALSO VERDADEIRO FALSO WAAR ONWAAR SANT FALSKT SAND FALSK SANN USANN TOSI EPÄTOSI ' +
+    'PRAWDA FAŁSZ PRAVDA NEPRAVDA IGAZ HAMIS ИСТИНА ЛОЖЬ ІСТИНА ХИБНІСТЬ DOĞRU YANLIŞ ADEVĂRAT FALS ISTINA LAŽ True false 1 0 yes No';
+  const read = pairs.split(' ').map((cell) => truth.safeParse(cell.normalize('NFD')).data);
+  expect(read).toEqual(read.map((_, index) => index % 2 === 0));
+  expect(truth.safeParse('vielleicht').error?.issues[0]?.message).toContain('write TRUE or FALSE');
+});
+
+test('tags are read as people type them, or as JSON', () => {
+  const cells: Record<string, string[]> = {
+    'sleep; deep': ['sleep', 'deep'],
+    '#sleep #deep': ['sleep', 'deep'],
+    '#sleep, #deep': ['sleep', 'deep'],
+    '#sleep#deep': ['sleep', 'deep'],
+    "'a', 'b'": ['a', 'b'],
+    '„a“, “b”, «c»': ['a', 'b', 'c'],
+    '"a, b", c': ['a, b', 'c'],
+    'a, A, a': ['a'],
+    '睡眠、冥想，雨': ['睡眠', '冥想', '雨'],
+    'نوم، مطر؛ ريح': ['نوم', 'مطر', 'ريح'],
+    'a | b\nc': ['a', 'b', 'c'],
+    '{slow}': ['slow'],
+    '#1 hits': ['#1 hits'],
+    '["a, b","[c]"]': ['a, b', '[c]'],
+  };
+  expect(Object.keys(cells).map((cell) => tags.parse(cell))).toEqual(Object.values(cells));
 });

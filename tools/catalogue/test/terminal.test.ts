@@ -4,25 +4,25 @@ import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import { test } from '../../../test/support/test.ts';
-import { importFolder, makeFolder, soundsIn, type Target } from './folder.ts';
+import { envOf, importFolder, makeFolder, soundsIn, type Target } from './folder.ts';
 import { isUpload, startFaultyProxy } from './proxy.ts';
 
 // The command of util-linux; other systems have other options.
-const script =
-  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });
 
 /** Starts the import in a terminal. */
-function startAtTerminal(folder: string, { apiUrl, secretKey }: Target = inject('stack')) {
+function startAtTerminal(folder: string, target: Target = inject('stack')) {
   const command = `exec '${process.execPath}' tools/catalogue/main.ts '${folder}'`;
-  const env = { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEY: secretKey };
-  return run(['--quiet', '--return', '--command', command, '/dev/null'], env, 'script');
+  return run(['--quiet', '--return', '--command', command, '/dev/null'], envOf(target), 'script');
 }
 
 const CTRL_C = '\x03';
 const SHOW_CURSOR = '\x1b[?25h';
 
 describe('at a terminal', () => {
-  test.beforeEach(({ skip }) => skip(!script, 'Install util-linux, whose "script" is a terminal.'));
+  test.beforeEach(({ skip }) =>
+    skip(!version?.includes('util-linux'), 'Install util-linux, whose "script" is a terminal.'),
+  );
 
   // The proxy speaks plain HTTP.
   test.runIf(inject('stack').embedded)(
@@ -32,13 +32,13 @@ describe('at a terminal', () => {
       const unknown = `new ${category}`;
       const folder = await makeFolder({ [`${unknown}/a.wav`]: tone(), [`${unknown}/deeper/b.wav`]: tone() });
       let uploads = 0;
-      const stuck = Promise.withResolvers<undefined>();
-      const proxy = await startFaultyProxy((each) =>
-        isUpload(each) && ++uploads > 1 ? stuck.promise : undefined,
+      const proxy = await startFaultyProxy((request) =>
+        isUpload(request) && ++uploads > 1 ? new Promise(() => {}) : undefined,
       );
       const command = startAtTerminal(folder, proxy);
-      const question = `Which category should the 2 new sounds in "${unknown}" have? Type its slug or name, or press Enter for none: `;
-      await command.until(question);
+      await command.until(
+        `Which category should the 2 new sounds in "${unknown}" have? Type its slug or name, or press Enter for none: `,
+      );
       const [, slugs = ''] =
         /There is no category "new [^"]+"\. There are: (.*)\.\r\n/.exec(command.output.stdout) ?? [];
       expect(slugs.split(', ')).toContain(category);
@@ -60,10 +60,9 @@ describe('at a terminal', () => {
   );
 
   test.for([
-    ['\r', 0],
-    [CTRL_C, 130],
-    ['\x04', 0],
-  ] as const)('the answer %j imports nothing', async ([answer, code], { sql }) => {
+    ['Ctrl-C', CTRL_C, 130],
+    ['Ctrl-D', '\x04', 0],
+  ] as const)('%s instead of a confirmation imports nothing', async ([, answer, code], { sql }) => {
     const category = await addCategory(sql);
     const command = startAtTerminal(await makeFolder({ [`${category}/a.wav`]: tone() }));
     await command.until('Import? [y/N] ');

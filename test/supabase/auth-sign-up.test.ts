@@ -1,30 +1,26 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
-const respond = (res: ServerResponse, status: number, body: object) =>
-  res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+type Answer = readonly [status: number, body: object];
 
 /** Error of Auth for the slower of two concurrent sign-ups, and also for a failing database. */
-const lost = { code: 'unexpected_failure', message: 'Database error saving new user' };
+const lost: Answer = [500, { code: 'unexpected_failure', message: 'Database error saving new user' }];
 
-/** Signs up with an Auth that gives these answers to the sign-up and to a sign-in. @returns the status and the calls of Auth */
-async function signUpWith(
-  answer: (res: ServerResponse) => void,
-  signIn: (res: ServerResponse) => void,
-  mailer_autoconfirm = true,
-) {
-  const asked: (string | undefined)[] = [];
+/** Signs up with an Auth that gives these answers. @returns the status and the calls of Auth */
+async function signUpWith(signUp: Answer, signIn: Answer | 'session' = 'session', mailer_autoconfirm = true) {
+  const asked: unknown[] = [];
   let status = 0;
+  const respond = (res: ServerResponse, [code, body]: Answer) =>
+    res.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   await withSupabase(
-    (req, res) => {
+    ({ url }, res) => {
       const settings = { mailer_autoconfirm, disable_signup: false, external: { email: true } };
-      if (req.url?.endsWith('/settings')) return respond(res, 200, settings);
-      asked.push(req.url);
-      if (req.url?.startsWith('/auth/v1/signup')) answer(res);
-      else signIn(res);
-      return undefined;
+      if (url?.endsWith('/settings')) return respond(res, [200, settings]);
+      asked.push(url);
+      if (url?.startsWith('/auth/v1/signup')) return respond(res, signUp);
+      return signIn === 'session' ? sendSession(res) : respond(res, signIn);
     },
     async (api) => {
       ({ status } = await api.post('/auth/signup').send({ email: newEmail(), password }));
@@ -33,43 +29,25 @@ async function signUpWith(
   return { status, asked };
 }
 
-describe('a sign-up that loses against the same one at another gateway', () => {
-  test('signs in once instead', async () => {
-    const { status, asked } = await signUpWith((res) => respond(res, 500, lost), sendSession);
-    expect(status).toBe(200);
-    expect(asked).toEqual(['/auth/v1/signup', '/auth/v1/token?grant_type=password']);
-  });
+test('a sign-up that loses against an equal one at another gateway signs in once instead', async () => {
+  const asked = ['/auth/v1/signup', '/auth/v1/token?grant_type=password'];
+  expect(await signUpWith(lost)).toEqual({ status: 200, asked });
+  for (const [status, code] of [
+    [400, 'invalid_credentials'],
+    [500, 'unexpected_failure'],
+  ] as const)
+    expect(await signUpWith(lost, [status, { code }])).toEqual({ status: 500, asked });
+  const unconfirmed = await signUpWith(lost, [400, { code: 'email_not_confirmed' }], false);
+  expect(unconfirmed.status).toBe(200); // as every sign-up where addresses must be confirmed
+});
 
-  test('gets 500 where that sign-in fails as well', async () => {
-    for (const [code, answer] of Object.entries({ invalid_credentials: 400, unexpected_failure: 500 })) {
-      const { status, asked } = await signUpWith(
-        (res) => respond(res, 500, lost),
-        (res) => respond(res, answer, { code }),
-      );
-      expect(status).toBe(500);
-      expect(asked).toHaveLength(2);
-    }
-  });
-
-  test('looks like every sign-up where addresses must be confirmed', async () => {
-    const { status } = await signUpWith(
-      (res) => respond(res, 500, lost),
-      (res) => respond(res, 400, { code: 'email_not_confirmed' }),
-      false,
-    );
-    expect(status).toBe(200);
-  });
-
-  test('other failures of a sign-up sign nobody in', async () => {
-    for (const [status, body] of [
-      [504, { code: 'request_timeout' }],
-      [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],
-      [500, { message: 'of a proxy' }],
-      [503, lost],
-      [422, { code: 'user_already_exists' }],
-    ] as const) {
-      const { asked } = await signUpWith((res) => respond(res, status, body), sendSession);
-      expect(asked).toEqual(['/auth/v1/signup']);
-    }
-  });
+test('other failures of a sign-up sign nobody in', async () => {
+  for (const failure of [
+    [504, { code: 'request_timeout' }],
+    [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],
+    [500, { message: 'of a proxy' }],
+    [503, lost[1]],
+    [422, { code: 'user_already_exists' }],
+  ] as const)
+    expect((await signUpWith(failure)).asked).toEqual(['/auth/v1/signup']);
 });

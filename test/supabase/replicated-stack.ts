@@ -13,26 +13,20 @@ import { preparedFolder } from '../support/prepared.ts';
 /** A Supabase with one read replica: a hot standby that follows the primary, with a data API of its own. */
 export async function startReplicatedStack() {
   const dataDir = await preparedFolder();
-  const durable = false;
   const folders = { primary: join(dataDir, 'postgres'), standby: join(dataDir, 'standby') };
   const ports = { primary: await freePort(), standby: await freePort() };
   makeStandby(folders.primary, folders.standby, ports.primary);
   const start = (name: keyof typeof folders) =>
-    startPostgres({ dataDir: folders[name], port: ports[name], durable });
-  const servers = { primary: await start('primary'), standby: await start('standby') };
-
-  const api = await startApiProcess({
-    databaseUrl: servers.primary.databaseUrl,
-    storageDir: join(dataDir, 'storage'),
-    port: 0,
-  });
-  const replicaApi = await startApiProcess({
-    databaseUrl: servers.standby.databaseUrl,
-    storageDir: join(dataDir, 'none'),
-    port: 0,
-  });
-  const sql = postgres(servers.primary.databaseUrl, { max: 1, onnotice() {} });
-  const standbySql = postgres(as(SUPERUSER, servers.standby.databaseUrl), { max: 1, onnotice() {} });
+    startPostgres({ dataDir: folders[name], port: ports[name], durable: false });
+  const primary = await start('primary');
+  const standby = await start('standby');
+  const apiOf = ({ databaseUrl }: typeof primary, storage: string) =>
+    startApiProcess({ databaseUrl, storageDir: join(dataDir, storage), port: 0 });
+  const api = await apiOf(primary, 'storage');
+  const replicaApi = await apiOf(standby, 'none');
+  const sql = postgres(primary.databaseUrl, { max: 1, onnotice() {} });
+  const standbySql = postgres(as(SUPERUSER, standby.databaseUrl), { max: 1, onnotice() {} });
+  let running = primary;
 
   return {
     apiUrl: api.url,
@@ -41,17 +35,17 @@ export async function startReplicatedStack() {
     sql,
     /** Connection of the superuser, who may pause the standby. */
     standbySql,
-    /** Ends the Postgres of one; resolves to what gives it back. */
-    async stopPostgres(name: keyof typeof servers) {
-      await servers[name].stop();
+    /** Ends the Postgres of the primary; resolves to a function that gives it back. */
+    async stopPrimary() {
+      await running.stop();
       return async () => {
-        servers[name] = await start(name);
+        running = await start('primary');
       };
     },
     async stop() {
       await Promise.all([sql.end(), standbySql.end(), api.kill(), replicaApi.kill()]);
-      await servers.standby.stop();
-      await servers.primary.stop();
+      await standby.stop();
+      await running.stop();
       for (const folder of Object.values(folders)) removeFolder(folder);
       await rm(dataDir, { recursive: true, force: true });
     },

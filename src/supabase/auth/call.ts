@@ -44,7 +44,7 @@ type CallOptions = Readonly<{
 const tooManyRequests = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
-    reason: cause.code === 'over_email_send_rate_limit' ? 'limit_mails' : 'limit_attempts',
+    reason: 'limit_attempts', // errors about the limit of mails are hidden from clients
     headers: { 'Retry-After': '60' },
   });
 

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { forge } from '../../../test/support/forge.ts';
-import { ban, claimsOf, signIn, signOut } from './sessions.ts';
-import { codeOf, type Supabase, test } from './supabase.ts';
+import { ban, claimsOf, codeOf, type Supabase, signIn, test } from './supabase.ts';
 
 const used = '400 refresh_token_already_used';
 
@@ -11,12 +10,8 @@ const refresh = (supabase: Supabase, refresh_token: string) =>
 const nextOf = async (supabase: Supabase, token: string): Promise<string> =>
   (await refresh(supabase, token)).body.refresh_token;
 
-/** Three tokens of one session, each got for the one before. */
-async function threeTokens(supabase: Supabase) {
-  const { id, refreshToken: first } = await supabase.signUp();
-  const second = await nextOf(supabase, first);
-  return { id, first, second, third: await nextOf(supabase, second) };
-}
+const signOut = (supabase: Supabase, token: string) =>
+  supabase.call('/auth/v1/logout?scope=local', { method: 'POST', token });
 
 /** Makes the last use of all tokens of a user earlier. */
 const age = ({ sql }: Supabase, id: string, seconds: number) => sql`
@@ -32,20 +27,17 @@ test('simultaneous and later uses of the previous token return the current one',
   expect(new Set(sessions.map((token) => claimsOf(token).session_id))).toEqual(
     new Set([claimsOf(accessToken).session_id]),
   );
-  expect((await refresh(supabase, second ?? '')).status).toBe(200);
-});
-
-test('an older token is exchanged for another one within 10 s of its use', async ({ supabase }) => {
-  const { first, second, third } = await threeTokens(supabase);
-  const { status, body } = await refresh(supabase, first);
-  expect(status).toBe(200);
-  expect([first, second, third]).not.toContain(body.refresh_token);
+  const third = await nextOf(supabase, second ?? '');
+  // Within 10 s, an older one is exchanged for another.
+  expect([undefined, first, second, third]).not.toContain(await nextOf(supabase, first));
 });
 
 test('an older token used after 10 s ends its session, unless the current one is used in 10 s', async ({
   supabase,
 }) => {
-  const { id, first, second, third } = await threeTokens(supabase);
+  const { id, refreshToken: first } = await supabase.signUp();
+  const second = await nextOf(supabase, first);
+  const third = await nextOf(supabase, second);
   await age(supabase, id, 60);
   expect(await codeOf(refresh(supabase, first))).toBe(used);
   const fourth = await nextOf(supabase, third);

@@ -1,10 +1,8 @@
 import { describe, expect, inject } from 'vitest';
 import { type Sql, test } from '../../../test/support/test.ts';
 
-type Run = Record<'username' | 'database' | 'command' | 'status' | 'return_message', string>;
-
 /** The runs of a job that have ended. */
-const runsOf = (sql: Sql, jobid: string) => sql<Run[]>`
+const runsOf = (sql: Sql, jobid: string) => sql`
   select username, database, command, status, return_message from cron.job_run_details
   where jobid = ${jobid} and end_time is not null order by runid`;
 
@@ -24,7 +22,6 @@ describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
       ['select generate_series(1, 2)', 'succeeded', '2 rows'],
       ['select 1; create temporary table t as select 2; delete from t', 'succeeded', 'DELETE 1'],
       ['create temporary table t (n int); insert into t values (1), (2)', 'succeeded', 'INSERT 0 2'],
-      ['do $$ begin perform 1; end $$', 'succeeded', 'DO'],
       ['select 1 / 0', 'failed', 'ERROR:  division by zero'],
     ] as const;
     const jobs = await Promise.all(commands.map(([command]) => schedule(sql, command, '1 second', command)));
@@ -43,7 +40,7 @@ describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
     expect(await sql`select schedule, command, active from cron.job where jobname = 'twice'`).toEqual([
       { schedule: '2 seconds', command: 'select 2', active: true },
     ]);
-    await expect.poll(async () => (await runsOf(sql, first)).at(-1)?.command).toBe('select 2');
+    await expect.poll(async () => (await runsOf(sql, first)).at(-1)?.['command']).toBe('select 2');
     expect(await sql`select cron.unschedule('twice')`).toEqual([{ unschedule: true }]);
     const [unnamed] = await sql`select cron.schedule('0 3 * * *', 'select 1') as jobid`;
     expect(await unschedule(sql, unnamed?.['jobid'])).toEqual([{ unschedule: true }]);

@@ -64,25 +64,19 @@ function timed(claims: JWTPayload): JWTPayload {
 
 async function authorization({ jwtSecret }: Supabase, { as, token }: Exchange, skip: Skip) {
   if (typeof as !== 'object') return {};
-  const good = await forge(skip, timed(as));
-  const [, payload, signature] = good.split('.');
-  const header = Buffer.from('{"alg":"none"}').toString('base64url');
-  switch (token) {
-    case 'lower-case bearer':
-      return { Authorization: `bearer ${good}` };
-    case 'unsigned':
-      return { Authorization: `Bearer ${header}.${payload}.` };
-    case 'forged':
-      return { Authorization: `Bearer ${good.slice(0, -(signature?.length ?? 0))}${'A'.repeat(86)}` };
-    case 'HS256 with the kid of the key pair': {
-      if (jwtSecret === '') return skip(cannotForge);
-      const { kid } = PRIVATE_SIGNING_KEY;
-      const signed = new SignJWT(timed(as)).setProtectedHeader({ alg: 'HS256', kid });
-      return { Authorization: `Bearer ${await signed.sign(new TextEncoder().encode(jwtSecret))}` };
-    }
-    default:
-      return { Authorization: `Bearer ${good}` };
+  const { kid } = PRIVATE_SIGNING_KEY;
+  if (token === 'HS256 with the kid of the key pair') {
+    if (jwtSecret === '') return skip(cannotForge);
+    const signed = new SignJWT(timed(as)).setProtectedHeader({ alg: 'HS256', kid });
+    return { Authorization: `Bearer ${await signed.sign(new TextEncoder().encode(jwtSecret))}` };
   }
+  const good = await forge(skip, timed(as));
+  const sent = {
+    'lower-case bearer': `bearer ${good}`,
+    unsigned: `Bearer ${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`,
+    forged: `Bearer ${good.replace(/[^.]*$/, 'A'.repeat(86))}`,
+  };
+  return { Authorization: token ? sent[token] : `Bearer ${good}` };
 }
 
 async function replay(supabase: Supabase, exchange: Exchange, skip: Skip) {
@@ -167,12 +161,35 @@ test('a data request may have an address of 40 KB, and loses its connection beyo
   await expect(ask(60_000)).rejects.toThrow('fetch failed');
 });
 
-test('a new function can be called at once, and a dropped one cannot', async ({ supabase }) => {
-  await supabase.sql.unsafe(
-    `create function public.api_new() returns int language sql as 'select 7'; ${granted}`,
-  );
-  // The data API reads the schema anew a moment after it changed.
-  await expect.poll(async () => (await rpc(supabase, 'api_new')).body).toBe(7);
-  await supabase.sql.unsafe('drop function public.api_new()');
-  await expect.poll(async () => (await rpc(supabase, 'api_new')).status).toBe(404);
-});
+// Not on a project of the environment, because other programs would lose their connections.
+test.runIf(inject('stack').embedded)(
+  'each closed connection of the pool costs one request, which gets 503',
+  async ({ supabase }) => {
+    const { sql, secretKey: apikey } = supabase;
+    const ask = async (name = 'api_none') => {
+      const { status, headers, body } = await rpc(supabase, name, {}, { apikey });
+      return [status, headers.get('retry-after'), body?.code];
+    };
+    const connections = sql`usename = 'authenticator' and datname = current_database()`;
+    const close = () => sql`select pg_terminate_backend(pid) from pg_stat_activity where ${connections}`;
+    const lost = [503, '0', '57P01'];
+    for (const _ of ['once', 'and again']) {
+      // Simultaneously, so that each has a connection.
+      for (const [status] of await Promise.all([ask(), ask(), ask()])) expect(status).toBe(200);
+      const closed = await close();
+      expect(closed.length).toBeGreaterThan(1);
+      for (let met = 0; met < closed.length; ) {
+        const answer = await ask();
+        if (answer[0] === 200) continue; // it came before the driver had heard
+        expect(answer).toEqual(lost);
+        met++;
+      }
+      expect((await ask())[0]).toBe(200);
+      const waiting = ask('api_wait');
+      const waits = () => sql`select from pg_stat_activity where ${connections} and wait_event = 'PgSleep'`;
+      await expect.poll(waits).toHaveLength(1);
+      await close();
+      expect(await waiting).toEqual(lost);
+    }
+  },
+);

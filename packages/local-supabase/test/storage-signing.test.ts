@@ -3,6 +3,8 @@ import { forge } from '../../../test/support/forge.ts';
 import { AUDIO, ask, audio, TEXT, useBuckets } from './buckets.ts';
 import { codeOf, type Supabase, test } from './supabase.ts';
 
+// How the addresses are signed and cannot be forged: test/routes/sounds-detail.test.ts, sounds-batches.test.ts.
+
 useBuckets();
 
 const sign = (supabase: Supabase, name: string, expiresIn: unknown = 60, as = {}) =>
@@ -21,11 +23,6 @@ test('signing requires a visible object, a valid token and a whole number of sec
 }) => {
   const name = await audio(supabase);
   const expired = await forge(skip, { role: 'authenticated', exp: Math.floor(Date.now() / 1000) - 5 });
-  const missing = await sign(supabase, 'no.mp3');
-  expect([missing.status, missing.body]).toMatchObject([
-    400,
-    { statusCode: '404', error: 'not_found', message: 'Object not found' },
-  ]);
   const apikey = supabase.publishableKey;
   for (const [token, expected] of [
     [undefined, '400 404'],
@@ -36,26 +33,6 @@ test('signing requires a visible object, a valid token and a whole number of sec
     expect(await codeOf(sign(supabase, name, 60, { apikey, token }))).toBe(expected);
   for (const expiresIn of [0, 1.5, 'a', null])
     expect((await sign(supabase, name, expiresIn)).status).toBe(400);
-});
-
-test('signing many answers missing and hidden ones with an error, in order', async ({ supabase }) => {
-  const name = await audio(supabase);
-  const error = 'Either the object does not exist or you do not have access to it';
-  const signMany = (paths: string[], apikey = supabase.secretKey) =>
-    ask(supabase, `sign/${AUDIO}`, { apikey, body: { expiresIn: 60, paths } });
-  const { status, body } = await signMany(['no.mp3', name]);
-  expect([status, body]).toEqual([
-    200,
-    [
-      { path: 'no.mp3', signedURL: null, error },
-      { path: name, signedURL: expect.stringContaining(`/object/sign/${AUDIO}/`), error: null },
-    ],
-  ]);
-  expect(await (await fetch(`${supabase.url}/storage/v1${encodeURI(body[1].signedURL)}`)).text()).toBe(TEXT);
-  expect((await signMany([name], supabase.publishableKey)).body).toEqual([
-    { path: name, signedURL: null, error },
-  ]);
-  expect((await signMany([])).status).toBe(400);
 });
 
 test('a signed address serves type, size, range and expiry without Cache-Control', async ({ supabase }) => {
@@ -86,15 +63,6 @@ test('a signed address serves type, size, range and expiry without Cache-Control
     expect(response.status, range).toBe(416);
     expect(await response.json()).toMatchObject({ error: 'invalid_range' });
   }
-});
-
-test('a signed address is rejected if it was changed, is of another object or has no token', async ({
-  supabase,
-}) => {
-  const [one, other] = [await audio(supabase), await audio(supabase)];
-  const token = new URL(await signedUrl(supabase, one)).searchParams.get('token') ?? '';
-  for (const bad of [`${one}?token=${token.slice(0, -4)}AAAA`, one, `${other}?token=${token}`])
-    expect((await ask(supabase, `sign/${AUDIO}/${encodeURI(bad)}`, { apikey: null })).status, bad).toBe(400);
 });
 
 test('a signed address ends with its lifetime and with its object', async ({ supabase }) => {

@@ -1,15 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { expect, inject } from 'vitest';
 import { AUDIO, ask, audio, COVERS, cover, TEXT, upload, useBuckets } from './buckets.ts';
-import { codeOf, type Supabase, test } from './supabase.ts';
+import { codeOf, test } from './supabase.ts';
 
 useBuckets();
-
-const rowOf = async (supabase: Supabase, bucket: string, name: string) => {
-  const [row] = await supabase.sql`
-    select id, version, metadata from storage.objects where bucket_id = ${bucket} and name = ${name}`;
-  return row;
-};
 
 test('an upload is limited to the types and the size that its bucket allows', async ({ supabase }) => {
   for (const [type, size, expected] of [
@@ -68,7 +62,6 @@ test('every route rejects a name with other characters as InvalidKey', async ({ 
     await upload(supabase, `${COVERS}/${path}`, 'text/plain'),
     await ask(supabase, `sign/${COVERS}/${path}`, { body: { expiresIn: 60 } }),
     await ask(supabase, `upload/sign/${COVERS}/${path}`, { body: {} }),
-    await ask(supabase, `public/${COVERS}/${path}`),
     await ask(supabase, 'move', { body: relocation }),
     await ask(supabase, 'copy', { body: relocation }),
   ];
@@ -76,16 +69,12 @@ test('every route rejects a name with other characters as InvalidKey', async ({ 
     expect([status, body.statusCode, body.error]).toEqual([400, '400', 'InvalidKey']);
 });
 
-test('an upload replaces an existing object with x-upsert alone, and keeps its row', async ({ supabase }) => {
-  const name = await cover(supabase, 'one');
-  const before = await rowOf(supabase, COVERS, name);
-  const { status, body } = await upload(supabase, `${COVERS}/${name}`, 'text/plain', 'two');
+test('an upload replaces an existing object with x-upsert alone', async ({ supabase }) => {
+  const path = `${COVERS}/${await cover(supabase, 'one')}`;
+  const { status, body } = await upload(supabase, path, 'text/plain', 'two');
   expect([status, body.statusCode, body.error]).toEqual([400, '409', 'Duplicate']);
-  await upload(supabase, `${COVERS}/${name}`, 'text/plain', 'three', { 'x-upsert': 'true' });
-  expect((await ask(supabase, `public/${COVERS}/${name}`)).body).toBe('three');
-  const after = await rowOf(supabase, COVERS, name);
-  expect(after?.['id']).toBe(before?.['id']);
-  expect(after?.['metadata'].lastModified).not.toBe(before?.['metadata'].lastModified);
+  await upload(supabase, path, 'text/plain', 'three', { 'x-upsert': 'true' });
+  expect((await ask(supabase, `public/${path}`)).body).toBe('three');
 });
 
 test('the tag of a file is its MD5, also of a copy, and gets 304', async ({ supabase }) => {
@@ -102,20 +91,23 @@ test('the tag of a file is its MD5, also of a copy, and gets 304', async ({ supa
 
 test('a move to another bucket keeps the row and gives it a new version and time', async ({ supabase }) => {
   const name = await cover(supabase);
-  const before = await rowOf(supabase, COVERS, name);
-  const destinationKey = `moved/${name}`;
-  const body = { bucketId: COVERS, sourceKey: name, destinationBucket: AUDIO, destinationKey };
-  expect((await ask(supabase, 'move', { body })).body).toEqual({
-    message: 'Successfully moved',
-    Id: before?.['id'],
-    Key: destinationKey,
-  });
-  const after = await rowOf(supabase, AUDIO, destinationKey);
-  expect(after?.['id']).toBe(before?.['id']);
+  const rows = () =>
+    supabase.sql`select id, version, metadata from storage.objects where name like ${`%${name}`}`;
+  const [before] = await rows();
+  const body = {
+    bucketId: COVERS,
+    sourceKey: name,
+    destinationBucket: AUDIO,
+    destinationKey: `moved/${name}`,
+  };
+  const moved = { message: 'Successfully moved', Id: before?.['id'], Key: `moved/${name}` };
+  expect((await ask(supabase, 'move', { body })).body).toEqual(moved);
+  const [after] = await rows();
   expect(after?.['version']).not.toBe(before?.['version']);
-  expect(after?.['metadata']).toEqual({ ...before?.['metadata'], lastModified: expect.any(String) });
-  expect(after?.['metadata'].lastModified).not.toBe(before?.['metadata'].lastModified);
-  expect((await ask(supabase, `authenticated/${AUDIO}/${destinationKey}`)).body).toBe(TEXT);
+  const { lastModified, ...kept } = before?.['metadata'] ?? {};
+  expect(after?.['metadata']).toMatchObject(kept);
+  expect(after?.['metadata'].lastModified).not.toBe(lastModified);
+  expect((await ask(supabase, `authenticated/${AUDIO}/moved/${name}`)).body).toBe(TEXT);
 });
 
 test('a move or deletion is rejected for a missing file or bucket, a move for a taken name', async ({
@@ -147,7 +139,9 @@ test('the public address serves a public bucket to everybody, and no private one
     const { status, body, headers } = await ask(supabase, `public/${path}${query}`, { apikey: null });
     expect([status, body, headers.get('cache-control')]).toEqual([200, 'open', 'max-age=3600']);
     expect(headers.get('content-disposition')).toBe(disposition);
+    if (inject('stack').embedded) expect(headers.get('keep-alive')).toBe('timeout=120');
   }
+  expect(await codeOf(supabase.call('/storage/v1/bucket', { apikey: null }))).toBe('400 400');
   expect(await codeOf(ask(supabase, `public/${AUDIO}/${encodeURI(await audio(supabase))}`))).toBe('400 404');
 });
 
@@ -172,10 +166,4 @@ test('a folder is listed by name, searched, sorted and cut into pages', async ({
   const [entry] = (await ask(supabase, `list/${AUDIO}`, { body: { prefix: folder } })).body;
   expect(entry.metadata).toMatchObject({ mimetype: 'audio/mpeg', size: TEXT.length });
   expect((await ask(supabase, `list/${AUDIO}`, { body: {} })).status).toBe(400);
-});
-
-test('a call of Storage without a key is rejected', async ({ supabase }) => {
-  const answer = supabase.call('/storage/v1/bucket', { apikey: null });
-  expect(await codeOf(answer)).toBe('400 400');
-  if (inject('stack').embedded) expect((await answer).headers.get('keep-alive')).toBe('timeout=120');
 });

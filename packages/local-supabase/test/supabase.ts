@@ -24,7 +24,7 @@ export type Request = {
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into bodies of every shape; unknown would be cast away in each of them
 export type Answer = { status: number; headers: Headers; body: any };
 
-type Address = { url: string; mailUrl: string; publishableKey: string; secretKey: string; jwtSecret: string };
+type Address = Record<'url' | 'mailUrl' | 'publishableKey' | 'secretKey' | 'jwtSecret', string>;
 
 export type Supabase = Address & {
   /** Connection as `postgres`, the role of migrations. */
@@ -75,6 +75,15 @@ export async function codeOf(call: Promise<Answer>): Promise<string> {
   const { status, body } = await call;
   return `${status} ${body.statusCode ?? body.code}`;
 }
+
+export const signIn = ({ call }: Supabase, email: string, secret = password) =>
+  call('/auth/v1/token?grant_type=password', { body: { email, password: secret } });
+
+export const ban = ({ sql }: Supabase, id: string) =>
+  sql`update auth.users set banned_until = '2999-01-01' where id = ${id}`;
+
+export const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
 type Settings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { apiAt, bearer } from '../../../test/support/api.ts';
+import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import {
   childrenOf,
@@ -14,135 +16,171 @@ import {
 } from '../../../test/support/processes.ts';
 import { DEMO } from '../seed.ts';
 
+// Linux takes every address of 127.0.0.0/8 for its own: 127.0.0.2 stands for that of the network.
+const isLinux = process.platform === 'linux';
+
+// Each test goes on with what the one before leaves.
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
-  let env: Record<string, string>;
-  let first: ReturnType<typeof run>;
+  let env: Awaited<ReturnType<typeof devEnvironment>>;
+  let dev: ReturnType<typeof run>;
 
   function query(text: string) {
-    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env['SUPABASE_DB_PORT']}/postgres`);
+    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
     return sql.unsafe(text).finally(() => sql.end());
   }
 
-  const readyz = async () =>
-    (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`).catch(() => undefined))?.status;
+  const apiOn = (host: string) => `http://${host}:${env.PORT}/api/v1`;
+
+  async function stop() {
+    dev.kill('SIGINT');
+    expect(await dev.exited).toBe(0);
+  }
 
   beforeAll(async () => {
     folder = await preparedFolder();
-    // Settings of a deployment in `.env` must not reach the local one.
-    const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
-    env = { ...(await devEnvironment(folder)), ...elsewhere, LOG_LEVEL: 'warn' };
+    env = await devEnvironment(folder);
+    dev = await startDev(env, '--confirm-email', ...(isLinux ? ['--host', '127.0.0.2'] : []));
   });
-
-  afterAll(() => rm(folder, { recursive: true }));
 
   test('requires confirmation of new accounts with --confirm-email, and prints the code', async () => {
-    const own = await devEnvironment(await preparedFolder());
-    const dev = await startDev({ ...env, ...own }, '--confirm-email');
-    const post = async (path: string, body: object) => {
-      const response = await fetch(`http://127.0.0.1:${own.PORT}/api/v1${path}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      return { status: response.status, body: await response.json() };
-    };
-    expect(dev.output.stdout).not.toContain('Mail to');
+    const api = apiAt(apiOn('127.0.0.1'));
     const account = { email: 'eve@example.com', password: 'first-password' };
-    const { body } = await post('/auth/signup', account);
+    expect(dev.output.stdout).not.toContain('Mail to');
+    const { body } = await api.post('/auth/signup').send(account).expect(200);
     expect(body).toMatchObject({ data: { needs_email_confirmation: true } });
     await dev.until('Mail to eve@example.com: ');
-    const lookUp = dev.output.stdout.split('\n').find((line) => line.startsWith('CODE=')) ?? '';
-    const code = execFileSync('sh', {
-      input: `${lookUp}; echo $CODE`,
-      encoding: 'utf8',
-      stdio: 'pipe',
-    }).trim();
-    expect(dev.output.stdout).toContain(`Mail to eve@example.com: Confirm Your Signup, code ${code}\n`);
-    expect((await post('/auth/signin', account)).status).toBe(401);
-    expect((await post('/auth/signin', DEMO)).status).toBe(200);
-    dev.kill('SIGINT');
-    await dev.exited;
-    await rm(own.DEV_DATA_DIR, { recursive: true });
+    const lookUp = /^CODE=.*$/m.exec(dev.output.stdout)?.[0];
+    const code = execFileSync('sh', { input: `${lookUp}; echo $CODE`, encoding: 'utf8', stdio: 'pipe' });
+    expect(dev.output.stdout).toContain(`Mail to eve@example.com: Confirm Your Signup, code ${code}`);
+    await api.post('/auth/signin').send(account).expect(401);
   });
 
-  test('names the data folder or all ports that are in use in one sentence', async () => {
-    first = await startDev(env);
-    const other = { ...env, ...(await devEnvironment(folder)) };
-    const inUse = new RegExp(
-      `^The data folder \\S+ is in use by another npm run dev, process ${first.pid}: stop that one, or [^\n]+\\.\n$`,
-    );
-    const cases: [Record<string, string>, string[], RegExp][] = [
-      [env, [], inUse],
-      [other, ['--fresh'], inUse],
-      ...[['PLAYER_PORT'], ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT']].map(
-        (names): [Record<string, string>, string[], RegExp] => [
-          {
-            ...other,
-            DEV_DATA_DIR: `${folder}/other`,
-            ...Object.fromEntries(names.map((name) => [name, env[name] as string])),
-          },
-          [],
-          new RegExp(
-            `^${names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.\\n`).join('')}$`,
-          ),
-        ],
-      ),
-    ];
-    for (const [given, args, message] of cases) {
-      const second = run(['tools/dev/main.ts', ...args], given);
-      expect(await second.exited).toBe(1);
-      expect(second.output).toEqual({ stdout: '', stderr: expect.stringMatching(message) });
-    }
-    expect(await query('select 7 as n')).toEqual([{ n: 7 }]);
+  test.runIf(isLinux)(
+    '--host signs URLs of the address, which serves the files and nothing else',
+    async () => {
+      expect(dev.output.stdout).toContain(`From phones    ${apiOn('127.0.0.2')}`);
+      const api = apiAt(apiOn('127.0.0.2'));
+      const token = (await api.post('/auth/signin').send(DEMO)).body.data.access_token;
+      const { body: list } = await api.get('/sounds?limit=1').auth(token, bearer);
+      const { body: detail } = await api.get(`/sounds/${list.data[0].id}`).auth(token, bearer);
+      const { audio_url, cover_image_url } = detail.data;
+      const supabase = `http://127.0.0.2:${env.SUPABASE_PORT}`;
+      const open = '/storage/v1/object/public';
+      expect(audio_url).toMatch(new RegExp(`^${supabase}/storage/v1/object/sign/audio/`));
+      const part = await fetch(audio_url, { headers: { Range: 'bytes=0-99' } });
+      expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 100]);
+      for (const url of [cover_image_url, `${supabase}${open}/${list.data[0].cover_image_url}`]) {
+        const { status, headers } = await fetch(url, { method: 'HEAD' });
+        expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching('^image/')]);
+      }
+
+      /** Sends a path as it is, with the secret key and as the studio would. */
+      const statusOf = (method: string, path: string) => {
+        const { secretKey: key } = LOCAL_KEYS;
+        const headers = [`apikey: ${key}`, `Authorization: Bearer ${key}`, 'Sec-Fetch-Site: same-origin'];
+        const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-X', method, '--request-target', path];
+        const sent = headers.flatMap((header) => ['-H', header]);
+        return execFileSync('curl', [...args, ...sent, supabase], { encoding: 'utf8' });
+      };
+      for (const [method, path, expected] of [
+        ['GET', '/', '404'],
+        ['GET', '/auth/v1/admin/users', '404'],
+        ['GET', '/rest/v1/sounds', '404'],
+        ['GET', '/api/v1/search?query=to:eve@example.com', '404'],
+        ['GET', '/storage/v1/object/authenticated/audio/any.mp3', '404'],
+        ['POST', '/storage/v1/object/sign/audio/any.mp3', '404'],
+        ['DELETE', `${open}/covers/any.jpg`, '404'],
+        ['POST', '/storage/v1/upload/resumable', '404'],
+        ['GET', `${open}/../../../../rest/v1/sounds`, '404'],
+        ['GET', `${open}/%2e%2e/%2E%2E/%2e./.%2e/rest/v1/sounds`, '404'],
+        ['GET', `http://127.0.0.1:${env.SUPABASE_PORT}/rest/v1/sounds`, '404'],
+        ['GET', `${open}/..%2f..%2f..%2f..%2frest/v1/sounds`, '400'],
+        ['GET', `${open}/audio/any.mp3`, '400'],
+      ] as const)
+        expect([method, path, statusOf(method, path)]).toEqual([method, path, expected]);
+      await expect(fetch(`http://127.0.0.2:${env.SUPABASE_DB_PORT}`)).rejects.toThrow();
+    },
+  );
+
+  test('lets the reference send the token of the demo account, also after a reload', async ({ skip }) => {
+    skip(!canRunBrowser, 'Install chromium to open the reference.');
+    const view = { width: 1280, colorScheme: 'light' } as const;
+    await inBrowser(`${apiOn('127.0.0.1')}/docs`, view, async (page, { complaints }) => {
+      for (const _ of ['first', 'again']) {
+        await page.getByRole('link', { name: 'Caller profile HTTP Method' }).click();
+        const section = page.getByRole('region', { name: 'Caller profile', exact: true });
+        await section.getByRole('button', { name: 'Test Request' }).click();
+        const client = page.getByRole('dialog');
+        await client.getByRole('button', { name: 'Send get request' }).click();
+        await client.getByRole('link', { name: '200 OK' }).waitFor();
+        await page.reload();
+      }
+      expect(complaints).toEqual([]);
+    });
   });
 
   test('keeps its data after each way of ending', async () => {
-    await query('drop table if exists public.kept; create table public.kept as select 7 as n');
-    first.kill('SIGINT');
-    expect(await first.exited).toBe(0);
-    const dev = await startDev(env);
-    expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
-
-    await query('insert into public.kept values (8)');
+    await query('create table public.kept as select 7 as n');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');
     expect(await dev.exited).toBe(1);
     expect(dev.output.stderr).toContain('PostgreSQL stopped unexpectedly');
     await untilGone(folder);
 
-    const again = await startDev(env);
-    expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
-    await query('insert into public.kept values (9)');
+    dev = await startDev(env);
+    expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
+    await query('insert into public.kept values (8)');
     // The keepers of its children along with it: then nobody is left who would end them.
-    const keepers = childrenOf(again.pid);
-    again.kill('SIGKILL');
+    const keepers = childrenOf(dev.pid);
+    dev.kill('SIGKILL');
     for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
-    await again.exited;
+    await dev.exited;
 
     // By npm, which alone is told to end, as a supervisor would.
-    const last = run(['run', 'dev'], env, 'npm');
-    await last.until('Ctrl-C stops everything.');
-    expect(await query('select n from public.kept order by n')).toHaveLength(3);
-    last.kill('SIGTERM');
-    expect(await last.exited).toBe(0);
-    await untilGone(folder);
-    expect(await readyz()).toBeUndefined();
-  });
-
-  test('ends with the reason if the gateway cannot start', async () => {
-    const dev = run(['tools/dev/main.ts'], { ...env, RATE_LIMIT_PER_MINUTE: 'many' });
-    expect(await dev.exited).toBe(1);
-    expect(dev.output.stderr).toContain('RATE_LIMIT_PER_MINUTE must be a whole number');
+    const npm = run(['run', 'dev'], env, 'npm');
+    await npm.until('Ctrl-C stops everything.');
+    expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
+    npm.kill('SIGTERM');
+    expect(await npm.exited).toBe(0);
     await untilGone(folder);
   });
 
-  test('deletes the data with --fresh, and ends on Ctrl-C during the preparation', async () => {
-    const dev = run(['tools/dev/main.ts', '--fresh'], env);
+  test('--empty rejects a catalogue with samples, and omits them after --fresh and from then on', async () => {
+    const rejected = run(['tools/dev/main.ts', '--empty'], env);
+    expect([await rejected.exited, rejected.output.stderr]).toEqual([
+      1,
+      'The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty\n',
+    ]);
+    for (const args of [['--fresh', '--empty'], []]) {
+      if (args.length === 0) await stop();
+      dev = await startDev(env, ...args);
+      expect(dev.output.stdout).toContain('The catalogue has no samples');
+      const [counts] = await query(`
+        select to_regclass('public.kept') as kept, (select count(*)::int from public.sounds) as sounds,
+          (select count(*)::int from public.categories) as categories, (select count(*)::int from storage.objects) as files,
+          (select array_agg(email) from auth.users) as users`);
+      const none = { kept: null, sounds: 0, categories: 0, files: 0 };
+      expect(counts, args[0]).toEqual({ ...none, users: [DEMO.email] });
+    }
+  });
+
+  test('names pending migrations in a 500, and in no other response', async () => {
+    await query(`delete from supabase_migrations.schema_migrations where name = 'baseline'`);
+    const messageOf = async (path: string) => (await apiAt(apiOn('127.0.0.1')).get(path)).body.error?.message;
+    expect(await messageOf('/categories')).toBeUndefined();
+    expect(await messageOf('/nowhere')).toBe('There is no such path.');
+    await query('drop function public.list_categories');
+    await expect
+      .poll(() => messageOf('/categories'))
+      .toMatch(
+        / In development: supabase\/migrations\/\d+_baseline\.sql has not been applied\. Stop npm run/,
+      );
+    await stop();
+  });
+
+  test('ends on Ctrl-C during the preparation', async () => {
+    dev = run(['tools/dev/main.ts', '--fresh'], env);
     await dev.until('Seeding the catalogue');
-    const [row] = await query(
-      `select to_regclass('public.kept') as kept, count(*)::int as users from auth.users`,
-    );
-    expect(row).toEqual({ kept: null, users: 0 });
     // Sends it twice, because at a terminal npm passes on a signal that the whole group gets.
     for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.output.stderr]).toEqual([0, '']);

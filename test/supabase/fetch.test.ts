@@ -7,7 +7,6 @@ import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { password, test } from '../support/test.ts';
 
 const secret = 'text that must never reach a client';
-
 const jsonType = { 'Content-Type': 'application/json' };
 const htmlType = { 'Content-Type': 'text/html' };
 

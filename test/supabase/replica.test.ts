@@ -24,8 +24,6 @@ const test = base.extend<{ $file: { stack: ReplicatedStack } }>({
 
 vi.setConfig({ testTimeout: 60_000 }); // two databases and two data APIs start
 
-const passThrough = () => undefined;
-
 async function readiness({ port }: Gateway) {
   const { status, body } = await request(`http://127.0.0.1:${port}`).get('/readyz');
   return { status, database: body.checks.database.ok, replica: body.checks.replica.ok };
@@ -33,8 +31,8 @@ async function readiness({ port }: Gateway) {
 
 /** Starts a gateway in front of the two databases, with a user and a sound that the replica has. */
 async function startService({ apiUrl, replicaUrl, publishableKey, secretKey, sql }: ReplicatedStack) {
-  const primary = await startNetwork(apiUrl, passThrough);
-  const replica = await startNetwork(replicaUrl, passThrough);
+  const primary = await startNetwork(apiUrl, () => undefined);
+  const replica = await startNetwork(replicaUrl, () => undefined);
   const env = {
     SUPABASE_URL: primary.url,
     SUPABASE_READ_URL: replica.url,

@@ -6,7 +6,6 @@ import { LOCAL_KEYS } from 'local-supabase/keys';
 import postgres from 'postgres';
 import { onTestFinished } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
-import type { Sql } from '../../../test/support/test.ts';
 
 /** Starts a project for one test. Default: with the migrations and nothing else, on PostgreSQL 17. */
 export async function startEmptyProject(...releaseAndState: Parameters<typeof startDatabase>) {
@@ -23,8 +22,10 @@ export async function startEmptyProject(...releaseAndState: Parameters<typeof st
   return { apiUrl: url, databaseUrl, ...LOCAL_KEYS, sql };
 }
 
+export type EmptyProject = Awaited<ReturnType<typeof startEmptyProject>>;
+
 /** Returns the rows that an export contains, with the types and checksums of the files. */
-export const catalogueOf = async ({ sql }: { sql: Sql }) =>
+export const catalogueOf = async ({ sql }: EmptyProject) =>
   await sql`
   select to_jsonb(sounds) - 'updated_at' as row, jsonb_agg(
       jsonb_build_array(objects.name, metadata ->> 'mimetype', metadata ->> 'eTag') order by bucket_id) as files

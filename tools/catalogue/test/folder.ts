@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import sharp from 'sharp';
-import { inject, onTestFinished, vi } from 'vitest';
+import { expect, inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
@@ -17,8 +15,6 @@ import { openFolder } from '../read/folder.ts';
 import { gather } from '../read/gather.ts';
 import { readSheet } from '../read/sheet.ts';
 import { ImportError } from '../shared/problems.ts';
-
-export const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
 /** Returns a picture with unique bytes behind its end, which readers ignore. */
 export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
@@ -45,23 +41,12 @@ export async function addFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** Encodes a WAV file in one run of ffmpeg. @param outputs the options of each file, by its name */
-export async function encode(wav: Buffer, outputs: Record<string, string[]>, inputs: string[] = []) {
-  const folder = await makeFolder();
-  const args = Object.entries(outputs).flatMap(([name, options]) => [...options, join(folder, name)]);
-  const all = ['-loglevel', 'error', '-i', 'pipe:0', ...inputs, ...args];
-  const { status, stderr } = spawnSync('ffmpeg', all, { input: wav });
-  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
-  return (name: string) => readFileSync(join(folder, name));
-}
-
 /** Project of an import. */
 export type Target = { apiUrl: string; secretKey: string };
 
-export const envOf = ({ apiUrl, secretKey }: Target) => ({
-  SUPABASE_URL: apiUrl,
-  SUPABASE_SECRET_KEY: secretKey,
-});
+export const envOf = (target: Target) => {
+  return { SUPABASE_URL: target.apiUrl, SUPABASE_SECRET_KEY: target.secretKey };
+};
 
 /** Starts the command. @param wrapper a program with arguments that runs it */
 export function startImport(args: string[], target: Target = inject('stack'), wrapper: string[] = []) {
@@ -114,33 +99,29 @@ export const readFiles = async (files: Files) => await readFolder(await makeFold
 
 /**
  * Imports files into a category of their own. `@` at the start of a name, and anywhere in a sheet, stands for its slug.
- * @returns the outcome, with the category, the folder and ways to import it again and to look at its sounds
+ * @returns the category and the folder, with ways to add files and import again, and to look at the sounds
  */
 export async function imported(sql: Sql, files: Files, ...args: string[]) {
   const category = await addCategory(sql);
   const folder = await makeFolder();
-  const add = async (more: Files) => {
+  const next = async (more: Files = {}, ...options: string[]) => {
     for (const [name, content] of Object.entries(more)) {
       const inCategory = typeof content === 'string' ? content.replaceAll('@', category) : content;
       await addFiles(folder, { [name.replace(/^@/, category)]: inCategory });
     }
+    return await importFolder(folder, ...options);
   };
-  await add(files);
-  return {
-    ...(await importFolder(folder, ...args)),
-    category,
-    folder,
-    add,
-    path: (name: string) => join(folder, category, name),
-    again: (...more: string[]) => importFolder(folder, ...more),
-    sounds: () => soundsIn(sql, category),
-  };
+  const { code, stdout, stderr } = await next(files, ...args);
+  expect([code, stderr]).toEqual([0, '']);
+  const path = (name: string) => join(folder, category, name);
+  return { category, folder, path, stdout, next, sounds: () => soundsIn(sql, category) };
 }
 
 /** Returns the sounds of a category with their files, in the order of lists. */
 export const soundsIn = async (sql: Sql, category: string) =>
   await sql`
-  select sound.*, audio.metadata ->> 'mimetype' as audio_type, audio.version as audio_version, cover.version as cover_version
+  select sound.*, audio.version as audio_version, cover.version as cover_version,
+    audio.metadata ->> 'mimetype' as audio_type, audio.metadata ->> 'size' as audio_bytes
   from public.sounds as sound
     left join storage.objects as audio on audio.bucket_id = 'audio' and audio.name = audio_path
     left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path

@@ -2,10 +2,47 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
+import { freePort } from '../../../test/support/ports.ts';
 import { run } from '../../../test/support/processes.ts';
 import { test } from '../../../test/support/test.ts';
-import { envOf, importFolder, makeFolder, soundsIn, type Target } from './folder.ts';
+import { startEmptyProject } from './empty-project.ts';
+import { envOf, importFolder, importInto, makeFolder, soundsIn, startImport, type Target } from './folder.ts';
 import { isUpload, startFaultyProxy } from './proxy.ts';
+
+const { apiUrl, secretKey, publishableKey } = inject('stack');
+const port = await freePort();
+const nowhere = `http://127.0.0.1:${port}`;
+
+test.for<[string, Target | (() => Promise<Target>), RegExp]>([
+  ['an unknown key', { apiUrl, secretKey: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY is not a secret key/],
+  ['the public key', { apiUrl, secretKey: publishableKey }, /^SUPABASE_SECRET_KEY is not a secret key/],
+  ['no key', { apiUrl, secretKey: '' }, /^Set SUPABASE_SECRET_KEY as well, /],
+  ['no URL', { apiUrl: '', secretKey }, /^Set SUPABASE_URL as well, /],
+  ['an unused URL', { apiUrl: nowhere, secretKey }, /^Nothing answers at http:\S+ Check SUPABASE_URL/],
+  ['no scheme', { apiUrl: 'localhost:1', secretKey }, /^SUPABASE_URL is not a valid URL: localhost:1$/],
+  ['no host', { apiUrl: 'http://', secretKey }, /^SUPABASE_URL is not a valid URL: http:\/\/$/],
+  ['a full project', () => startFaultyProxy(() => 402), /^The project has exceeded the quota of its plan\./],
+  ['a page', () => startFaultyProxy(() => 200), /^This is not a Supabase project/],
+  ['another API', () => startFaultyProxy(() => 404), /^This is not a Supabase project/],
+  ['a paused project', () => startFaultyProxy(() => 540), /^http:\S+ answers with 540: .* is paused, full/],
+  ['no migrations', () => startEmptyProject(17, 'bare'), /Apply the migrations: npx supabase db push$/],
+])('an import that is given %s says what to correct', async ([, given, message]) => {
+  const target = typeof given === 'function' ? await given() : given;
+  const { code, stdout, stderr } = await importInto(target, await makeFolder({ 'a.wav': tone() }));
+  expect([code, stdout]).toEqual([1, '']);
+  // The API without migrations prints an error of its own.
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Error: '));
+  expect(lines).toEqual([expect.stringMatching(message)]);
+});
+
+test('an import names npm run dev and SUPABASE_PORT if that project does not answer', async () => {
+  const wrapper = ['env', `SUPABASE_PORT=${port}`];
+  const { exited, output } = startImport(['.', '--yes'], { apiUrl: '', secretKey: '' }, wrapper);
+  expect(await exited).toBe(1);
+  expect(output.stderr).toBe(
+    `Nothing answers at ${nowhere}. Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.\n`,
+  );
+});
 
 // The command of util-linux; other systems have other options.
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });

@@ -8,7 +8,6 @@ const paths: Record<string, object[]> = {
   '/auth/signup': [
     { email: 'ada@example.com', password },
     { email: 'cleo@example.com', password, full_name: 'Ada' },
-    { email: 'bob@example.com', password },
     { email: 'dora@example.com', password: `${password}!` },
   ],
   '/auth/oauth/google': [{ id_token: 'a.b.c' }, { id_token: 'a.b.c', nonce: 'n' }, { id_token: 'a.b.d' }],

@@ -9,8 +9,6 @@ import { startGateway } from '../support/gateway.ts';
 import { type ProxiedRequest, startNetwork } from '../support/network.ts';
 import { newUser, test } from '../support/test.ts';
 
-// Reads of the catalogue go to the data API by GET, so that a read replica may answer them.
-
 /** Returns the reads of the catalogue, by their addresses, that the requests of a user cause. */
 async function readsOf(act: (app: Api) => Promise<void>) {
   const network = await startNetwork(inject('stack').apiUrl, () => undefined);

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
@@ -38,14 +38,14 @@ async function until(isTrue: () => boolean) {
   while (!isTrue()) await nextTurn();
 }
 
-/** Has deadlines counted by a clock. @returns a function that puts it forward, and lets happen what that causes */
-function startClock() {
+/** Runs `check` with a clock for deadlines that only `pass` puts forward, which then lets happen what it has caused. */
+async function withClock(check: (pass: (ms: number) => Promise<void>) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  return async (ms: number) => {
+  const pass = async (ms: number) => {
     vi.advanceTimersByTime(ms);
     for (let turn = 0; turn < 100; turn++) await nextTurn();
   };
+  await check(pass).finally(() => vi.useRealTimers());
 }
 
 const respond =
@@ -115,32 +115,31 @@ test.for(Object.entries(silences))(
       arrived++;
       behave(req, res);
     };
-    await withSupabase(counting, async (api) => {
-      const pass = startClock();
-      const { auth, data } = await validRequests(api);
-      const ended = { auth: [] as number[], data: [] as number[] };
-      for (const request of auth) void request.then(({ status }) => ended.auth.push(status));
-      for (const request of data) void request.then(({ status }) => ended.data.push(status));
-      await until(() => arrived >= auth.length + data.length);
-      await pass(4_999);
-      expect(ended).toEqual({ auth: [], data: [] });
-      await pass(1);
-      await until(() => ended.data.length === data.length);
-      await pass(5_999);
-      expect(ended).toEqual({ auth: [], data: data.map(() => 500) });
-      await pass(1);
-      await until(() => ended.auth.length === auth.length);
-      expect(ended.auth).toEqual(auth.map(() => 500));
-    });
+    const check = (api: Api) =>
+      withClock(async (pass) => {
+        const { auth, data } = await validRequests(api);
+        const ended = { auth: [] as number[], data: [] as number[] };
+        for (const request of auth) void request.then(({ status }) => ended.auth.push(status));
+        for (const request of data) void request.then(({ status }) => ended.data.push(status));
+        await until(() => arrived >= auth.length + data.length);
+        await pass(4_999);
+        expect(ended).toEqual({ auth: [], data: [] });
+        await pass(1);
+        await until(() => ended.data.length === data.length);
+        await pass(5_999);
+        expect(ended).toEqual({ auth: [], data: data.map(() => 500) });
+        await pass(1);
+        await until(() => ended.auth.length === auth.length);
+        expect(ended.auth).toEqual(auth.map(() => 500));
+      });
+    await withSupabase(counting, check);
   },
 );
 
 test('a slow check of a code leaves the usual 5 seconds to store the name', async () => {
   const held = new Map<string | undefined, ServerResponse>();
-  await withSupabase(
-    (req, res) => void held.set(req.url, res),
-    async (api) => {
-      const pass = startClock();
+  const check = (api: Api) =>
+    withClock(async (pass) => {
       const account = { type: 'signup', email: 'ada@example.com', code: '12345678', password };
       const answer = Promise.all([api.post('/auth/verify').send({ ...account, full_name: 'Ada' })]);
       await until(() => held.has('/auth/v1/verify'));
@@ -150,8 +149,8 @@ test('a slow check of a code leaves the usual 5 seconds to store the name', asyn
       await pass(4_900);
       for (const res of [...held.values()].slice(1)) res.writeHead(200, jsonType).end('{}');
       expect((await answer)[0].status).toBe(200);
-    },
-  );
+    });
+  await withSupabase((req, res) => void held.set(req.url, res), check);
 });
 
 test('an error of Supabase about the request is passed on by its code, without its message', async () => {

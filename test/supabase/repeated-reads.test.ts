@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { expect, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -35,10 +35,12 @@ test('a read is 500 at its deadline when all connections stay dead, after fewer 
     return Promise.resolve();
   }) as typeof timers.setTimeout);
   syncBuiltinESMExports();
+  onTestFinished(() => {
+    pausing.mockRestore();
+    syncBuiltinESMExports();
+    vi.useRealTimers();
+  });
   await withSupabase(behave, async (api) => void (await api.get('/categories').expect(500)));
-  pausing.mockRestore();
-  syncBuiltinESMExports();
-  vi.useRealTimers();
   expect(pausedMs).toBeGreaterThan(4_800);
   expect(pausedMs).toBeLessThanOrEqual(5_000);
   expect(calls.length).toBeLessThan(150);

@@ -116,7 +116,7 @@ test('generated requests get only documented answers below 500', async ({ api, a
         expect((await request).status).toBeLessThan(500);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

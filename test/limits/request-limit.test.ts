@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { apiAt, bearer } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { password, signUp, test } from '../support/test.ts';
+import { inOnePacket, tally } from './bursts.ts';
 
 const rateLimitHeaders = ({ headers }: Response) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
@@ -65,5 +66,7 @@ test('the request limit counts guests, rejected tokens, unknown paths and method
     ['2001:db8:1:3::1', 4],
   ] as const)
     expect([address, await remaining(address)]).toEqual([address, left]);
+  const packet = Array(6).fill('GET /nope HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.8\r\n\r\n');
+  expect(tally(await inOnePacket(gateway.port, packet))).toEqual({ 404: 5, 429: 1 });
   await gateway.close();
 });

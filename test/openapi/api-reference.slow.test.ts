@@ -5,7 +5,8 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
 import { test } from '../support/test.ts';
 
-const phone: View = { width: 390, colorScheme: 'light' };
+const phone: View = { width: 390, colorScheme: 'dark' };
+const desk: View = { width: 1280, colorScheme: 'light' };
 
 const linkTo = (page: Page, summary: string) => page.getByRole('link', { name: `${summary} HTTP Method` });
 const sectionOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -13,29 +14,23 @@ const sectionOf = (page: Page, name: string) => page.getByRole('region', { name,
 describe('GET /docs', () => {
   test.beforeEach(({ skip }) => skip(!canRunBrowser, 'Install chromium to open the reference.'));
 
-  test.for([{ width: 1280, colorScheme: 'dark' }, phone] as View[])(
-    'lists every endpoint and tries one out, with its own files alone, in %o',
-    async (view, { gateway }) => {
-      await inBrowser(`${gateway.url}/docs`, view, async (page, { complaints, requests }) => {
-        if (view === phone) await page.getByRole('button', { name: 'Open Menu' }).click();
-        for (const { summary } of endpoints) await linkTo(page, summary).waitFor();
-        await linkTo(page, 'Category tree').click();
-        await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
-        const client = page.getByRole('dialog');
-        await client.getByRole('button', { name: 'Send get request' }).click();
-        await client.getByRole('link', { name: '200 OK' }).waitFor();
+  test('tries an endpoint out on a phone, with its own files alone', async ({ gateway }) => {
+    await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints, requests }) => {
+      const openMenu = () => page.getByRole('button', { name: 'Open Menu' }).press('Enter');
+      await openMenu();
+      await linkTo(page, 'Category tree').click();
+      await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
+      const client = page.getByRole('dialog');
+      await client.getByRole('button', { name: 'Send get request' }).click();
+      await client.getByRole('link', { name: '200 OK' }).waitFor();
+      expect(await page.locator('body').getAttribute('class')).toBe('dark-mode');
+      expect(requests.map(({ href }) => href)).toContain(`${gateway.url}/categories`);
+      expect(complaints).toEqual([]);
+      expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
 
-        expect(await page.locator('body').getAttribute('class')).toBe(`${view.colorScheme}-mode`);
-        expect(requests.map(({ href }) => href)).toContain(`${gateway.url}/categories`);
-        expect(complaints).toEqual([]);
-        expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
-      });
-    },
-  );
-
-  test('shows the tabs of all responses on a phone without overlap', async ({ gateway }) => {
-    await inBrowser(`${gateway.url}/docs`, phone, async (page) => {
-      await page.getByRole('button', { name: 'Open Menu' }).press('Enter');
+      // The tabs of all responses fit beside or above the button.
+      await page.goto(`${gateway.url}/docs`);
+      await openMenu();
       await linkTo(page, 'List sounds').press('Enter');
       const section = sectionOf(page, 'List sounds');
       const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
@@ -43,17 +38,19 @@ describe('GET /docs', () => {
       if (copy === null || last === null) throw new Error('They are not shown.');
       expect(last.x + last.width).toBeLessThan(phone.width);
       expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
-
       await page.locator('section:focus-visible').waitFor();
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
     });
   });
 
-  test('shows fields in their order, the languages of apps first, and the guide', async ({ gateway }) => {
+  test('lists every endpoint, fields in their order, languages of apps and the guide', async ({
+    gateway,
+  }) => {
     const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
     const fields = Object.keys((customer as { properties: object }).properties);
-    const desk: View = { width: 1280, colorScheme: 'light' };
     await inBrowser(`${gateway.url}/docs`, desk, async (page, { complaints }) => {
+      for (const { summary } of endpoints) await linkTo(page, summary).waitFor();
+      expect(await page.locator('body').getAttribute('class')).toBe('light-mode');
       await linkTo(page, 'Caller customer record').click();
       const section = sectionOf(page, 'Caller customer record');
       await section.getByRole('button', { name: /^200/ }).first().click();
@@ -63,9 +60,9 @@ describe('GET /docs', () => {
       expect(shown.filter((name) => fields.includes(name))).toEqual(fields);
 
       await section.getByRole('button', { name: /Shell Curl/ }).click();
-      await page.getByRole('option').first().waitFor();
-      const languages = await page.getByRole('option').allTextContents();
-      expect(languages.slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
+      const option = page.getByRole('option');
+      await option.first().waitFor();
+      expect((await option.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
 
       await page.goto(`${gateway.url}/docs`);
       await page.getByRole('link', { name: 'guide for app developers' }).first().click();

@@ -14,19 +14,20 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
   });
 
-  test('carry rate-limit and security headers, and can be revalidated', async ({ gateway }) => {
+  test('carry the headers of all answers, and can be revalidated', async ({ gateway }) => {
     for (const address of addresses) {
-      const { headers } = await request(gateway.url)
-        .get(address)
-        .expect(200)
-        .expect('X-RateLimit-Limit', /^\d+$/)
-        .expect('X-RateLimit-Remaining', /^\d+$/)
-        .expect('X-RateLimit-Reset', /^\d+$/)
-        .expect('X-Request-Id', /./)
-        .expect('Strict-Transport-Security', /max-age=\d+/)
-        .expect('X-Content-Type-Options', 'nosniff');
+      const { headers } = await request(gateway.url).get(address).expect(200);
+      for (const name of ['limit', 'remaining', 'reset'])
+        expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);
+      expect(headers['x-request-id']).toMatch(/./);
+      expect(headers['strict-transport-security']).toMatch(/max-age=\d+/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
       const etag = headers['etag'] ?? '';
       await request(gateway.url).get(address).set('If-None-Match', etag).expect(304, '');
+      if (address !== '/docs') continue;
+      const ofOwnOrigin = ["script-src 'self'", "connect-src 'self'"];
+      const policy = ["default-src 'none'", ...ofOwnOrigin, "frame-ancestors 'none'"];
+      expect(headers['content-security-policy']?.split(';')).toEqual(expect.arrayContaining(policy));
     }
   });
 
@@ -44,17 +45,5 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     for (const address of addresses) await apiAt(url).get(address).expect(400);
     for (const address of addresses) await apiAt(url).get(address).expect(429);
     await close();
-  });
-
-  test('GET /docs allows scripts and connections of its own origin alone', async ({ gateway }) => {
-    const { headers } = await request(gateway.url).get('/docs');
-    expect(headers['content-security-policy']?.split(';')).toEqual(
-      expect.arrayContaining([
-        "default-src 'none'",
-        "script-src 'self'",
-        "connect-src 'self'",
-        "frame-ancestors 'none'",
-      ]),
-    );
   });
 });

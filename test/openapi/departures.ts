@@ -3,20 +3,21 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 
-type Json = { [key: string]: Json } & { $ref?: string };
+type Part = { [key: string]: Part } & { $ref?: string; enum?: unknown[]; required?: boolean };
 
 /** Allows only the fields that the document names, in its order. Apps accept others and any order. */
 function close(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
-  if ('properties' in schema)
-    Object.assign(schema, {
-      additionalProperties: false,
-      keysInOrder: Object.keys(schema.properties as object),
-    });
+  if ('properties' in schema) {
+    const keysInOrder = Object.keys(schema.properties as object);
+    Object.assign(schema, { additionalProperties: false, keysInOrder });
+  }
   for (const part of Object.values(schema)) close(part);
 }
 
-const document: Json = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
+// References name the document, so that each schema in it can be compiled alone.
+const text = JSON.stringify(openApiDocument(endpoints)).replaceAll('"#/', '"document#/');
+const document: Part = JSON.parse(text);
 close(document);
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats });
 ajv.addKeyword({
@@ -30,33 +31,30 @@ ajv.addKeyword({
 });
 ajv.addSchema(document, 'document');
 
-const pointer = (...keys: string[]) =>
-  keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
-/** Returns the part of the document at a JSON pointer, and the pointer behind its references. */
-function lookUp(at: string): { part: Json | undefined; at: string } {
-  const keys = at.split('/').slice(1);
-  let part: Json | undefined = document;
-  for (const key of keys) part = part?.[key.replaceAll('~1', '/').replaceAll('~0', '~')];
-  return part?.$ref === undefined ? { part, at } : lookUp(part.$ref.slice(1));
+/** Returns a part of the document behind its references. */
+function resolve(part: Part | undefined): Part | undefined {
+  const keys = part?.$ref?.split('/').slice(1);
+  return keys ? resolve(keys.reduce<Part | undefined>((at, key) => at?.[key], document)) : part;
 }
 
-/** Returns the path of the document that matches the path of a request. */
-function templateOf(path: string): string | undefined {
-  return Object.keys(document['paths'] ?? {}).find((template) =>
-    new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
-  );
-}
-
-/** Returns how the headers of a response depart from those that the document lists. */
-function headerDepartures(listed: string, sent: Record<string, string>): string[] {
-  return Object.keys(lookUp(listed).part ?? {}).flatMap((header) => {
-    const { part, at } = lookUp(listed + pointer(header));
-    const value = sent[header.toLowerCase()];
-    if (value === undefined) return part?.['required'] ? [`lacks the header ${header}`] : [];
-    const words: unknown = lookUp(`${at}/schema`).part?.['enum'];
-    return Array.isArray(words) && !words.includes(value) ? [`the header ${header} is ${value}`] : [];
+function headerDepartures(response: Part, sent: Record<string, string>): string[] {
+  return Object.entries<Part>(response['headers'] ?? {}).flatMap(([name, listed]) => {
+    const header = resolve(listed);
+    const value = sent[name.toLowerCase()];
+    if (value === undefined) return header?.required ? [`lacks the header ${name}`] : [];
+    const words = resolve(header?.['schema'])?.enum;
+    return words && !words.includes(value) ? [`the header ${name} is ${value}`] : [];
   });
+}
+
+function bodyDepartures(schema: Part | undefined, body: unknown): string[] {
+  if (schema === undefined) return body === undefined ? [] : ['has a body'];
+  if (body === undefined) return ['lacks its body'];
+  const validate = ajv.compile(schema);
+  validate(body);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `body${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
 }
 
 /**
@@ -67,28 +65,18 @@ function headerDepartures(listed: string, sent: Record<string, string>): string[
 export function departures(
   method: string,
   path: string,
-  answer: { status: number; headers: Record<string, string>; body: unknown },
+  { status, headers, body }: { status: number; headers: Record<string, string>; body: unknown },
 ): string[] {
-  const template = templateOf(path);
-  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
-  if (template === undefined || !lookUp(pointer('paths', template, verb)).part) return [];
-  const name = `${method} ${template} ${answer.status}`;
-
-  const { part: response, at } = lookUp(pointer('paths', template, verb, 'responses', `${answer.status}`));
-  if (response === undefined) return [`${name}: no such status`];
-  const wrongHeaders = headerDepartures(`${at}/headers`, answer.headers).map((fault) => `${name}: ${fault}`);
-
-  const bodyExpected = response['content'] !== undefined && method !== 'HEAD';
-  if (bodyExpected !== (answer.body !== undefined)) {
-    return [...wrongHeaders, `${name}: ${bodyExpected ? 'lacks its body' : 'has a body'}`];
-  }
-  if (!bodyExpected) return wrongHeaders;
-  const schema = `document#${at}${pointer('content', 'application/json', 'schema')}`;
-  const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
-  validate(answer.body);
-  const wrong = (validate.errors ?? []).map(
-    ({ instancePath, message, params }) =>
-      `${name}: body${instancePath} ${message} ${JSON.stringify(params)}`,
+  const paths = document['paths'] ?? {};
+  const template = Object.keys(paths).find((each) =>
+    new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
   );
-  return [...wrongHeaders, ...wrong];
+  const operation = paths[template ?? '']?.[(method === 'HEAD' ? 'GET' : method).toLowerCase()];
+  if (operation === undefined) return [];
+  const response = resolve(operation['responses']?.[status]);
+  const schema = method === 'HEAD' ? undefined : response?.['content']?.['application/json']?.['schema'];
+  const faults = response
+    ? [...headerDepartures(response, headers), ...bodyDepartures(schema, body)]
+    : ['no such status'];
+  return faults.map((fault) => `${method} ${template} ${status}: ${fault}`);
 }

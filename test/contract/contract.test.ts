@@ -3,7 +3,6 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { bearer, expectCommonParts } from '../support/api.ts';
-import { cannotForge } from '../support/forge.ts';
 import type { Session } from '../support/test.ts';
 import { type EndpointRow, type Request, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
@@ -28,7 +27,6 @@ const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => 
 const remedies = {
   idToken: 'Only the embedded Supabase takes ID tokens that can be made here.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
-  forge: cannotForge,
   apiKey: 'Set TEST_API_KEY.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
@@ -57,10 +55,7 @@ async function goodRequest(row: EndpointRow, context: TestContext): Promise<Requ
 /** Names tests as "POST /auth/signup". */
 const named = (rows: EndpointRow[]) => rows.map((row) => [row.method.toUpperCase(), row.path, row] as const);
 
-const forged = (claims: object) => (context: TestContext) =>
-  needed(context, target.forge, remedies.forge)(claims);
-
-/** Credentials that must be rejected. */
+/** Credentials that must be rejected, besides those of test/supabase/access-token.test.ts. */
 const rejectedCredentials: Record<string, (context: TestContext) => Promise<string> | string> = {
   'with a changed signature': () => `${owner.access_token.slice(0, -4)}AAAA`,
   'with alg none': () => new UnsecuredJWT(decodeJwt(owner.access_token)).encode(),
@@ -69,9 +64,6 @@ const rejectedCredentials: Record<string, (context: TestContext) => Promise<stri
       .setProtectedHeader({ alg: 'HS256' })
       .setExpirationTime('1h')
       .sign(new TextEncoder().encode('a secret that anybody could have guessed')),
-  expired: forged({ exp: 1_000_000_000 }),
-  'for another audience': forged({ aud: 'somebody else' }),
-  'of another role': forged({ role: 'service_role' }),
   'that is a revoked API key': (context) => needed(context, target.revokedApiKey, remedies.revokedApiKey),
   'that is a mistyped API key': () => `sk_live_${'x'.repeat(49)}`,
 };

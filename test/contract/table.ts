@@ -21,11 +21,18 @@ type Row = {
 /** Returns a cursor of an order of sounds with this content. */
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('hex');
 
+/** Returns queries with cursors of this content, and with the order. */
+const inOrder = (sort: string, ...positions: unknown[]) =>
+  positions.map((position) => `${cursorOf(position)}&sort=${sort}`);
+
+const words = (text: string) => text.split(' ');
+
 /** Returns a cursor of the history with this content. */
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
 const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 const playOf = (sound_id: string) => ({ id: randomUUID(), sound_id, played_at: new Date().toISOString() });
+const noMoments = [...words('10000-01-01T00:00:00Z 2026-02-30T00:00:00Z 2026-06-23T09:30'), 1e9, undefined];
 const moment = '2024-01-01T00:00:00Z';
 const id = randomUUID();
 
@@ -71,11 +78,8 @@ const rows: Record<string, Row> = {
         body: { type: 'recovery', email, code: await recoveryCode(email) },
       })),
     invalid: {
-      type: ['invite'],
-      email: ['x'],
-      code: [undefined, '12345', 'abcdef'],
+      ...{ type: ['invite'], email: ['x'], code: [undefined, '12345', 'abcdef'], full_name: [' '] },
       password: [undefined, '12345', `${'é'.repeat(36)}x`],
-      full_name: [' '],
     },
   },
   changePassword: {
@@ -101,25 +105,20 @@ const rows: Record<string, Row> = {
       sort: ['plays', 'title&sort=title', ''],
       ids: ['', 'a', `${id},`, ids(101).join(), `${id}&limit=5`, `${id}&q=rain`],
       cursor: [
-        ...['', '%00', '%ff', '-1', '1e400', 'x'.repeat(5000), 'yesterday', 'infinity', '2024-01-01'],
-        ...['2024-13-01T00:00:00Z', '2023-02-29T00:00:00Z', '2026-06-31T10:00:00Z', '2026-06T10:00Z'],
-        ...['1969-12-31T23:59:59Z', '9999-12-31T23:59:59-01:00', '10000-01-01T00:00:00Z', '20260623T1000Z'],
-        ...['2026-06-23T10:00:00.Z', '2026-06-23T10:00:00%2B', '2026-06-23T10:00%2B25:00'],
-        ...['2026-06-23T10:00-02:75', `${moment}&cursor=${moment}`, `${moment}&sort=title`],
-        cursorOf(['title', 'a', moment, null]), // without its order
-        ...['f'.repeat(40), 'f'.repeat(41), '7'.repeat(40), '00'.repeat(2001)].map(
+        ...words('%00 %ff -1 1e400 yesterday infinity 2024-01-01 2024-13-01T00:00:00Z 2023-02-29T00:00:00Z'),
+        ...words('2026-06T10:00Z 20260623T1000Z 2026-06-23T10:00:00.Z 2026-06-23T10:00:00%2B'),
+        ...words('2026-06-23T10:00%2B25:00 2026-06-23T10:00-02:75'),
+        ...words('1969-12-31T23:59:59Z 9999-12-31T23:59:59-01:00 10000-01-01T00:00:00Z'),
+        ...['', 'x'.repeat(5000), `${moment}&cursor=${moment}`, `${moment}&sort=title`],
+        cursorOf(['title', 'a', moment]), // without its order
+        ...['f'.repeat(40), 'f'.repeat(41), '7'.repeat(40), '0'.repeat(4002)].map(
           (hex) => `${hex}&sort=title`,
         ),
-        ...[
-          ...['no list', [], ['popular'], ['popular', '1'], ['title', 'Rain', moment]],
-          ...['-1', '1.5', '9'.repeat(19), '\0', '1; drop'].map((plays) => ['popular', plays, moment]),
-          ...['yesterdays', '999999-01-01T00:00:00Z'].map((created) => ['popular', '1', created]),
-        ].map((position) => `${cursorOf(position)}&sort=popular`),
-        ...[
-          ['title', 'a\0'],
-          ['newest', 'a'],
-        ].map((key) => `${cursorOf([...key, moment])}&sort=title`),
-        `${cursorOf(['newest', 'a', 'a day', null])}&sort=newest`,
+        ...inOrder('title', ['title', 'a\0', moment], ['newest', 'a', moment]),
+        ...inOrder('newest', ['newest', 'a', 'a day']),
+        ...inOrder('popular', 'no list', [], ['popular'], ['popular', '1'], ['title', 'Rain', moment]),
+        ...inOrder('popular', ...words('-1 1.5 9999999999999999999').map((n) => ['popular', n, moment])),
+        ...inOrder('popular', ...words('yesterdays 999999-01-01T00:00Z').map((at) => ['popular', '1', at])),
       ],
     },
   },
@@ -130,9 +129,9 @@ const rows: Record<string, Row> = {
   listCatalogueChanges: {
     invalid: {
       since: [
-        ...['', '%00', '%ff', 'a', '12345678', '12345678.', '12345678.-1', '12345678.1.2.3', '12345678.1e3'],
-        ...['g2345678.1', '9F86D081.1', `12345678.${'9'.repeat(19)}`, '12345678.٣', 'x'.repeat(5000)],
-        '12345678.1&since=12345678.1',
+        ...words('%00 %ff a 12345678 12345678. 12345678.-1 12345678.1.2.3 12345678.1e3 g2345678.1'),
+        ...words('9F86D081.1 12345678.٣ 12345678.1&since=12345678.1'),
+        ...['', `12345678.${'9'.repeat(19)}`, 'x'.repeat(5000)],
       ],
     },
   },
@@ -144,16 +143,8 @@ const rows: Record<string, Row> = {
     valid: ({ soundId }) => ({ body: { plays: [playOf(soundId)] } }),
     invalid: {
       plays: [
-        ...[undefined, null, [], [null], ids(101).map(playOf)],
-        ...[
-          'yesterday',
-          '10000-01-01T00:00:00Z',
-          '2026-02-30T00:00:00Z',
-          '2026-06-23 09:30',
-          1_782_207_060,
-          undefined,
-        ].map((played_at) => [playOf(id), { ...playOf(id), played_at }]),
-        [{ ...playOf(id), id: 'x' }],
+        ...[undefined, null, [], [null], ids(101).map(playOf), [{ ...playOf(id), id: 'x' }]],
+        ...noMoments.map((played_at) => [playOf(id), { ...playOf(id), played_at }]),
       ],
     },
   },
@@ -163,13 +154,7 @@ const rows: Record<string, Row> = {
       limit: ['0', '101'],
       cursor: [
         ...['', 'x', 'AAAA', '%00', '%ff', 'x'.repeat(201), '2026-06-23T09:30:00.000Z'],
-        ...[
-          moment,
-          `${moment} ${id} more`,
-          `infinity ${id}`,
-          `${moment} 1`,
-          `0000-01-01T00:00:00Z ${id}`,
-        ].map(encoded),
+        ...[moment, `${moment} ${id} more`, `infinity ${id}`, `${moment} 1`].map(encoded),
       ],
     },
   },

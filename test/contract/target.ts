@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { makeIdToken } from 'local-supabase/identity-provider';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
-import { forgeWith } from '../support/forge.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codeSentTo } from '../support/mail.ts';
 import { newEmail, password, type Session, signUp } from '../support/test.ts';
@@ -24,14 +22,6 @@ async function makeAccount(api: Api): Promise<Account> {
   return { email: (await signUp(api)).user.email, password };
 }
 
-/** Returns a function that makes tokens like those of Auth, except for the given claims. */
-function forger(forging: 'ES256' | 'HS256' | null, secret = '') {
-  if (forging === null) return null;
-  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
-  const valid = { sub: randomUUID(), role: 'authenticated', aud: 'authenticated', exp: inAnHour };
-  return (claims: object) => forgeWith({ forging, secret }, { ...valid, ...claims });
-}
-
 /** Returns the deployment at TEST_BASE_URL, with accounts and keys from the environment. */
 async function remoteTarget(url: string): Promise<Target> {
   if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
@@ -44,7 +34,6 @@ async function remoteTarget(url: string): Promise<Target> {
   const accounts = accountsAt(api, { owner: await account('TEST'), other: await account('TEST_OTHER') });
   const { access_token } = await accounts.signIn('owner');
   const list = await api.get('/sounds?limit=1').auth(access_token, bearer).expect(200);
-  const secret = env['TEST_SUPABASE_JWT_SECRET'];
   return {
     url,
     api,
@@ -54,14 +43,13 @@ async function remoteTarget(url: string): Promise<Target> {
     idToken: null,
     apiKey: env['TEST_API_KEY'] ?? null,
     revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
-    forge: forger(secret ? 'HS256' : null, secret),
     close: async () => {},
   };
 }
 
 /** Starts a gateway in front of the Supabase of this test run. */
 async function localTarget() {
-  const { databaseUrl, embedded, forging, jwtSecret, mailUrl } = inject('stack');
+  const { databaseUrl, embedded, mailUrl } = inject('stack');
   const { url, close } = await startGateway();
   const api = apiAt(url);
   const accounts = accountsAt(api, { owner: await makeAccount(api), other: await makeAccount(api) });
@@ -86,7 +74,6 @@ async function localTarget() {
     idToken: embedded ? (provider: 'google' | 'apple') => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,
     revokedApiKey,
-    forge: forger(forging, jwtSecret),
     close,
   };
 }

@@ -9,16 +9,17 @@ const signIn = (api: Api, { user: { email } }: Session, secret = password) =>
 const refresh = (api: Api, token: unknown) => api.post('/auth/refresh').send({ refresh_token: token });
 
 describe('POST /auth/signup', () => {
-  test('gives a session with exactly the fields of the contract, and makes the customer', async ({
-    api,
-    sql,
-  }) => {
-    for (const [given, full_name] of [
-      [' \u0085Ada Lovelace\u0085', 'Ada Lovelace'],
-      [null, null], // counts as absent
+  test('gives a session with the fields of the contract, and makes the customer', async ({ api, sql }) => {
+    for (const [given, full_name, secret] of [
+      [' \u0085Ada Lovelace\u0085', 'Ada Lovelace', ' 1234 '], // the shortest password
+      [null, null, 'é'.repeat(36)], // counts as absent; the longest password
     ]) {
-      const email = newEmail();
-      const { body } = await api.post('/auth/signup').send({ email, password, full_name: given }).expect(200);
+      const account = { email: `o^brien%${newEmail()}`, password: secret }; // RFC 5321 allows ^ and %
+      const { email } = account;
+      const { body } = await api
+        .post('/auth/signup')
+        .send({ ...account, full_name: given })
+        .expect(200);
       const { exp, sub: id } = decodeJwt(body.data.access_token);
       const tokens = { access_token: expect.any(String), refresh_token: expect.any(String) };
       const lifetime = { token_type: 'bearer', expires_in: 3600, expires_at: exp };
@@ -26,6 +27,7 @@ describe('POST /auth/signup', () => {
       const [customer] =
         await sql`select email, full_name, source from public.customers where id = ${id ?? ''}`;
       expect(customer).toEqual({ email, full_name, source: 'email' });
+      await api.post('/auth/signin').send(account).expect(200);
     }
   });
 
@@ -38,16 +40,6 @@ describe('POST /auth/signup', () => {
       .expect('X-Error-Reason', 'address_taken')
       .expect('X-Error-Field', 'email');
     expect(body.error.message).not.toMatch(/exist|already|taken|registered/i);
-  });
-
-  test('accepts passwords of 6 characters and of 72 bytes, and odd addresses', async ({ api }) => {
-    for (const account of [
-      { email: newEmail(), password: ' 1234 ' },
-      { email: `o^brien%${newEmail()}`, password: 'é'.repeat(36) }, // RFC 5321 allows ^ and %
-    ]) {
-      await api.post('/auth/signup').send(account).expect(200);
-      await api.post('/auth/signin').send(account).expect(200);
-    }
   });
 });
 
@@ -72,11 +64,7 @@ test('POST /auth/signin gives a session, and one 401 to all that get none', asyn
 });
 
 describe('POST /auth/refresh', () => {
-  test('rotates both tokens, carries no user, and rejects those of long ago', async ({
-    api,
-    gateway,
-    sql,
-  }) => {
+  test('rotates tokens, carries no user, and rejects those of long ago', async ({ api, gateway, sql }) => {
     const first = await signUp(api);
     const { user, ...tokens } = first;
     const sessions = [tokens];

@@ -81,27 +81,18 @@ describe('GET /catalogue/changes', () => {
     expect(of(await catchUp(), kept)).toEqual([]);
   });
 
-  test('shows a file that was replaced under its name, moved, removed or put back', async ({ app, sql }) => {
+  test('shows a file that was replaced under its name, added or removed', async ({ app, sql }) => {
     const path = await addAudio('first take');
     const cover_image_path = `${randomUUID()}.png`;
     const id = await addSound(sql, { audio_path: path, cover_image_path });
     const catchUp = reader(app);
     await catchUp();
     const versions = async () => of(await catchUp(), id).map(({ sound }) => sound);
-    const some = expect.any(String);
-
     await addAudio('second take', path);
     const [second] = await versions();
     await storeFile('covers', cover_image_path, 'image/png');
     const { audio_version } = second ?? {};
-    expect(await versions()).toMatchObject([{ audio_version, cover_version: some }]);
-    for (const [bucket, version] of [
-      ['covers', null],
-      ['audio', some],
-    ] as const) {
-      await sql`update storage.objects set bucket_id = ${bucket} where name = ${path}`;
-      expect(await versions()).toMatchObject([{ audio_version: version }]);
-    }
+    expect(await versions()).toMatchObject([{ audio_version, cover_version: expect.any(String) }]);
     await sql.begin(async (transaction) => {
       await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
       await transaction`delete from storage.objects where bucket_id = 'audio' and name = ${path}`;

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, inject, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, vi } from 'vitest';
 import { apiAt } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -35,9 +35,7 @@ describe('GET /config', () => {
     },
   );
 
-  test('requests the settings of Auth once a minute, and returns the last known while it fails', async ({
-    onTestFinished,
-  }) => {
+  test('requests the settings of Auth once a minute, and keeps the last known while it fails', async () => {
     let ahead = 0;
     const now = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);

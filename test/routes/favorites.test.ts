@@ -15,7 +15,7 @@ describe('favorites', () => {
     for (const sound_id of [first, second]) await add(sound_id).expect(201, ok);
     const list = async () => (await app.get('/favorites').expect(200)).body.data;
     const added = await list();
-    const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const created_at = expect.any(String);
     const bare = { title: 'Second', category: null, cover_image_url: null, duration_sec: null };
     expect(added).toEqual([
       { sound_id: second, created_at, sounds: { id: second, ...bare } },

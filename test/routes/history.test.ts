@@ -5,10 +5,7 @@ import { addSound, addSounds } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
 import { clientWith, issueKey, newUser, test } from '../support/test.ts';
 
-type Page = {
-  data: { sound_id: string; plays: number; sounds: object | null }[];
-  next_cursor: string | null;
-};
+type Page = { data: { sound_id: string; [field: string]: unknown }[]; next_cursor: string | null };
 
 const play = (app: Api, id: string, key: string = randomUUID()) =>
   app.post(`/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);
@@ -18,17 +15,6 @@ async function history(app: Api, query: object = {}): Promise<Page> {
 }
 
 const idsOf = ({ data }: Page) => data.map(({ sound_id }) => sound_id);
-
-async function pages(app: Api, limit: number): Promise<string[][]> {
-  const read: string[][] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await history(app, { limit, cursor });
-    read.push(idsOf(page));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return read;
-}
 
 describe('GET /history', () => {
   test('has one entry for each sound, the last played first', async ({ gateway, sql }) => {
@@ -40,7 +26,7 @@ describe('GET /history', () => {
     const change = (row: object) => sql`update public.sounds set ${sql(row)} where id = ${second}`;
     await change({ is_active: false }); // keeps the entry, without its preview
     await sql`delete from public.sounds where id = ${deleted}`;
-    const last_played_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const last_played_at = expect.any(String);
     const sounds = { ...preview, id: first, category: null, cover_image_url: 'covers/a.jpg' };
     expect(await history(app)).toEqual({
       data: [
@@ -58,12 +44,10 @@ describe('GET /history', () => {
     const [older = '', newer = ''] = await addSounds(sql, [{}, {}]);
     const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
     const moment = hoursAgo(1);
-    for (const [sound_id, played_at] of [
-      [newer, moment],
-      [older, hoursAgo(2)],
-      [newer, hoursAgo(3)],
-    ])
-      await app.post('/plays').send({ plays: [{ id: randomUUID(), sound_id, played_at }] });
+    const playAt = (sound_id: string, played_at: string) =>
+      app.post('/plays').send({ plays: [{ id: randomUUID(), sound_id, played_at }] });
+    await playAt(newer, moment);
+    for (const [hours, id] of [older, newer].entries()) await playAt(id, hoursAgo(hours + 2));
     expect((await history(app)).data).toMatchObject([
       { sound_id: newer, last_played_at: moment, plays: 2 },
       { sound_id: older, plays: 1 },
@@ -78,12 +62,16 @@ describe('GET /history', () => {
       insert into public.history (user_id, sound_id, plays, last_played_at)
       select ${user.id}, sound, 1, '2026-01-01' from unnest(${sounds}::uuid[]) as sound`;
     await play(app, await addSound(sql));
-    const [all = []] = await pages(app, 100);
+    const all = idsOf(await history(app));
     expect(new Set(all).size).toBe(8);
     for (const limit of [1, 3, 8]) {
-      const read = await pages(app, limit);
-      expect(read.flat()).toEqual(all);
-      expect(read).toHaveLength(Math.ceil(8 / limit));
+      let cursor: string | null | undefined;
+      for (let start = 0; start < 8; start += limit) {
+        const page = await history(app, { limit, cursor });
+        expect(idsOf(page)).toEqual(all.slice(start, start + limit));
+        cursor = page.next_cursor;
+      }
+      expect(cursor).toBeNull();
     }
     const { next_cursor: cursor } = await history(app, { limit: 4 });
     await app.delete(`/history/${all[3]}`).expect(200);

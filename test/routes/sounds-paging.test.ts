@@ -35,12 +35,12 @@ const orderBy = {
 const orders = Object.keys(orderBy) as (keyof typeof orderBy)[];
 
 /** Changes of a sound between two pages. */
-const changes = {
-  nothing: '',
-  hide: 'update public.sounds set is_active = false',
-  delete: 'delete from public.sounds',
-  rename: 'update public.sounds set title = gen_random_uuid()',
-};
+const changes = [
+  '',
+  'update public.sounds set is_active = false',
+  'delete from public.sounds',
+  'update public.sounds set title = gen_random_uuid()',
+];
 
 const arbitrarySounds = fc.array(
   fc.record({
@@ -59,7 +59,7 @@ describe('paging through GET /sounds', () => {
       fc.constantFrom(...orders),
       arbitrarySounds,
       fc.integer({ min: 1, max: 9 }),
-      fc.constantFrom(...Object.values(changes)),
+      fc.constantFrom(...changes),
       async (order, sounds, limit, change) => {
         const category = await addCategory(sql);
         const rows = sounds.map((sound) => ({ ...sound, category }));
@@ -126,10 +126,7 @@ describe('paging through GET /sounds', () => {
     expect(new Set(once).size).toBe(once.length);
   });
 
-  test('a cursor is the sound of its moment, or else "older than", under any filter', async ({
-    app,
-    sql,
-  }) => {
+  test('a cursor is the sound of its moment, or else means "older than"', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const [, ofSameSecond, oldest] = await addSounds(sql, [
       { category, created_at: '1998-04-03T00:00:00Z' },

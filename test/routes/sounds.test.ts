@@ -7,46 +7,27 @@ import { idsOf, readPage } from './pages.ts';
 describe('GET /sounds', () => {
   test('lists exactly the fields of a Sound, and changes its ETag with them', async ({ app, sql }) => {
     const category = await addCategory(sql);
+    const created_at = newMoment().toISOString();
     const given = {
+      category,
       title: 'Rain on leaves',
       description: 'Soft rain',
       duration_sec: 12.5,
-      created_at: newMoment().toISOString(),
+      created_at,
     };
     const paths = { cover_image_path: 'rain/leaves.jpg', audio_path: 'rain/leaves.wav' };
-    const id = await addSound(sql, { ...given, ...paths, category });
+    const id = await addSound(sql, { ...given, ...paths });
     const first = await app.get('/sounds').query({ category }).expect(200);
-    const sound = {
-      id,
-      ...given,
-      category,
-      bowl_note: null,
-      frequency_hz: null,
-      tags: null,
-      cover_image_url: 'covers/rain/leaves.jpg',
-      is_featured: false,
-      play_count: 0,
-    };
+    const byDefault = { bowl_note: null, frequency_hz: null, tags: null, is_featured: false, play_count: 0 };
+    const sound = { id, ...given, ...byDefault, cover_image_url: 'covers/rain/leaves.jpg' };
     expect(first.body).toEqual({ data: [sound], next_cursor: null });
 
-    const again = () =>
-      app
-        .get('/sounds')
-        .query({ category })
-        .set('If-None-Match', first.get('ETag') ?? '');
+    // Many HTTP clients add no-cache to a request that revalidates.
+    const headers = { 'If-None-Match': first.get('ETag') ?? '', 'Cache-Control': 'no-cache' };
+    const again = () => app.get('/sounds').query({ category }).set(headers);
     await again().expect(304);
-    await sql`insert into public.sounds (title, category) values ('Only a title', ${category})`;
-    const { body } = await again().expect(200);
-    const bare = { description: null, duration_sec: null, cover_image_url: null };
-    const [added] =
-      await sql`select id from public.sounds where title = 'Only a title' and category = ${category}`;
-    expect(body.data).toContainEqual({
-      ...sound,
-      ...bare,
-      id: added?.['id'],
-      title: 'Only a title',
-      created_at: expect.any(String),
-    });
+    await addSound(sql, { category });
+    expect((await again().expect(200)).body.data).toHaveLength(2);
   });
 
   test('filters by category, sub-intentions, featured, tags and duration', async ({ app, sql }) => {

@@ -5,7 +5,7 @@ import { cursor } from '../../src/model/cursor.ts';
 const spellings = {
   '2024-03-01T12:00:00.120Z': [
     '2024-03-01T12:00:00.120000Z',
-    '2024-03-01T12:00:00.120000417Z', // nanoseconds with a rounding error
+    '2024-03-01T12:00:00.119999886Z', // nanoseconds with a rounding error
     '2024-03-01T17:30:00.120+05:30',
     '2024-03-01T12:00:00.12Z',
     '2024-03-01t12:00:00.120z',

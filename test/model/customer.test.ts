@@ -9,7 +9,7 @@ const accepted = [
     'https://a.example',
     'HTTPS://EXAMPLE.com/',
     'https://a-b_c.example.:443/a//b',
-    'https://a.example:0/x',
+    'https://a.example:65499/x',
   ],
   ...['https://bücher.example:8443/ä.png?x=[1]#<y>', 'https://🙂.example/"\'|`{}^'],
   ...['https://[2001:db8::1]/a.png', 'https://a.example/user@b.example:80'],

@@ -41,7 +41,8 @@ describe('GET /config', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
     onTestFinished(() => void vi.restoreAllMocks());
 
-    const settings = { disable_signup: false, mailer_autoconfirm: true, external: { email: true } };
+    const external = { email: true, google: false };
+    const settings = { disable_signup: false, mailer_autoconfirm: true, external };
     const answering: RequestListener = (_req, res) =>
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(settings));
     const outages: RequestListener[] = [
@@ -60,8 +61,10 @@ describe('GET /config', () => {
       async (api) => {
         await api.get('/config').expect(500); // Auth has never answered
         behave = answering;
+        const { body } = await api.get('/config').expect(200);
+        expect(body.data.id_token_providers).toEqual(['apple']);
         const signUp = async () => (await api.get('/config').expect(200)).body.data.sign_up;
-        expect(await signUp()).toBe(true);
+        expect(body.data.sign_up).toBe(true);
         settings.disable_signup = true;
         ahead += 55_000;
         expect([await signUp(), calls]).toEqual([true, 2]);

@@ -36,17 +36,17 @@ describe('GET /sounds', () => {
     const [a, b, c] = await addSounds(sql, [
       { category: parent, created_at: '2024-01-03T00:00:00Z', is_featured: true, duration_sec: 5 },
       { category: parent, created_at: '2024-01-02T00:00:00Z', duration_sec: 9.5 },
-      { category: child, created_at: '2024-01-01T00:00:00Z' },
+      { category: child, created_at: '2024-01-02T12:00:00Z' }, // between those of the parent
     ]);
     await sql`update public.sounds set tags = '{deep,slow}' where id = ${a ?? null}`;
     const family = { category: parent, include_children: true };
     for (const [query, ...expected] of [
       [{ category: parent }, a, b],
       [{ category: parent, include_children: false }, a, b],
-      [family, a, b, c],
+      [family, a, c, b],
       [{ category: child, include_children: true }, c],
       [{ ...family, featured: true }, a],
-      [{ ...family, featured: false }, b, c],
+      [{ ...family, featured: false }, c, b],
       [{ ...family, tag: ['slow', 'deep'] }, a],
       [{ ...family, tag: ['slow', 'calm'] }],
       [{ ...family, min_duration: 5, max_duration: 9.4 }, a],

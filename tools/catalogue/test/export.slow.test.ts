@@ -13,6 +13,7 @@ import { startGateway } from '../../../test/support/gateway.ts';
 import { type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
 import { clientWith, newEmail, password, signUp, test } from '../../../test/support/test.ts';
+import { put } from '../project/storage.ts';
 import { catalogueOf, type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { envOf, importInto, makeFolder, picture, type Target } from './folder.ts';
 import { isDownload } from './proxy.ts';
@@ -29,35 +30,39 @@ async function exportInto(folder: string, target: Target) {
 async function startFilledProject(release: Release = 17) {
   const project = await startEmptyProject(release);
   const { sql, apiUrl, secretKey } = project;
+  const [calm] = await sql`
+    insert into public.categories (slug, name, description, sort_order)
+    values ('calm', 'Calm', 'For the evening', 2) returning id`;
   await sql`
-    insert into public.categories (slug, name, description, sort_order, is_active)
-    values ('calm', 'Calm', 'For the evening', 2, true), ('gone', 'Gone', null, 0, false)`;
-  await sql`
-    insert into public.categories (slug, name, parent_id)
-    select 'deep-calm', 'Deep calm', id from public.categories where slug = 'calm'`;
+    insert into public.categories (slug, name, parent_id, is_active)
+    values ('deep-calm', 'Deep calm', ${calm?.['id']}, true), ('gone', 'Gone', null, false)`;
   const folder = await makeFolder({
     'calm/bowl.wav': tone(),
     'calm/bowl.jpg': await picture(),
     'calm/wind.wav': tone(),
-    'sounds.csv':
-      'file,key,title,tags,frequency_hz\ncalm/bowl.wav,,Bowl,"a, b",174.61\ncalm/bowl.wav,again,Bowl again,,\n',
+    'sounds.csv': 'file,key,title,tags\ncalm/bowl.wav,,Bowl,"a, b"\ncalm/bowl.wav,again,Bowl again\n',
   });
   expect(await importInto(project, folder)).toMatchObject({ code: 0, stderr: '' });
-  const { storage } = createClient(apiUrl, secretKey);
-  const wav = tone();
-  await storage.from('audio').upload('hand/f3.wav', wav, { contentType: 'audio/x-wav' });
-  await storage.from('audio').upload('hand/F3.wav', wav, { contentType: 'audio/wav' });
-  await storage.from('covers').upload('hand/f3.png', await picture('webp'), { contentType: 'image/png' });
+  const client = createClient(apiUrl, secretKey);
+  const [wav, png] = [tone(), await picture('webp')];
+  await put(client, { bucket: 'audio', path: 'hand/f3.wav', type: 'audio/x-wav' }, wav);
+  await put(client, { bucket: 'audio', path: 'hand/F3.wav', type: 'audio/wav' }, wav);
+  await put(client, { bucket: 'covers', path: 'hand/f3.png', type: 'image/png' }, png);
+  const text = ' two\nlines, "quoted"\r\n ';
   await sql`
-    insert into public.sounds (title, description, category, tags, audio_path, cover_image_path, is_featured, is_active, sort_order)
+    insert into public.sounds (title, description, category, tags, audio_path, cover_image_path, is_active, sort_order)
     values
-      ('By hand', ${' two\nlines, "quoted"\r\n '}, 'deep-calm', array['a, b', '[c]'], 'hand/f3.wav', 'hand/f3.png', true, true, -3),
-      ('-', '-', null, '{}', 'hand/F3.wav', null, false, true, 0),
-      ('Silent', '\\-', 'gone', '{-}', null, 'hand/f3.png', false, true, 0),
-      ('Hidden', null, 'calm', null, null, null, false, false, 5)`;
+      ('By hand', ${text}, 'deep-calm', array['a, b', '[c]'], 'hand/f3.wav', 'hand/f3.png', true, -3),
+      ('-', '-', null, '{}', 'hand/F3.wav', null, true, 0),
+      ('Silent', '\\-', 'gone', '{-}', null, 'hand/f3.png', true, 0),
+      ('Hidden', null, 'calm', null, null, null, false, 5)`;
+  await sql`update public.sounds set is_featured = true, frequency_hz = 174.61 where title = 'By hand'`;
   await sql`
-    insert into public.home_sections (slug, title, mode, rule_type, rule_value, rule_include_children, item_limit, sort_order)
-    values ('picked', 'Picked', 'manual', null, null, false, 20, 2), ('calm', 'Calm', 'rule', 'category', 'calm', true, 3, 1),
+    insert into public.home_sections
+      (slug, title, mode, rule_type, rule_value, rule_include_children, item_limit, sort_order)
+    values
+      ('picked', 'Picked', 'manual', null, null, false, 20, 2),
+      ('calm', 'Calm', 'rule', 'category', 'calm', true, 3, 1),
       ('new', 'New', 'rule', 'newest', null, false, 100, 0)`;
   await sql`
     insert into public.home_section_sounds (section_id, sound_id, position)

@@ -94,7 +94,6 @@ export async function readFolder(folder: string) {
   return { ...gathered, notes: [...notes, ...gathered.notes] };
 }
 
-/** Reads a folder of these files. */
 export const readFiles = async (files: Files) => await readFolder(await makeFolder(files));
 
 /**

@@ -16,22 +16,15 @@ test('a folder below an imported one, and one given by --source, have the same s
   const below = await importFolder(join(folder, category));
   expect(below.stdout).toMatch(/note +2 sounds +known from "/);
   expect(below.stdout).toContain('0 new, 0 to update, 2 unchanged');
-  const lengths = async () => (await sounds()).map(({ id, duration_sec }) => [id, duration_sec]);
+  const lengths = async () => (await sounds()).map(({ id, duration_sec }) => `${id} ${duration_sec}`);
   await next({ '@/a.wav': tone(0.3) });
   await addFiles(folder, { [`${category}/b.wav`]: tone(0.4) });
   await importFolder(join(folder, category));
-  expect(await lengths()).toEqual([
-    [a, '0.3'],
-    [b, '0.4'],
-  ]);
+  expect(await lengths()).toEqual([`${a} 0.3`, `${b} 0.4`]);
   const other = await makeFolder({ [`${category}/a.wav`]: tone(0.5) });
   await importFolder(other, '--source', basename(folder));
   await importFolder(await makeFolder({ [`${category}/a.wav`]: tone(0.6) }));
-  expect(await lengths()).toEqual([
-    [expect.any(String), '0.6'],
-    [a, '0.5'],
-    [b, '0.4'],
-  ]);
+  expect(await lengths()).toEqual([expect.stringMatching(/ 0\.6$/), `${a} 0.5`, `${b} 0.4`]);
 });
 
 test('a sound becomes another one with --overwrite, or if its title was a file name', async ({ sql }) => {
@@ -148,12 +141,10 @@ test('folders whose names make the same slug become categories of their own', as
   const folders = ['睡眠 1', '冥想 1', '1', '1++', 'Ärger 1', 'aerger 1'];
   const names = folders.flatMap((folder) => [`${folder}/a.wav`, `Top/${folder}/b.wav`]);
   const { made, slugs } = await assign(names, [], true);
-  const [tops = [], subs = []] = [true, false].map((isTop) =>
-    made.filter(({ parent_id }) => (parent_id === null) === isTop),
-  );
-  expect(new Set(tops.map(({ name }) => name))).toEqual(new Set(['Top', ...folders]));
-  expect(new Set(subs.map(({ name }) => name))).toEqual(new Set(folders));
-  expect([made.length, new Set(made.map(({ slug }) => slug)).size]).toEqual([13, 13]);
+  const tops = made.filter(({ parent_id }) => parent_id === null).map(({ name }) => name);
+  const subs = made.filter(({ parent_id }) => parent_id !== null).map(({ name }) => name);
+  expect([tops.sort(), subs.sort()]).toEqual([['Top', ...folders].sort(), folders.toSorted()]);
+  expect(new Set(made.map(({ slug }) => slug)).size).toBe(made.length);
   expect(new Set(slugs).size).toBe(names.length);
   expect(await assign(names, made, true)).toEqual({ made: [], notes: [], slugs });
 });

@@ -125,7 +125,7 @@ test('a function that raises an SQLSTATE is answered with its status', async ({ 
 });
 
 test('each part rejects a missing API key, and one of another project', async ({ supabase }) => {
-  for (const path of ['/rest/v1/api_none', '/auth/v1/user'])
+  for (const path of ['/rest/v1/rpc/api_none', '/auth/v1/user'])
     for (const [apikey, message] of [
       [null, 'No API key found in request'],
       ['sb_secret_unknown', 'Invalid API key'],

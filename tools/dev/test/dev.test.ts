@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { devEnvironment, startDev, untilGone } from '../../../test/support/processes.ts';
 import { DEMO } from '../seed.ts';
@@ -38,14 +39,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   test('prints commands that work when pasted or print the error', async () => {
     const { stdout } = dev.output;
-    for (const text of [
-      `http://127.0.0.1:${env['PORT']}/api/v1`,
-      `http://127.0.0.1:${env['SUPABASE_PORT']}`,
-      'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
-      'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
-      'demo@example.com',
-    ])
-      expect(stdout).toContain(text);
+    const { publishableKey, secretKey } = LOCAL_KEYS;
+    const [api, supabase] = [`:${env['PORT']}/api/v1\n`, `:${env['SUPABASE_PORT']}/`];
+    for (const text of [api, supabase, publishableKey, secretKey, DEMO.email]) expect(stdout).toContain(text);
     const [lines = [], here = []] = stdout
       .split(/In this folder:|An account of your own/)
       .map((part) =>

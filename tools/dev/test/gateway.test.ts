@@ -2,9 +2,10 @@ import { cp, mkdtemp, readFile, rename, symlink, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../../test/support/ports.ts';
 import { childrenOf, occupy } from '../../../test/support/processes.ts';
+import { environment } from '../../../test/support/server-process.ts';
 import type { Gateway } from '../gateway.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -16,21 +17,11 @@ let url: string;
 let logged: string[];
 
 /** Starts the gateway of the copied checkout. */
-async function start(env: Record<string, string> = {}) {
-  const { apiUrl, publishableKey, secretKey } = inject('stack');
+async function start(more: Record<string, string> = {}) {
   const PORT = String(await freePort());
-  const given = {
-    ...process.env,
-    PORT,
-    REQUIRE_HTTPS: 'false',
-    SUPABASE_URL: apiUrl,
-    SUPABASE_PUBLISHABLE_KEY: publishableKey,
-    SUPABASE_SECRET_KEY: secretKey,
-    LOG_LEVEL: 'warn',
-    ...env,
-  };
+  const env = { ...process.env, ...environment(), PORT, LOG_LEVEL: 'warn', ...more };
   return {
-    gateway: startGateway(given, (line) => logged.push(line)),
+    gateway: startGateway(env, (line) => logged.push(line)),
     url: `http://127.0.0.1:${PORT}/healthz`,
   };
 }

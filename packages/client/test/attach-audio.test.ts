@@ -10,8 +10,7 @@ async function serveRecording(page: Page) {
   await page.exposeFunction('renew', () => {
     if (service.outage === 'service') throw new Error('It does not answer.');
     service.renewals += 1;
-    service.valid += 1;
-    return service.valid;
+    return ++service.valid;
   });
   await page.route('**/audio/*', (route) => {
     const isValid = route.request().url().endsWith(`/audio/${service.valid}`);

@@ -53,8 +53,8 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   expect((await known(gateway, device.account)).toSorted()).toEqual([kept, removed].toSorted());
 
   device.network.before = pass;
-  await device.again().favorites.flush();
-  expect(waiting(device)).toEqual([]);
+  device.again(); // sends what waits
+  await expect.poll(() => waiting(device)).toEqual([]);
   expect(await known(gateway, device.account)).toEqual([added, kept]);
 });
 
@@ -72,24 +72,30 @@ test('rejected changes are dropped, and flush throws the reason once', async ({ 
 
 test('changes of one user are never sent with the token of another', async ({ device, gateway, sql }) => {
   const { auth, favorites } = device.api;
-  const first = device.account;
-  const id = await addSound(sql);
-  device.network.before = () => 'cut';
-  const offline = device.again(withoutRepeats);
-  await offline.favorites.add(id);
-  await offline.auth.signOut();
-  device.network.before = pass;
+  const { account: first, network, sent } = device;
+  const [id, waiting] = (await addSounds(sql, [{}, {}])) as [string, string];
+  const switched = Promise.withResolvers<void>();
+  network.before = async (request) => {
+    if (nameOf(request) !== 'POST /favorites') return;
+    network.before = pass;
+    await switched.promise;
+    return { status: 201, headers: { 'Content-Type': 'application/json' }, body: '{}' };
+  };
+  await favorites.add(id);
+  await favorites.add(waiting);
+  await expect.poll(() => sent).toContain('POST /favorites');
+  await auth.signOut();
 
-  device.sent.length = 0;
+  sent.length = 0;
   await expect(auth.signIn({ ...first, password: 'a guess' })).rejects.toMatchObject({ status: 401 });
   await favorites.flush();
-  expect(device.sent).toEqual(['POST /auth/signin']);
+  expect(sent).toEqual(['POST /auth/signin']);
   const second = await device.signUp();
+  switched.resolve();
   expect(await idsOf(device)).toEqual([]);
   await favorites.flush();
   for (const account of [second, first]) expect(await known(gateway, account)).toEqual([]);
   await auth.signOut();
-  await auth.signIn(first);
-  device.again(); // sends what waits
-  await expect.poll(() => known(gateway, first)).toEqual([id]);
+  await auth.signIn(first); // sends what waits
+  await expect.poll(() => known(gateway, first)).toEqual([waiting]);
 });

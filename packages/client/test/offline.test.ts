@@ -1,11 +1,9 @@
 import { expect } from 'vitest';
 import { addCategory, addSection, addSounds } from '../../../test/support/catalogue.ts';
-import { errorAnswer, faultsOf, pass, test, withoutRepeats } from './device.ts';
-
-type Titled = { title: string } | null;
+import { errorAnswer, faultsOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
 
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
-const titlesOf = (list: { sounds: Titled }[]) => list.map(({ sounds }) => sounds?.title);
+const titlesOf = (list: { sounds: { title: string } | null }[]) => list.map(({ sounds }) => sounds?.title);
 
 test('the copy lists, searches and shows sections as the service does', async ({ device, sql }) => {
   const { offline, sounds, home, categories } = device.api;
@@ -56,7 +54,9 @@ test('sync copies changes, or nothing if it fails, and resets an old copy', asyn
 
   await sql`update public.sounds set title = 'Another title' where id = ${kept}`;
   await sql`update public.sounds set is_active = false where id = ${hidden}`;
-  device.network.before = faultsOf('GET /catalogue/changes', errorAnswer(500, 'server_error'));
+  const data = [{ kind: 'sound', id: hidden, sound: null }];
+  const page = successAnswer({ data, next: 'a.1', has_more: true, reset: false });
+  device.network.before = faultsOf('GET /catalogue/changes', page, errorAnswer(500, 'server_error'));
   const restarted = device.again(withoutRepeats).offline;
   await expect(restarted.sync()).rejects.toMatchObject({ code: 'server_error' });
   expect(await restarted.get(hidden)).not.toBeNull();

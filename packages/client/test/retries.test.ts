@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import type { Fault } from '../../../test/support/network.ts';
 import { newEmail, password } from '../../../test/support/test.ts';
@@ -41,8 +41,7 @@ test('a request is repeated after a fault, unless it must not take effect twice'
 });
 
 test('onWait gets the pauses, which double or last as long as the service asks', async ({ start }) => {
-  const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-  onTestFinished(() => random.mockRestore());
+  using _random = vi.spyOn(Math, 'random').mockReturnValue(0);
   const waits: (Wait & { ms: number })[] = [];
   const onWait = (wait: Wait) => waits.push({ ...wait, ms: wait.until.getTime() - Date.now() });
   const { api, network } = await start({ onWait });

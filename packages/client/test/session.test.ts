@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { newEmail, password } from '../../../test/support/test.ts';
 import { errorAnswer, faultsOf, nameOf, pass, phoneStore, test, withoutRepeats } from './device.ts';
 
@@ -27,8 +27,8 @@ test('a session survives a restart, and listeners hear of its beginning and end'
   await auth.signOut();
   expect(await restarted.auth.user()).toBeNull();
   await expect.poll(() => seen.at(-1)).toBeUndefined();
-  expect(await auth.signIn(account)).toEqual(user);
   expect(seenAtFirst.at(-1)).toBe(user.id);
+  expect(await auth.signIn(account)).toEqual(user);
   const signedOut = { type: 'signedOut', user, reason: 'asked' };
   const signedIn = { type: 'signedIn', user };
   await expect.poll(() => device.events).toEqual([signedIn, signedOut, signedIn]);
@@ -48,7 +48,8 @@ test('new tokens are stored before they are used, also in a slow store', async (
 });
 
 test('only a 401 of the service to a refresh ends a session', async ({ device }) => {
-  const { api, network, account } = device;
+  const { api, network } = device;
+  const { user } = device.account;
   device.change(expired);
   const before = device.stored();
   const faults = {
@@ -68,8 +69,7 @@ test('only a 401 of the service to a refresh ends a session', async ({ device })
   network.before = pass;
   await expect(api.me()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
   expect(device.keys('')).toEqual(['sounds.config']);
-  const ended = { type: 'signedOut', user: account.user, reason: 'ended' };
-  await expect.poll(() => device.events).toEqual([ended]);
+  await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
 });
 
 test('signOut ends the session at once, and at the service after a refresh', async ({ device, api }) => {
@@ -84,8 +84,7 @@ test('signOut ends the session at once, and at the service after a refresh', asy
 });
 
 test('clients on one store share one refresh, also without Web Locks', async ({ device }) => {
-  const locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never);
-  onTestFinished(() => locks.mockRestore());
+  using _locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never);
   device.change(expired);
   const other = device.again(); // as another tab
   await Promise.all([1, 2, 3].flatMap(() => [device.api.me(), other.me()]));
@@ -94,7 +93,7 @@ test('clients on one store share one refresh, also without Web Locks', async ({ 
   await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user: device.account.user }]);
 });
 
-test('a 401 leads to a refresh, which goes on without its call and its response', async ({ device }) => {
+test('a 401 leads to a refresh that survives its call and a lost response', async ({ device }) => {
   const { api, network, sent } = device;
   for (const headers of [{}, { 'X-Error-Reason': 'a_new_word' }]) {
     sent.length = 0;
@@ -111,11 +110,16 @@ test('a 401 leads to a refresh, which goes on without its call and its response'
     return undefined;
   };
   const cut = faultsOf(refresh, 'cut');
-  network.after = (request) => {
-    if (nameOf(request) === refresh) caller.abort(new Error('The screen is closed.'));
+  const rejected = Promise.withResolvers<void>();
+  network.after = async (request) => {
+    if (nameOf(request) === refresh) {
+      caller.abort(new Error('The screen is closed.'));
+      await rejected.promise;
+    }
     return cut(request);
   };
   await expect(api.me({ signal: caller.signal })).rejects.toThrow('The screen is closed.');
+  rejected.resolve();
   await expect.poll(() => device.stored().access_token).not.toBe(expired.access_token);
   expect(tokens).toEqual([refresh_token, refresh_token]);
   expect(device.stored().refresh_token).not.toBe(refresh_token);

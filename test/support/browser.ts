@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** The Chromium on this machine, if there is one. Without a window it needs a fifth of the processor time. */
 const binary = [
@@ -21,15 +21,22 @@ export type Record = { complaints: string[]; requests: URL[] };
 
 export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
 
-/** Opens a page in a browser of its own, and closes that afterwards. */
-export async function inBrowser(
-  url: string,
-  { width, colorScheme }: View,
-  visit: (page: Page, record: Record) => Promise<void>,
-) {
+/** Opens a page in a separate browser, and closes that afterwards. */
+export async function inBrowser(url: string, view: View, visit: Visit) {
   const browser = await launchBrowser();
   try {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    await inProfile(browser, url, view, visit);
+  } finally {
+    await browser.close();
+  }
+}
+
+type Visit = (page: Page, record: Record) => Promise<void>;
+
+/** Opens a page in a new profile of a browser, and closes that afterwards. */
+export async function inProfile(browser: Browser, url: string, { width, colorScheme }: View, visit: Visit) {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+  try {
     const page = await context.newPage();
     page.setDefaultTimeout(15_000); // less than a test has, so that the error says what the page shows
     const record: Record = { complaints: [], requests: [] };
@@ -46,6 +53,6 @@ export async function inBrowser(
       });
     });
   } finally {
-    await browser.close();
+    await context.close();
   }
 }

@@ -8,8 +8,8 @@ export async function storeFile(
   path: string,
   type: string,
   content: Uint8Array | string = 'file',
+  { apiUrl, secretKey }: { apiUrl: string; secretKey: string } = inject('stack'),
 ): Promise<string> {
-  const { apiUrl, secretKey } = inject('stack');
   await put(createClient(apiUrl, secretKey), { bucket, path, type }, content);
   return path;
 }

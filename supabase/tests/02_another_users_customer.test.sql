@@ -1,6 +1,6 @@
 -- Attacks on customer records: Mallory on Alice's, and Alice on what is not hers to write.
 begin;
-select plan(31);
+select plan(42);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -36,7 +36,15 @@ select is(
   public.get_customer() ->> 'id', 'b0000000-0000-4000-8000-000000000000',
   'another user gets her own record'
 );
-select lives_ok('select public.touch_last_seen()', 'another user is seen');
+select is(public.touch_last_seen(), true, 'another user is seen');
+reset role;
+update public.customers set last_seen_at = now() - interval '14 minutes' where full_name = 'Mallory';
+set local role authenticated;
+select is(public.touch_last_seen(), false, 'another user is not seen again after 14 minutes');
+reset role;
+update public.customers set last_seen_at = now() - interval '16 minutes' where full_name = 'Mallory';
+set local role authenticated;
+select is(public.touch_last_seen(), true, 'another user is seen again after 16 minutes');
 
 set local request.jwt.claims to '{"role": "authenticated"}';
 select is_empty('select * from public.customers', 'a token without a subject sees no customer');
@@ -59,9 +67,16 @@ select throws_ok(
   'a customer cannot delete her record'
 );
 select throws_ok(
-  $$ update public.customers set phone = 'none of your business' $$, '23514', null,
-  'a customer cannot write what the service would refuse'
-);
+  format('select public.update_customer(%L)', changes), '23514', null, 'a customer cannot write ' || left(changes::text, 60)
+)
+from (values
+  (jsonb_build_object('full_name', repeat('x', 201))), ('{"full_name": "\u200b"}'), ('{"full_name": "\ufeff\u2060 \u200d"}'),
+  ('{"country": "gb"}'), ('{"phone": "0123 456"}'), ('{"locale": "not a locale"}'), ('{"avatar_url": "http://a.example"}')
+) as refused (changes);
+select is(
+  public.update_customer(jsonb_build_object('full_name', name)) ->> 'full_name', name, 'a customer writes the name ' || name
+)
+from (values (U&'\200E\0646\0648\0631\200E'), (U&'\+01F469\200D\+01F680'), ('Alice')) as allowed (name);
 select is(
   public.update_customer('{"is_active": false, "email": "x@tests.example.com", "provider": "x", "source": "apple"}')::jsonb
     - array['updated_at', 'created_at'],

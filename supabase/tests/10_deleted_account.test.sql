@@ -1,6 +1,6 @@
 -- What is left of a deleted account: Alice's is deleted, Bob's lives on.
 begin;
-select plan(30);
+select plan(33);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -119,6 +119,26 @@ reset role;
 update auth.users set deleted_at = now() where id = 'b0000000-0000-4000-8000-000000000000';
 set local role authenticated;
 select throws_ok(call, 'PT401', null, 'refused to a soft-deleted account: ' || call) from own_data;
+
+-- Auth writes hashes in place of addresses.
+reset role;
+create temporary table person (name text, id uuid) on commit drop;
+insert into person select name, gen_random_uuid() from unnest(array['active', 'banned', 'inactive']) as name;
+insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data)
+select id, name || '@tests.example.com', '{"full_name": "Carol", "avatar_url": "https://a.example/c.jpg"}', '{"provider": "email"}' from person;
+update public.customers set phone = '+491701234567', locale = 'de-AT', country = 'AT', marketing_opt_in = true
+where id in (select id from person);
+update auth.users set banned_until = '2999-01-01' where id = (select id from person where name = 'banned');
+update public.customers set is_active = false where id = (select id from person where name = 'inactive');
+update auth.users
+set deleted_at = now(), email = md5(email), phone = md5(email), raw_user_meta_data = '{}', raw_app_meta_data = '{}'
+where id in (select id from person);
+select results_eq(
+  format('select (to_jsonb(customer) - array[''created_at'', ''updated_at'']) from public.customers as customer where id = %L', id),
+  array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'marketing_opt_in', false, 'email', null, 'full_name', null,
+    'avatar_url', null, 'phone', null, 'locale', null, 'country', null, 'provider', null, 'last_seen_at', null)],
+  'nothing in the record of a soft-deleted customer tells who it was: ' || name
+) from person;
 
 select * from finish();
 rollback;

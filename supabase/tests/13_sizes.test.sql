@@ -1,6 +1,6 @@
 -- What a user may send straight to the data API has an end: lists, and texts of any length.
 begin;
-select plan(6);
+select plan(8);
 
 select bag_eq(
   $$ select proname || '.' || argument
@@ -25,6 +25,13 @@ select is(
   public.list_sounds(jsonb_build_object('category', repeat('c', 101))) #>> '{data,0,title}', null,
   'what is longer than a slug names no category'
 );
+
+create function pg_temp.files_of_sound_after(others integer) returns bigint language sql as $$
+  select json_array_length(public.list_sound_files(jsonb_build_object('ids', array(select gen_random_uuid() from generate_series(1, others))
+    || (select id from public.sounds where title = repeat('t', 100)) || array(select gen_random_uuid() from generate_series(1, 100000)))))
+$$;
+select is(pg_temp.files_of_sound_after(49), 1::bigint, 'of 100,000 ids the first 50 are looked up');
+select is(pg_temp.files_of_sound_after(50), 0::bigint, 'of 100,000 ids the 51st is not looked up');
 
 insert into public.sounds (title) select 'Many' from generate_series(1, 5001);
 insert into public.favorites (user_id, sound_id)

@@ -1,6 +1,6 @@
 -- Which values the tables reject, with a message for administrators, and what a new account makes of its metadata.
 begin;
-select plan(59);
+select plan(61);
 
 insert into public.categories (slug, name) values ('tests-parent', 'Parent');
 insert into public.categories (slug, name, parent_id)
@@ -119,6 +119,22 @@ select results_eq(
   format('values (%L::text, %L::text, %L::text)', full_name, avatar_url, source),
   'the customer of a new account ' || what
 ) from account;
+
+insert into auth.users (id, created_at) values ('7e575000-0000-4000-8000-000000000005', now() + interval '1 minute');
+update public.customers set full_name = 'Chosen' where id = '7e575000-0000-4000-8000-000000000005';
+select results_eq(
+  $$ select email, is_active, updated_at = created_at from public.customers where id = '7e575000-0000-4000-8000-000000000005' $$,
+  $$ values (null::text, true, true) $$,
+  'an account without an address has a customer, who is not updated before being created, whatever the clock of Auth'
+);
+update auth.users
+set email = 'later@tests.example.com', raw_user_meta_data = '{"full_name": "Later"}', raw_app_meta_data = '{"provider": "google"}'
+where id = '7e575000-0000-4000-8000-000000000005';
+select results_eq(
+  $$ select email, full_name, provider, source from public.customers where id = '7e575000-0000-4000-8000-000000000005' $$,
+  $$ values ('later@tests.example.com', 'Chosen', 'google', 'google') $$,
+  'a customer follows the address and provider of the account, not its name'
+);
 
 -- Bans
 create temporary table ban (what text, before timestamptz, meanwhile timestamptz, after timestamptz, id uuid) on commit drop;

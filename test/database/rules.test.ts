@@ -69,20 +69,8 @@ describe('the gateway and the database', () => {
   test('know the same language tags', async ({ sql }) => {
     const tags = [
       ...['de', 'pt-BR', 'zh-Hant-TW', 'es-419', 'de-CH-1901', 'sl-rozaj', 'ar-u-nu-latn', 'en-x-pirate'],
-      ...[
-        'x',
-        'en-u',
-        'not a locale',
-        'zh-yue-x',
-        'de_AT',
-        '',
-        'de-',
-        '-de',
-        'en-a-bb-a-cc',
-        'en-x',
-        'e',
-        'en-abcdefghi',
-      ],
+      ...['x', 'en-u', 'not a locale', 'zh-yue-x', 'de_AT', '', 'de-', '-de', 'en-a-bb-a-cc', 'en-x', 'e'],
+      'en-abcdefghi',
     ];
     const stored = tags.filter((tag) => storesUnchanged('locale', tag));
     expect(stored).toHaveLength(8);

@@ -1,6 +1,6 @@
 -- Which values the tables reject, with a message for administrators, and what a new account makes of its metadata.
 begin;
-select plan(61);
+select plan(65);
 
 insert into public.categories (slug, name) values ('tests-parent', 'Parent');
 insert into public.categories (slug, name, parent_id)
@@ -135,6 +135,20 @@ select results_eq(
   $$ values ('later@tests.example.com', 'Chosen', 'google', 'google') $$,
   'a customer follows the address and provider of the account, not its name'
 );
+
+create temporary table long_metadata (what text, sent jsonb, kept jsonb, id uuid) on commit drop;
+insert into long_metadata values
+  ('of other names is dropped', jsonb_build_object('x', repeat('a', 7000)), '{}'),
+  ('that Auth escapes is dropped', jsonb_build_object('x', repeat('<', 2500)), '{}'),
+  ('of names is clipped', jsonb_build_object('sub', '1', 'full_name', repeat('e', 10000)),
+    jsonb_build_object('sub', '1', 'full_name', repeat('e', 200))),
+  ('is kept as long as it is short', jsonb_build_object('x', repeat('a', 2900)), jsonb_build_object('x', repeat('a', 2900)));
+update long_metadata set id = gen_random_uuid();
+insert into auth.users (id, email, raw_user_meta_data) select id, id || '@tests.example.com', sent from long_metadata where what not like 'of names%';
+insert into auth.users (id, email) select id, id || '@tests.example.com' from long_metadata where what like 'of names%';
+update auth.users as account set raw_user_meta_data = sent from long_metadata as given where given.id = account.id and what like 'of names%';
+select is(raw_user_meta_data, kept, 'metadata, which every access token carries, ' || what)
+from long_metadata join auth.users using (id);
 
 -- Bans
 create temporary table ban (what text, before timestamptz, meanwhile timestamptz, after timestamptz, id uuid) on commit drop;

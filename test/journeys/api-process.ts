@@ -11,23 +11,19 @@ const script = `
 
 /** The Supabase API as a process of its own, which can be frozen and killed. */
 export async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const args = ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   // Shows with the test that fails.
   createInterface({ input: child.stderr }).on('line', (line) => console.error(line));
   const exited = once(child, 'exit');
-  for await (const url of createInterface({ input: child.stdout })) {
-    return {
-      url,
-      signal: (name: NodeJS.Signals) => child.kill(name),
-      kill: async () => {
-        child.kill('SIGKILL');
-        await exited;
-      },
-    };
-  }
-  throw new Error('The Supabase API did not start.');
+  const [url] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), exited]);
+  if (typeof url !== 'string') throw new Error('The Supabase API did not start.');
+  return {
+    url,
+    signal: (name: NodeJS.Signals) => child.kill(name),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }

@@ -11,8 +11,8 @@ import { startApiProcess } from './api-process.ts';
 /** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
 export async function startFragileStack() {
   const dataDir = await preparedFolder();
-  const folder = join(dataDir, 'postgres');
-  let postgres = await startPostgres({ dataDir: folder, port: await freePort(), durable: false });
+  const server = { dataDir: join(dataDir, 'postgres'), port: await freePort(), durable: false };
+  let postgres = await startPostgres(server);
   const { databaseUrl } = postgres;
   const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: await freePort() };
   let api = await startApiProcess(apiOptions);
@@ -28,37 +28,27 @@ export async function startFragileStack() {
     apiUrl: api.url,
     databaseUrl,
     ...LOCAL_KEYS,
-    /** Each takes its part away and resolves to what gives it back. */
+    /** Take a part away, and give it back. */
     breakages: {
-      'a stopped Postgres': async () => {
-        await postgres.stop();
-        return async () => {
-          postgres = await startPostgres({
-            dataDir: folder,
-            port: Number(new URL(databaseUrl).port),
-            durable: false,
-          });
-        };
-      },
-      'a frozen Postgres': async () => {
-        await signalPostgres('SIGSTOP');
-        return () => signalPostgres('SIGCONT');
-      },
-      'a killed Supabase API': async () => {
-        await api.kill();
-        return async () => {
+      'a stopped Postgres': [
+        () => postgres.stop(),
+        async () => {
+          postgres = await startPostgres(server);
+        },
+      ],
+      'a frozen Postgres': [() => signalPostgres('SIGSTOP'), () => signalPostgres('SIGCONT')],
+      'a killed Supabase API': [
+        () => api.kill(),
+        async () => {
           api = await startApiProcess(apiOptions);
-        };
-      },
-      'a frozen Supabase API': () => {
-        api.signal('SIGSTOP');
-        return Promise.resolve(() => Promise.resolve(api.signal('SIGCONT')));
-      },
-    },
+        },
+      ],
+      'a frozen Supabase API': [async () => api.signal('SIGSTOP'), async () => api.signal('SIGCONT')],
+    } as const,
     stop: async () => {
       await api.kill();
       await postgres.stop();
-      removeFolder(folder);
+      removeFolder(server.dataDir);
       await rm(dataDir, { recursive: true, force: true });
     },
   };

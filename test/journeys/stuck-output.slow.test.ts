@@ -2,82 +2,50 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { environment } from '../support/server-process.ts';
 
-// Ends the gateway while nothing reads its log. It exits with code 1 if it is cut off at the end of its grace period.
-
-/** Starts a gateway whose stdout is this: a pipe that the test reads as it likes, or an open file. */
-async function start(stdout: 'pipe' | number) {
-  const port = await freePort();
-  const child = spawn(process.execPath, ['src/server.ts'], {
-    env: {
-      ...environment(),
-      PATH: process.env['PATH'],
-      PORT: `${port}`,
-    },
-    stdio: ['ignore', stdout, 'ignore'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const origin = `http://127.0.0.1:${port}`;
-  await expect
-    .poll(() =>
-      fetch(`${origin}/healthz`).then(
-        ({ status }) => status,
-        () => 0,
-      ),
-    )
-    .toBe(200);
-  return { child, origin };
-}
-
-async function end(child: ChildProcess) {
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
-}
-
-async function answers(origin: string, requests: number) {
-  const dispatcher = new Agent({ connections: 4 });
-  const headers = { 'X-Request-Id': 'x'.repeat(128) };
-  for (let sent = 0; sent < requests; sent++) {
-    const { statusCode, body } = await request(`${origin}/api/v1/nope`, { dispatcher, headers });
-    await body.dump();
-    expect(statusCode).toBe(404);
-  }
-  await dispatcher.close();
-}
-
-describe('a gateway answers, and ends within its grace period on SIGTERM, when its stdout', () => {
-  test('a pipe whose reader has gone does not stop the gateway', async () => {
-    const { child, origin } = await start('pipe');
-    child.stdout?.destroy();
-    await answers(origin, 20);
-    await end(child);
+const breakOnShutdown = ({ stdout }: ChildProcess) =>
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
+    if (text.includes('SIGTERM')) stdout.destroy();
   });
 
-  test('a pipe whose reader goes during the shutdown does not stop it', async () => {
-    const { child } = await start('pipe');
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      if (text.includes('SIGTERM')) child.stdout?.destroy();
+test.for([
+  ['a pipe whose reader has gone', 20, ({ stdout }: ChildProcess) => stdout?.destroy()],
+  ['a pipe whose reader goes during the shutdown', 0, breakOnShutdown],
+  // 600 KB, which is more than a pipe holds.
+  ['a full pipe without a reader', 1_500, ({ stdout }: ChildProcess) => stdout?.pause()],
+  ['a file on a full disk', 20, undefined],
+] as const)(
+  'a gateway answers, and ends on SIGTERM, when its stdout is %s',
+  async ([, requests, breakPipe], { skip }) => {
+    let stdout: 'pipe' | number = 'pipe';
+    if (breakPipe === undefined) {
+      skip(!existsSync('/dev/full'), 'This system has no /dev/full.');
+      const full = openSync('/dev/full', 'w');
+      onTestFinished(() => closeSync(full));
+      stdout = full;
+    }
+    const port = await freePort();
+    const child = spawn(process.execPath, ['src/server.ts'], {
+      env: { ...environment(), PATH: process.env['PATH'], PORT: `${port}` },
+      stdio: ['ignore', stdout, 'ignore'],
     });
-    await end(child);
-  });
-
-  test('a full pipe without a reader does not stop the gateway', async () => {
-    const { child, origin } = await start('pipe');
-    child.stdout?.pause();
-    await answers(origin, 1_500); // 600 KB, which is more than a pipe holds
-    await end(child);
-  });
-
-  test('a file on a full disk does not stop the gateway', async ({ skip }) => {
-    skip(!existsSync('/dev/full'), 'This system has no /dev/full.');
-    const full = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(full));
-    const { child, origin } = await start(full);
-    await answers(origin, 20);
-    await end(child);
-  });
-});
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const dispatcher = new Agent({ connections: 4 });
+    const get = async (path: string) => {
+      const headers = { 'X-Request-Id': 'x'.repeat(128) };
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { dispatcher, headers });
+      await body.dump();
+      return statusCode;
+    };
+    await expect.poll(() => get('/healthz').catch(() => 0)).toBe(200);
+    breakPipe?.(child);
+    for (let sent = 0; sent < requests; sent++) expect(await get('/api/v1/nope')).toBe(404);
+    await dispatcher.close();
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]); // it would be 1 at the end of the grace period
+  },
+);

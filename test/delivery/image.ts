@@ -2,9 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-/** Files and settings of an image. */
+/** Files, below the folder `root`, and settings of an image. */
 export type Image = {
-  /** Folder that serves as the root of its file system. */
   root: string;
   workdir: string;
   env: Record<string, string>;
@@ -13,36 +12,41 @@ export type Image = {
   healthcheck: string[];
 };
 
-/** Files and folders that .dockerignore does not hide. */
-const shown = readFileSync('.dockerignore', 'utf8')
-  .split('\n')
-  .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-
-const isShown = (path: string) => shown.some((name) => path === name || path.startsWith(`${name}/`));
-
-/** Executes `COPY [--from=stage] source… target`. @throws for a source that .dockerignore hides */
-function copy(text: string, stages: Map<string, Image>, stage: Image) {
-  const [, name, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(text) ?? [];
-  const from = name === undefined ? undefined : stages.get(name);
-  const words = paths.split(' ');
-  const target = words.pop() ?? '';
-  const destination = join(stage.root, resolve('/', stage.workdir, target));
-  for (const word of words) {
-    if (from === undefined && !isShown(word)) throw new Error(`.dockerignore hides ${word} from the build.`);
-    const source = from ? join(from.root, word) : word;
-    const intoFolder = target.endsWith('/') && !statSync(source).isDirectory();
-    cpSync(source, intoFolder ? join(destination, basename(word)) : destination, {
-      recursive: true,
-      verbatimSymlinks: true,
-    });
-  }
-}
-
 /** Environment without the settings of npm and Node of this test run, except trusted certificates. */
 export const buildEnvironment = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)),
   );
+
+/** Files and folders that .dockerignore does not hide. */
+const shown = [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
+
+function startStage(root: string): Image {
+  mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
+  copyFileSync(process.execPath, join(root, 'usr/local/bin/node'), constants.COPYFILE_FICLONE);
+  return { root, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
+}
+
+/** Executes `COPY [--from=stage] source… target`. @throws for a source that .dockerignore hides */
+function copy(text: string, stages: Map<string, Image>, { root, workdir }: Image) {
+  const [, stage = '', paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(text) ?? [];
+  const from = stages.get(stage)?.root ?? '.';
+  const words = paths.split(' ');
+  const target = words.pop() ?? '';
+  const destination = join(root, resolve('/', workdir, target));
+  for (const word of words) {
+    if (stage === '' && !shown.some((name) => `${word}/`.startsWith(`${name}/`)))
+      throw new Error(`.dockerignore hides ${word} from the build.`);
+    const source = join(from, word);
+    const isIntoFolder = target.endsWith('/') && !statSync(source).isDirectory();
+    const to = isIntoFolder ? join(destination, basename(word)) : destination;
+    cpSync(source, to, { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+/** Returns the user of the image if this process runs as root. */
+const accountOf = ({ user }: Image) =>
+  user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
  * Builds the Dockerfile without Docker. Each stage is a folder, and the base image contributes this Node alone.
@@ -52,89 +56,49 @@ export const buildEnvironment = () =>
  */
 export function buildImage(folder: string): Image {
   const stages = new Map<string, Image>();
-  let stage: Image | undefined;
-  for (const line of readFileSync('Dockerfile', 'utf8').split('\n')) {
-    if (line === '' || line.startsWith('#')) continue;
-    const [, keyword = '', text = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
-    const words = text.split(' ');
-    if (keyword === 'FROM') {
-      stage = emptyStage(join(folder, String(stages.size)));
-      stages.set(words[2] ?? 'last', stage);
-      continue;
-    }
-    if (stage === undefined) throw new Error('The Dockerfile does not begin with FROM.');
-    switch (keyword) {
-      case 'WORKDIR':
-        stage.workdir = text;
-        mkdirSync(join(stage.root, text), { recursive: true });
-        break;
-      case 'ENV':
-        Object.assign(stage.env, Object.fromEntries(words.map((word) => word.split('=', 2))));
-        break;
-      case 'COPY':
-        copy(text, stages, stage);
-        break;
-      case 'RUN':
-        execFileSync('sh', ['-c', text], {
-          cwd: join(stage.root, stage.workdir),
-          env: { ...buildEnvironment(), npm_config_prefer_offline: 'true', ...stage.env },
-          stdio: 'pipe',
-          ...accountOf(stage),
-        });
-        break;
-      case 'USER':
-        stage.user = text;
-        break;
-      case 'HEALTHCHECK':
-        stage.healthcheck = JSON.parse(text.slice(text.indexOf('[')));
-        break;
-      case 'CMD':
-        stage.command = JSON.parse(text);
-        break;
-      case 'EXPOSE':
-        break;
-      default:
-        throw new Error(`${keyword} is not followed here.`);
-    }
+  let stage = startStage(join(folder, 'none'));
+  const instructions: Record<string, (text: string) => unknown> = {
+    FROM: (text) => {
+      stage = startStage(join(folder, String(stages.size)));
+      stages.set(text.split(' ')[2] ?? 'last', stage);
+    },
+    WORKDIR: (text) => {
+      stage.workdir = text;
+      mkdirSync(join(stage.root, text), { recursive: true });
+    },
+    ENV: (text) =>
+      Object.assign(stage.env, Object.fromEntries(text.split(' ').map((word) => word.split('=', 2)))),
+    COPY: (text) => copy(text, stages, stage),
+    RUN: (text) =>
+      execFileSync('sh', ['-c', text], {
+        cwd: join(stage.root, stage.workdir),
+        env: { ...buildEnvironment(), npm_config_prefer_offline: 'true', ...stage.env },
+        stdio: 'pipe',
+        ...accountOf(stage),
+      }),
+    USER: (text) => (stage.user = text),
+    HEALTHCHECK: (text) => (stage.healthcheck = JSON.parse(text.slice(text.indexOf('[')))),
+    CMD: (text) => (stage.command = JSON.parse(text)),
+    EXPOSE: () => {},
+  };
+  for (const [, keyword = '', text = ''] of readFileSync('Dockerfile', 'utf8').matchAll(/^(\w+) (.*)$/gm)) {
+    const execute = instructions[keyword];
+    if (execute === undefined) throw new Error(`${keyword} is not followed here.`);
+    execute(text);
   }
-  if (stage === undefined) throw new Error('The Dockerfile is empty.');
   return stage;
 }
 
-function emptyStage(root: string): Image {
-  const bin = join(root, 'usr/local/bin');
-  mkdirSync(bin, { recursive: true });
-  copyFileSync(process.execPath, join(bin, 'node'), constants.COPYFILE_FICLONE);
-  return { root, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
-}
-
-/** Makes the files of the image read-only. */
-export function sealImage({ root }: Image) {
-  execFileSync('chmod', ['-R', 'a-w,a+rX', root]);
-}
-
-export function unsealImage({ root }: Image) {
-  execFileSync('chmod', ['-R', 'u+w', root]);
-}
-
-/** Returns the user of the image if this process runs as root. */
-const accountOf = ({ user }: Image) =>
-  user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
-/**
- * Runs a command of the image with its own environment, and not as root.
- * @param stderr a pipe, or a file for output that must not be dropped
- */
-export function runIn(
+/** Runs a command of the image with its own environment, and not as root. `stderr` is a pipe, or an open file. */
+export const runIn = (
   image: Image,
   [program = '', ...args]: string[],
   env: Record<string, string>,
   stderr: 'pipe' | number = 'pipe',
-) {
-  return spawn(join(image.root, 'usr/local/bin', program), args, {
+) =>
+  spawn(join(image.root, 'usr/local/bin', program), args, {
     cwd: join(image.root, image.workdir),
     env: { ...image.env, ...env },
     stdio: ['ignore', 'pipe', stderr],
     ...accountOf(image),
   });
-}

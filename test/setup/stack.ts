@@ -6,7 +6,7 @@ import { format } from 'node:util';
 import { startStack } from 'local-supabase/stack';
 import type { TestProject } from 'vitest/node';
 import { prepareClusters, preparedFolder } from '../support/prepared.ts';
-import { forgingAt, type GivenStack, requireSuitable, type TestStack } from './given-stack.ts';
+import { givenStack, type TestStack } from './given-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,8 +14,8 @@ declare module 'vitest' {
   }
 }
 
-// Begins when the pipe closes that we hold. What a killed run has started knows the folder by its environment or arguments: it
-// has seven seconds to end by itself. A test that was killed may have left a folder that nobody may enter.
+// Begins when the pipe closes that we hold. Processes of a killed run, which name the folder in their environment or arguments,
+// have seven seconds to end. A killed test may have left a folder that cannot be entered.
 const CLEAN_UP_AFTER_US = `
   read -r _
   left() { ps axeww -o pid=,args= | grep -F "$1" | grep -vE 'clean-up-after|grep -F' | while read -r pid _; do echo "$pid"; done; }
@@ -33,28 +33,9 @@ async function makeRunFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
   // If the tests run as root, Postgres runs as another account, which must be able to enter.
   await chmod(folder, 0o711);
-  const stdio = ['pipe', 'ignore', 'ignore'] as const;
   const args = ['-c', CLEAN_UP_AFTER_US, 'clean-up-after', folder];
-  spawn('sh', args, { detached: true, stdio: [...stdio] }).unref();
+  spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }).unref();
   return folder;
-}
-
-/** The stack that TEST_SUPABASE_URL and its companions name. */
-function givenStack(env: NodeJS.ProcessEnv): GivenStack {
-  const required = (name: string) => {
-    const value = env[name];
-    if (!value) throw new Error(`Set ${name} along with TEST_SUPABASE_URL.`);
-    return value;
-  };
-  return {
-    apiUrl: required('TEST_SUPABASE_URL'),
-    mailUrl: env['TEST_SUPABASE_MAIL_URL'] ?? '',
-    confirmingUrl: env['TEST_SUPABASE_CONFIRMING_URL'] ?? '',
-    databaseUrl: required('TEST_SUPABASE_DB_URL'),
-    publishableKey: required('TEST_SUPABASE_PUBLISHABLE_KEY'),
-    secretKey: required('TEST_SUPABASE_SECRET_KEY'),
-    jwtSecret: env['TEST_SUPABASE_JWT_SECRET'] ?? '',
-  };
 }
 
 /** Keeps what this process, the Supabase of the run, writes about the errors that tests provoke. @returns what prints it */
@@ -79,9 +60,7 @@ export default async function setup(project: TestProject) {
   if (env['TEST_BASE_URL']) return undefined;
   await prepareClusters();
   if (env['TEST_SUPABASE_URL']) {
-    const given = givenStack(env);
-    await requireSuitable(given);
-    project.provide('stack', { ...given, forging: await forgingAt(given), embedded: false });
+    project.provide('stack', await givenStack(env));
     return undefined;
   }
 
@@ -90,9 +69,9 @@ export default async function setup(project: TestProject) {
   const dataDir = await preparedFolder();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;
-  const keys = { publishableKey, secretKey, jwtSecret: '' };
+  const keys = { publishableKey, secretKey, jwtSecret: '', forging: 'ES256' } as const;
   const urls = { apiUrl, mailUrl: apiUrl, confirmingUrl: '', databaseUrl };
-  project.provide('stack', { ...urls, ...keys, forging: 'ES256', embedded: true });
+  project.provide('stack', { ...urls, ...keys, embedded: true });
   return async () => {
     await stack.stop();
     if (project.vitest.state.getCountOfFailedTests() > 0) showErrors();

@@ -46,11 +46,9 @@ export async function inProfile(browser: Browser, url: string, { width, colorSch
     page.on('pageerror', (error) => record.complaints.push(error.message));
     page.on('request', (request) => record.requests.push(new URL(request.url())));
     await page.goto(url);
-    await visit(page, record).catch(async (error) => {
+    await visit(page, record).catch(async (cause) => {
       const shown = await page.locator('body').innerText();
-      throw new Error(`${error}\nAt ${page.url()}\n${record.complaints.join('\n')}\n${shown}`, {
-        cause: error,
-      });
+      throw new Error(`${cause}\nAt ${page.url()}\n${record.complaints.join('\n')}\n${shown}`, { cause });
     });
   } finally {
     await context.close();

@@ -1,18 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { Database } from '../../src/supabase/database.types.ts';
 import type { Sql } from './test.ts';
 
-export type SoundRow = {
-  title?: string;
-  description?: string | null;
-  category?: string | null;
-  sort_order?: number;
-  is_active?: boolean;
-  is_featured?: boolean;
-  created_at?: string;
-  cover_image_path?: string | null;
-  audio_path?: string | null;
-  duration_sec?: number | null;
-};
+type SoundRow = Partial<Database['public']['Tables']['sounds']['Insert']>;
 
 /** A slug that no other test uses, so that lists filtered by it hold this test's sounds alone. */
 export const newSlug = (prefix = 'test') => `${prefix}-${randomUUID().slice(0, 13)}`;
@@ -38,13 +28,10 @@ export async function addCategory(
 export async function addSounds(sql: Sql, rows: SoundRow[]): Promise<string[]> {
   const moment = rows.length < 10 ? {} : { created_at: newMoment().toISOString() };
   const withIds = rows.map((row) => ({ id: randomUUID(), title: 'A sound', ...moment, ...row }));
-  for (const group of groupByColumns(withIds)) await sql`insert into public.sounds ${sql(group)}`;
+  // The insert helper of the driver takes its columns from the first row.
+  const groups = Map.groupBy(withIds, (row) => Object.keys(row).sort().join());
+  for (const group of groups.values()) await sql`insert into public.sounds ${sql(group)}`;
   return withIds.map(({ id }) => id);
-}
-
-/** The insert helper of the driver takes its columns from the first row. */
-function groupByColumns<T extends object>(rows: T[]): T[][] {
-  return [...Map.groupBy(rows, (row) => Object.keys(row).sort().join()).values()];
 }
 
 /** Adds one sound; returns its id. */

@@ -8,17 +8,15 @@ export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs t
 /** Skips a test that cannot run. */
 export type Skip = TestContext['skip'];
 
-type Key = { forging: 'ES256' | 'HS256'; secret: string };
-
 /** Signs claims, which are complete, with the key pair of local stacks or a shared secret. */
-export function forgeWith({ forging, secret }: Key, claims: JWTPayload): Promise<string> {
-  const typ = 'JWT';
-  const token = new SignJWT(claims);
-  if (forging === 'HS256') {
-    return token.setProtectedHeader({ alg: forging, typ }).sign(new TextEncoder().encode(secret));
-  }
+export function forgeWith(
+  { forging: alg, secret }: { forging: 'ES256' | 'HS256'; secret: string },
+  claims: JWTPayload,
+): Promise<string> {
+  const key = alg === 'HS256' ? new TextEncoder().encode(secret) : PRIVATE_SIGNING_KEY;
   const { kid } = PRIVATE_SIGNING_KEY;
-  return token.setProtectedHeader({ alg: forging, kid, typ }).sign(PRIVATE_SIGNING_KEY);
+  const header = { alg, typ: 'JWT', ...(alg === 'ES256' && { kid }) };
+  return new SignJWT(claims).setProtectedHeader(header).sign(key);
 }
 
 /** Signs claims as the project of this run does; skips the test, with the reason, where that cannot be done here. */

@@ -1,12 +1,9 @@
 import { expect } from 'vitest';
 
-type Found = { messages: { Snippet: string }[] };
-
 /** The mails that an address got, the newest first, as text; looked up as Mailpit lets one do. */
 export async function mailsTo(mailUrl: string, email: string): Promise<string[]> {
-  const query = new URLSearchParams({ query: `to:${email}` });
-  const response = await fetch(`${mailUrl}/api/v1/search?${query}`);
-  const { messages } = (await response.json()) as Found;
+  const response = await fetch(`${mailUrl}/api/v1/search?query=${encodeURIComponent(`to:${email}`)}`);
+  const { messages } = (await response.json()) as { messages: { Snippet: string }[] };
   return messages.map(({ Snippet }) => Snippet);
 }
 
@@ -16,11 +13,11 @@ export async function mailsTo(mailUrl: string, email: string): Promise<string[]>
  */
 export async function codeSentTo(mailUrl: string, email: string, mails = 1): Promise<string> {
   let code = '';
-  const found = async () => {
+  const find = async () => {
     const all = await mailsTo(mailUrl, email);
-    code = all.length < mails ? '' : (/\b\d{6,10}\b/.exec(all[0] ?? '')?.[0] ?? '');
+    code = (all.length >= mails && /\b\d{6,10}\b/.exec(all[0] ?? '')?.[0]) || '';
     return code;
   };
-  await expect.poll(found, { message: `the code of the mail to ${email}` }).not.toBe('');
+  await expect.poll(find, { message: `the code of the mail to ${email}` }).not.toBe('');
   return code;
 }

@@ -2,7 +2,7 @@ import request from 'supertest';
 import type { Gateway } from './gateway.ts';
 
 /** One line of what Prometheus scrapes. */
-export type Sample = { name: string; labels: Record<string, string>; value: number };
+type Sample = { name: string; labels: Record<string, string>; value: number };
 
 /** Scrapes a gateway as Prometheus does. */
 export async function scrape({ metricsUrl }: Gateway): Promise<Sample[]> {

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { listen } from './gateway.ts';
 
 type Answer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 
@@ -30,42 +31,28 @@ export async function startNetwork(
 ) {
   const passed: ProxiedRequest[] = [];
   const server = http.createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk);
     const { method = '', url: path = '', headers } = incoming;
-    const request = { method, path, headers, body: Buffer.concat(chunks) };
-    const end = (fault: Exclude<Fault, undefined>) => {
-      if (fault === 'cut') {
-        outgoing.destroy();
-        return;
-      }
-      const answer: Answer = typeof fault === 'number' ? { status: fault } : fault;
-      outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+    const request = { method, path, headers, body: await buffer(incoming) };
+    /** Returns whether the fault has ended the request. */
+    const endBy = (fault: Fault): boolean => {
+      if (fault === undefined) return false;
+      const answer: Answer | 'cut' = typeof fault === 'number' ? { status: fault } : fault;
+      if (answer === 'cut') outgoing.destroy();
+      else outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+      return true;
     };
-    const fault = await decide(request);
-    if (fault !== undefined) {
-      end(fault);
-      return;
-    }
+    if (endBy(await decide(request))) return;
     passed.push(request);
     const origin = typeof target === 'string' ? target : target(request);
     const forwarded = http.request(origin + path, { method, headers }, async (answer) => {
-      const afterwards = await after(request);
-      if (afterwards !== undefined) {
-        end(afterwards);
-        return;
-      }
+      if (endBy(await after(request))) return;
       // On a connection that was used before, a browser would send again by itself what is cut.
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       answer.pipe(outgoing);
     });
-    forwarded.on('error', () => end('cut')).end(request.body);
+    forwarded.on('error', () => endBy('cut')).end(request.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
+  onTestFinished(close);
   return { url: `http://127.0.0.1:${port}`, passed };
 }

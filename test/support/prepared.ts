@@ -7,11 +7,7 @@ import { promisify } from 'node:util';
 import { as, migrate, prepareDatabase } from 'local-supabase/database';
 import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
 import { ownFolder, type Release } from 'local-supabase/postgres-files';
-import {
-  type ScratchDatabase,
-  startBareDatabase,
-  startScratchDatabase,
-} from 'local-supabase/scratch-database';
+import { startBareDatabase, startScratchDatabase } from 'local-supabase/scratch-database';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 
@@ -22,9 +18,8 @@ type State = 'bare' | 'migrated';
 
 const made = (state: State) => join(tmpdir(), `prepared-${state}`);
 
-async function copyCluster(from: string, to: string): Promise<void> {
-  await promisify(execFile)('cp', ['-a', join(ownFolder(from), 'cluster'), ownFolder(to)]);
-}
+const copyCluster = (from: string, to: string) =>
+  promisify(execFile)('cp', ['-a', join(ownFolder(from), 'cluster'), ownFolder(to)]);
 
 /** Runs a statement that concerns a whole database, as the superuser. */
 async function administer(databaseUrl: string, statement: string): Promise<void> {
@@ -35,14 +30,10 @@ async function administer(databaseUrl: string, statement: string): Promise<void>
 
 /** Makes what is copied, in the folder for temporary files: once in a run. */
 export async function prepareClusters(): Promise<void> {
-  const steps: [State, (databaseUrl: string) => Promise<void>][] = [
-    ['bare', prepareDatabase],
-    ['migrated', migrate],
-  ];
-  for (const [state, step] of steps) {
+  for (const state of ['bare', 'migrated'] as const) {
     if (state === 'migrated') await copyCluster(made('bare'), made('migrated'));
     const server = await startPostgres({ dataDir: made(state), port: 0, durable: false });
-    await step(server.databaseUrl);
+    await (state === 'bare' ? prepareDatabase : migrate)(server.databaseUrl);
     await administer(server.databaseUrl, `create database ${state} template postgres owner postgres`);
     await server.stop();
   }
@@ -61,17 +52,12 @@ export async function preparedFolder(state: State = 'migrated'): Promise<string>
 }
 
 /** Makes a database that a test may change: on the server of the run, or a separate one for another release or project. */
-export async function startDatabase(
-  release: Release = 17,
-  state: State = 'migrated',
-): Promise<ScratchDatabase> {
+export async function startDatabase(release: Release = 17, state: State = 'migrated') {
   const { databaseUrl, embedded } = inject('stack');
   if (release !== 17 || !embedded)
     return state === 'bare' ? startBareDatabase(release) : startScratchDatabase(release);
   const name = `test_${randomUUID().replaceAll('-', '_')}`;
   await administer(databaseUrl, `create database ${name} template ${state} owner postgres`);
-  return {
-    databaseUrl: new URL(name, databaseUrl).href,
-    stop: () => administer(databaseUrl, `drop database ${name} with (force)`),
-  };
+  const stop = () => administer(databaseUrl, `drop database ${name} with (force)`);
+  return { databaseUrl: new URL(name, databaseUrl).href, stop };
 }

@@ -1,20 +1,20 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { freePort } from './ports.ts';
 
-type Process = { pid: number; parent: number; command: string };
-
-function processes(): Process[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
-  return lines.map((line) => {
-    const [pid, parent, ...command] = line.trim().split(/\s+/);
-    return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
-  });
-}
+const processes = () =>
+  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [pid, parent, ...command] = line.trim().split(/\s+/);
+      return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
+    });
 
 /** Everything that runs with `text` in its command line. */
 export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
@@ -30,43 +30,49 @@ export const serverPid = (dataDir: string) =>
   Number.parseInt(readFileSync(join(dataDir, 'cluster/postmaster.pid'), 'utf8'), 10);
 
 /** Listens on a port of 127.0.0.1, any free one by default. */
-export async function occupy(port = 0): Promise<{ port: number; server: Server }> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+export async function occupy(port = 0) {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
   return { port: (server.address() as { port: number }).port, server };
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Runs a program of this repository, or npm, and collects its output. */
-export function run(args: string[], env: Record<string, string> = {}, program = process.execPath) {
-  const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env } });
+/** Runs a program in the root of this repository, and collects its output. */
+export function collect(args: string[], env: NodeJS.ProcessEnv, program = process.execPath) {
+  const child = spawn(program, args, { cwd: fileURLToPath(new URL('../..', import.meta.url)), env });
   const output = { stdout: '', stderr: '' };
-  const waiting = new Set<() => void>();
-  for (const name of ['stdout', 'stderr'] as const) {
+  for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
-      for (const look of waiting) look();
     });
-  }
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  /** Settles when the program has ended, and with it everything that shares its output. */
+  const exited = once(child, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  /** Settles when the program has written a match to stdout; fails when it ends without. */
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(output.stdout);
+        if (found) resolve(found);
+      };
+      child.stdout.on('data', look);
+      look();
+      void exited.then(([code]) =>
+        reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)),
+      );
+    });
+  return { child, output, exited, until };
+}
+
+/** Runs a program of this repository, or npm, in the environment of this process. */
+export function run(args: string[], env: Record<string, string> = {}, program = process.execPath) {
+  const { child, output, exited, until } = collect(args, { ...process.env, ...env }, program);
   return {
     pid: child.pid as number,
     output,
-    /** Settles when the program has ended, and with it everything that shares its output. */
-    exited,
+    exited: exited.then(([code]) => code),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     type: (text: string) => child.stdin.write(text),
     /** Settles when the program has written `text` to stdout; fails when it ends without. */
-    until: (text: string) =>
-      new Promise<void>((resolve, reject) => {
-        const look = () => output.stdout.includes(text) && resolve();
-        waiting.add(look);
-        look();
-        void exited.then((code) =>
-          reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)),
-        );
-      }),
+    until: async (text: string) => void (await until(new RegExp(RegExp.escape(text)))),
   };
 }
 

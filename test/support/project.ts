@@ -21,19 +21,6 @@ type Project = {
   gatewayUrl: string;
 };
 
-async function withProject(
-  settings: Settings,
-  use: (supabase: Pick<Project, 'url' | 'mailUrl'>) => Promise<void>,
-): Promise<void> {
-  const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
-  if (!embedded) return use({ url: confirmingUrl, mailUrl });
-  const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
-  const supabase = await startApi({ databaseUrl, storageDir, port: 0, ...settings });
-  await use({ url: supabase.url, mailUrl: supabase.url });
-  await supabase.stop();
-  await rm(storageDir, { recursive: true });
-}
-
 /**
  * vitest's test with another project on the same database, of the file's own; it needs the embedded stack.
  * @param env what its gateway has to know besides
@@ -42,11 +29,18 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
   test.extend<{ $file: { project: Project } }>({
     project: [
       fixture(async (use) => {
-        await withProject(settings, async (supabase) => {
-          const gateway = await startGateway({ SUPABASE_URL: supabase.url, ...env });
-          await use({ ...supabase, api: apiAt(gateway.url), gatewayUrl: gateway.url });
-          await gateway.close();
-        });
+        const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
+        const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
+        const supabase = embedded
+          ? await startApi({ databaseUrl, storageDir, port: 0, ...settings })
+          : undefined;
+        const url = supabase?.url ?? confirmingUrl;
+        const gateway = await startGateway({ SUPABASE_URL: url, ...env });
+        const api = apiAt(gateway.url);
+        await use({ url, mailUrl: supabase?.url ?? mailUrl, api, gatewayUrl: gateway.url });
+        await gateway.close();
+        await supabase?.stop();
+        await rm(storageDir, { recursive: true });
       }),
       { scope: 'file' },
     ],

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { freePort } from './ports.ts';
+import { collect } from './processes.ts';
 
 /** The Redis server on this machine, if there is one. */
 const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -11,22 +11,12 @@ if (!canRunRedis && process.env['CI'])
   throw new Error('redis-server or valkey-server must be installed in CI.');
 
 /** Starts a Redis for a test, without persistence. */
-export async function startRedis(port?: number, { args: more = [] as string[] } = {}) {
+export async function startRedis(port?: number, { args = [] as string[] } = {}) {
   const chosen = port ?? (await freePort());
-  const args = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   // A process that renames itself hides its environment, by which what a killed run leaves behind is found.
-  args.push('--set-proc-title', 'no');
-  args.push(...more);
-  const child: ChildProcess = spawn(binary ?? '', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const exited = once(child, 'exit');
-  let said = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stdout?.setEncoding('utf8').on('data', (text) => {
-      said += text;
-      if (said.includes('Ready to accept connections')) resolve();
-    });
-    void exited.then(() => reject(new Error(`Redis did not start: ${said}`)));
-  });
+  const settings = `--port ${chosen} --bind 127.0.0.1 --appendonly no --set-proc-title no --save`.split(' ');
+  const { child, exited, until } = collect([...settings, '', ...args], process.env, binary);
+  await until(/Ready to accept connections/);
   return {
     port: chosen,
     url: `redis://127.0.0.1:${chosen}`,

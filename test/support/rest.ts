@@ -1,18 +1,16 @@
 import { inject } from 'vitest';
 
-type RestAnswer<T = unknown> = { status: number; body: T };
-
 /**
  * Calls the data API of Supabase itself, bypassing the gateway.
  * @param token of a user; null for the bare publishable key, 'service' for the secret key
  */
-export async function rest<T = unknown>(
+export async function rest(
   token: string | null,
   method: string,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<RestAnswer<T>> {
+) {
   const { apiUrl, publishableKey, secretKey } = inject('stack');
   const apikey = token === 'service' ? secretKey : publishableKey;
   const response = await fetch(`${apiUrl}/rest/v1/${path}`, {

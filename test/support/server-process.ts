@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { inject } from 'vitest';
+import { collect } from './processes.ts';
 import { expectNoSecretIn } from './secrets.ts';
 
 /** The environment of a gateway in front of the stack of this test run, with rate limits out of the way. */
@@ -23,36 +23,18 @@ export function environment(): Record<string, string> {
 /** Starts the process that `npm start` runs; by its TMPDIR it ends with the run, also when that is killed. */
 export function startServer(env: Record<string, string>) {
   const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, ['src/server.ts'], {
-    env: { PATH, TMPDIR, NODE_COMPILE_CACHE, ...env },
+  const server = collect(['src/server.ts'], { PATH, TMPDIR, NODE_COMPILE_CACHE, ...env });
+  const exited = server.exited.then((result) => {
+    expectNoSecretIn(server.output.stdout + server.output.stderr);
+    return result;
   });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    output.stderr += text;
-  });
-  // Not at its exit: what it said last may be read only after that.
-  const exited = once(child, 'close').then((result) => {
-    expectNoSecretIn(output.stdout + output.stderr);
-    return result as [code: number | null, signal: NodeJS.Signals | null];
-  });
-  return { child, output, exited };
+  return { ...server, exited };
 }
 
 /** Starts it and waits until it listens; resolves to the process and where it listens. */
 export async function startListening(env: Record<string, string>) {
   const server = startServer(env);
-  const line = await new Promise<string>((resolve, reject) => {
-    server.child.stdout.on('data', () => {
-      const found = server.output.stdout.split('\n').find((each) => /Listening.*\}$/.test(each));
-      if (found) resolve(found);
-    });
-    void server.exited.then(() =>
-      reject(new Error(`The gateway does not listen: ${server.output.stdout}${server.output.stderr}`)),
-    );
-  });
+  const [line] = await server.until(/^.*Listening.*\}$/m);
   const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }

@@ -49,7 +49,9 @@ const isWrite = (request: ProxiedRequest) =>
 
 // The proxy speaks plain HTTP.
 describe.runIf(inject('stack').embedded)('an import', () => {
-  test('that gets Ctrl-C finishes its row and counts the sounds left for the next one', async ({ sql }) => {
+  test('an import that gets Ctrl-C finishes its row and counts the sounds left for the next one', async ({
+    sql,
+  }) => {
     const { category, folder } = await tonesIn(sql, 8);
     await addFiles(folder, { [`${category}/3.wav`]: tone(150) });
     let [uploads, rows] = [0, 0];
@@ -77,20 +79,23 @@ describe.runIf(inject('stack').embedded)('an import', () => {
     ['in the second part of a large file', isSecondPart, 0, 3, 300],
     ['before it makes the row', isSoundWrite, 0, 1, 0.2],
     ['before it remembers what it did', isImportRecord, 1, 0, 0.2],
-  ] as const)('that is killed %s is continued', async ([, isHeld, rows, repeated, seconds], { sql }) => {
-    const { category, folder } = await tonesIn(sql, 1, seconds);
-    const { command, proxy, end } = await holdImport(folder, isHeld);
-    command.kill('SIGKILL');
-    expect(await command.exited).toBeNull();
-    expect(await soundsIn(sql, category)).toHaveLength(rows);
-    end();
-    expect((await importInto(proxy, folder)).code).toBe(0);
-    // Finished requests and parts are not repeated.
-    expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
-    expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
-    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
-    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
-  });
+  ] as const)(
+    'an import that is killed %s is continued',
+    async ([, isHeld, rows, repeated, seconds], { sql }) => {
+      const { category, folder } = await tonesIn(sql, 1, seconds);
+      const { command, proxy, end } = await holdImport(folder, isHeld);
+      command.kill('SIGKILL');
+      expect(await command.exited).toBeNull();
+      expect(await soundsIn(sql, category)).toHaveLength(rows);
+      end();
+      expect((await importInto(proxy, folder)).code).toBe(0);
+      // Finished requests and parts are not repeated.
+      expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
+      expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
+      await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+      expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+    },
+  );
 
   test('retries requests if they or their responses get lost', async ({ sql }) => {
     const category = await addCategory(sql);

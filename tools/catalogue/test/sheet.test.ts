@@ -128,7 +128,7 @@ describe('a line of the sheet', () => {
     expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
   });
 
-  test('is rejected with everything that is wrong in it and what to do', async () => {
+  test('a line is rejected with everything that is wrong in it and what to do', async () => {
     const lines: Lines = [
       ['a.wav,deep,maybe,nowhere,', 'frequency_hz is not a number: "deep"; is_featured is neither true'],
       ['b.wav,440,,calm,'],

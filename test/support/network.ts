@@ -32,7 +32,9 @@ export async function startNetwork(
   const passed: ProxiedRequest[] = [];
   const server = http.createServer(async (incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
-    const request = { method, path, headers, body: await buffer(incoming) };
+    const body = await buffer(incoming).catch(() => null);
+    if (body === null) return; // the client went away while it sent its body
+    const request = { method, path, headers, body };
     /** Returns whether the fault has ended the request. */
     const endBy = (fault: Fault): boolean => {
       if (fault === undefined) return false;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { AUDIO, ask, COVERS, cover, TEXT, useBuckets } from './buckets.ts';
 import { type Request, type Supabase, test } from './supabase.ts';
 
-// How an interrupted upload goes on: tools/catalogue/test/interrupted.slow.test.ts.
+// tools/catalogue/test/interrupted.slow.test.ts shows how an interrupted upload goes on.
 
 useBuckets();
 

@@ -3,7 +3,7 @@ import { forge } from '../../../test/support/forge.ts';
 import { AUDIO, ask, audio, TEXT, useBuckets } from './buckets.ts';
 import { codeOf, type Supabase, test } from './supabase.ts';
 
-// How the addresses are signed and cannot be forged: test/routes/sounds-detail.test.ts, sounds-batches.test.ts.
+// test/routes/sounds-files.test.ts shows how addresses are signed and cannot be forged.
 
 useBuckets();
 

@@ -55,7 +55,7 @@ test('lengths are measured in the recording where its header is missing or wrong
     'rf64.wav': [made('rf64.wav'), 4],
     'flac.ogg': [made('flac.ogg'), 4],
   };
-  // Of the other formats apps play the first recording alone.
+  // Apps play only the first recording of the other formats.
   for (const format of FORMATS) {
     const isPlayedWhole = ['mp3', 'aac', 'ogg', 'opus'].includes(format);
     const content = Buffer.concat([made(`2.${format}`), made(`4.${format}`)]);

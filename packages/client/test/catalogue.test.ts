@@ -41,7 +41,8 @@ test('customer.update changes only the fields that are named', async ({ device: 
   await api.customer.update({ full_name: 'Ada', country: 'gb' });
   const updated = await api.customer.update({ full_name: null, marketing_opt_in: true });
   expect(updated).toMatchObject({ full_name: null, country: 'GB', marketing_opt_in: true });
-  expect(await api.customer.get()).toEqual(updated);
+  const { last_seen_at: _, ...stable } = updated; // written beside the requests
+  expect(await api.customer.get()).toMatchObject(stable);
 });
 
 test('audio returns its expiry by the clock of the device, and renews its address', async ({

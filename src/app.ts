@@ -105,17 +105,8 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: origins.map((origin) => (origin.endsWith(':*') ? anyPortOf(origin) : origin)),
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: [
-      'Date',
-      'ETag',
-      'Retry-After',
-      'X-Error-Field',
-      'X-Error-Reason',
-      'X-RateLimit-Limit',
-      'X-RateLimit-Remaining',
-      'X-RateLimit-Reset',
-      'X-Request-Id',
-    ],
+    exposedHeaders:
+      'Date,ETag,Retry-After,X-Error-Field,X-Error-Reason,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id',
     maxAge: 600,
     preflightContinue: true,
   });

@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
-import type { SharedRedis } from '../redis.ts';
 
 /** Lifetime of a check, which all probes share, because many load balancers probe at the same time. */
 const freshForMs = 1_000;
@@ -14,12 +13,6 @@ async function timed(check: () => Promise<boolean>) {
   const ok = await check().catch(() => false);
   return { ok, ms: Math.round(performance.now() - started) };
 }
-
-/** Returns why Redis is not used, for the operator. */
-const reasonOf = (redis: SharedRedis | null) => {
-  const reason = redis?.problem();
-  return reason ? { reason } : {};
-};
 
 /** Answers /healthz while the process runs. */
 export const alive: RequestHandler = (_req, res) => {
@@ -69,7 +62,7 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
       database,
       auth,
       ...(replica && { replica }),
-      ...(shared && { redis: { ...shared, ...reasonOf(redis) } }),
+      ...(shared && { redis: { ...shared, reason: redis?.problem() ?? undefined } }),
     };
   }
 

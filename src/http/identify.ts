@@ -4,15 +4,6 @@ import { tokenRejected, unauthorized } from '../errors.ts';
 import { hashOfApiKey, isApiKey, isWellFormedApiKey } from '../model/api-key.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 
-declare module 'express-serve-static-core' {
-  interface Locals {
-    /** Caller of the request; null without a valid credential. */
-    caller: Caller | null;
-    /** Error of an invalid credential. */
-    authError?: unknown;
-  }
-}
-
 /** Returns the bearer token of an Authorization header (RFC 6750 section 2.1). */
 function bearerToken(authorization: string): string {
   const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];

@@ -7,13 +7,6 @@ import { apiBase } from '../endpoint.ts';
 import type { Caller } from '../model/caller.ts';
 import { clientAddress } from '../model/client-address.ts';
 
-declare module 'express-serve-static-core' {
-  interface Locals {
-    /** Name of the endpoint in logs and metrics; absent for other addresses. */
-    operation?: string;
-  }
-}
-
 const wellFormedId = /^[\w.:-]{1,128}$/;
 
 function requestIdOf(req: Request, res: Response): string {

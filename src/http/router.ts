@@ -18,13 +18,6 @@ import { SharedAnswer } from './shared-answer.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { validate } from './validate.ts';
 
-declare module 'express-serve-static-core' {
-  interface Locals {
-    /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
-    payload?: { data?: object };
-  }
-}
-
 type SharedReads = ReturnType<typeof createSharedReads>;
 
 /** Starts the deadlines after the body parser, because the client sets the pace of its body. */

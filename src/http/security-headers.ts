@@ -1,30 +1,28 @@
 import helmet from 'helmet';
 
+type Sources = Record<string, string[]>;
+
+const headersWith = (sources: Sources) =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], ...sources },
+    },
+    xFrameOptions: { action: 'deny' },
+  });
+
 /** Headers of JSON responses, which must not be run, framed or sniffed. */
-export const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  },
-  xFrameOptions: { action: 'deny' },
-});
+export const securityHeaders = headersWith({});
 
 /**
  * Headers of the reference, which loads from this origin alone and has no inline script. Scalar makes its styles at run
  * time, which needs 'unsafe-inline'. Under the rest of this policy styles cannot send data.
  */
-export const pageSecurityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
+export const pageSecurityHeaders = headersWith({
+  scriptSrc: ["'self'"],
+  styleSrc: ["'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
 });

@@ -3,13 +3,6 @@ import type { z } from 'zod';
 import { type Endpoint, fieldsOf } from '../endpoint.ts';
 import { ApiError, notFound } from '../errors.ts';
 
-declare module 'express-serve-static-core' {
-  interface Locals {
-    /** Validated request; empty where the endpoint takes nothing. */
-    input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
-  }
-}
-
 /** Validates a request. @throws ApiError not_found for a path that cannot name a resource */
 export function validate(endpoint: Endpoint): RequestHandler {
   const { params, query, headers, body } = endpoint;

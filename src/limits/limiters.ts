@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { type Options, type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { type Options, rateLimit } from 'express-rate-limit';
 import type { Config } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
@@ -8,13 +8,6 @@ import type { SharedRedis } from '../redis.ts';
 import { memoryStore, redisStore } from './store.ts';
 import { type Exempt, emailOf, type Limit, type LimitName, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
-
-declare module 'express-serve-static-core' {
-  interface Request {
-    /** Count of the request limit for this caller; absent for probes. */
-    requestsLimit?: RateLimitInfo;
-  }
-}
 
 export type Limiters = Record<LimitName, RequestHandler[]>;
 

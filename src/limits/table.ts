@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { ipKeyGenerator, type Options } from 'express-rate-limit';
 import type { Config } from '../config.ts';
-import type { ErrorReason } from '../error-reasons.ts';
+import type { ErrorReason } from '../errors.ts';
 import type { UserCaller } from '../model/caller.ts';
 import { accountKey, clientAddress, clientKey } from '../model/client-address.ts';
 

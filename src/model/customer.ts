@@ -85,22 +85,17 @@ const country = text(50)
   .transform((value) => value.toUpperCase())
   .meta({ override: { pattern: '^\\s*[A-Za-z]{2}\\s*$', maxLength: 50 } });
 
-const avatarUrl = text(2048)
-  .refine(isPlainHttpsUrl, 'must be an https address without user name or spaces')
-  .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
-
-// The same pattern as private.is_https_address in the database. A URL parser would repair odd addresses that the database rejects.
-const plainHttpsUrl = new RegExp(
+/** The same pattern as private.is_https_address in the database. A URL parser would repair odd addresses that it rejects. */
+export const plainHttpsUrl = new RegExp(
   '^[Hh][Tt][Tt][Pp][Ss]://' +
     String.raw`([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])` +
     '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?' +
     String.raw`([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$`,
 );
 
-/** Tells whether the database accepts an address of a picture, apart from its length. */
-export function isPlainHttpsUrl(value: string): boolean {
-  return plainHttpsUrl.test(value);
-}
+const avatarUrl = text(2048)
+  .refine((value) => plainHttpsUrl.test(value), 'must be an https address without user name or spaces')
+  .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
 
 /** Fields that a customer may change. Others are rejected, unlike elsewhere, because the client would believe them changed. */
 export const CustomerChanges = body({

@@ -6,8 +6,17 @@ import type {
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
 import { apiBase } from '../endpoint.ts';
-import { reasonsOfCode } from '../error-reasons.ts';
-import { type ErrorCode, envelope, statusOfCode } from '../errors.ts';
+import {
+  ApiError,
+  type ErrorCode,
+  envelope,
+  notFound,
+  reasonsOfCode,
+  serverError,
+  statusOfCode,
+  tooManyRequests,
+} from '../errors.ts';
+import { invalidToken } from '../model/caller.ts';
 
 // The parts of the document that all endpoints share.
 
@@ -122,43 +131,32 @@ function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject
 
 const hasReasons = (code: ErrorCode): code is keyof typeof reasonsOfCode => code in reasonsOfCode;
 
-const failure = (code: ErrorCode, description: string, example: string, ...more: string[]) =>
-  ({
-    description,
-    headers: { ...headerRefs(...more), ...(hasReasons(code) && reasonHeader(code)) },
-    content: {
-      'application/json': { schema: ApiErrorResponse, example: envelope({ code, message: example }) },
-    },
-  }) satisfies ZodOpenApiResponseObject;
+const failure = (example: ApiError, description: string, ...more: string[]): ZodOpenApiResponseObject => ({
+  description,
+  headers: { ...headerRefs(...more), ...(hasReasons(example.code) && reasonHeader(example.code)) },
+  content: { 'application/json': { schema: ApiErrorResponse, example: envelope(example) } },
+});
 
 const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   invalid_request: failure(
-    'invalid_request',
+    new ApiError('invalid_request', 'limit: must be a whole number from 1 to 100.'),
     'Body or query parameters failed validation. The message names the first wrong field and its rule.',
-    'limit: must be a whole number from 1 to 100.',
     'X-Error-Field',
   ),
   unauthorized: failure(
-    'unauthorized',
+    invalidToken(),
     'Missing, invalid or expired token; failed credentials, refresh token or external sign-in.',
-    'The access token or API key is invalid, expired or revoked.',
     'WWW-Authenticate',
   ),
-  not_found: failure(
-    'not_found',
-    'The resource does not exist or is not visible to the caller.',
-    'There is no such sound.',
-  ),
+  not_found: failure(notFound('sound'), 'The resource does not exist or is not visible to the caller.'),
   rate_limited: failure(
-    'rate_limited',
+    tooManyRequests(1000, 'limit_requests'),
     'Too many requests. Wait as many seconds as `Retry-After` says.',
-    'Too many requests. Wait as many seconds as Retry-After says.',
     'Retry-After',
   ),
   server_error: failure(
-    'server_error',
+    serverError(null),
     'Server-side failure; safe to retry with backoff unless the endpoint says otherwise. It says nothing about the credential.',
-    'The service could not answer. Try again, with increasing delays.',
   ),
 };
 

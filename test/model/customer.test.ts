@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { isPlainHttpsUrl } from '../../src/model/customer.ts';
+import { plainHttpsUrl } from '../../src/model/customer.ts';
 import { type Sql, test } from '../support/test.ts';
 
 const accepted = [
@@ -39,7 +39,8 @@ async function databaseAccepts(sql: Sql, addresses: string[]): Promise<string[]>
 }
 
 test('the gateway and the database accept and reject the same addresses of pictures', async ({ sql }) => {
-  expect([...accepted, ...rejected].filter(isPlainHttpsUrl)).toEqual(accepted);
+  const isAccepted = (address: string) => plainHttpsUrl.test(address);
+  expect([...accepted, ...rejected].filter(isAccepted)).toEqual(accepted);
   expect(await databaseAccepts(sql, [...accepted, ...rejected])).toEqual(accepted);
 
   const piece = fc.oneof(
@@ -50,7 +51,7 @@ test('the gateway and the database accept and reject the same addresses of pictu
   const address = fc.array(piece, { maxLength: 6 }).map((pieces) => `https://${pieces.join('')}`);
   const seed = randomInt(2 ** 31);
   const addresses = fc.sample(address, { numRuns: 20_000, seed });
-  const judged = addresses.filter(isPlainHttpsUrl);
+  const judged = addresses.filter(isAccepted);
   expect(judged.length).toBeGreaterThan(1000);
   expect(await databaseAccepts(sql, addresses), `seed ${seed}`).toEqual(judged);
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import type { ErrorReason } from '../../error-reasons.ts';
-import { ApiError, serverError } from '../../errors.ts';
+import { ApiError, type ErrorReason, serverError } from '../../errors.ts';
 import type { Fetch } from '../fetch.ts';
 
 /** Error response of Auth, with its code or the `error` of OAuth-style errors. */

@@ -1,0 +1,24 @@
+import type { RateLimitInfo } from 'express-rate-limit';
+import type { Caller } from '../model/caller.ts';
+import type { Trace } from '../request-context.ts';
+
+// Facts about a request that one middleware records for the next ones.
+declare module 'express-serve-static-core' {
+  interface Locals {
+    trace: Trace;
+    /** Caller of the request; null without a valid credential. */
+    caller: Caller | null;
+    /** Error of an invalid credential. */
+    authError?: unknown;
+    /** Name of the endpoint in logs and metrics; absent for other addresses. */
+    operation?: string;
+    /** Validated request; empty where the endpoint takes nothing. */
+    input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
+    /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
+    payload?: { data?: object };
+  }
+  interface Request {
+    /** Count of the request limit for this caller; absent for probes. */
+    requestsLimit?: RateLimitInfo;
+  }
+}

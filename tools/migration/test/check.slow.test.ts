@@ -43,14 +43,15 @@ test('npm run migration -- --check reports each mistake and its fix, and no addi
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   const superuser = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   await sql.unsafe(additions);
-  expect(await checkDatabase(databaseUrl)).toEqual([]);
-
   // Hosted projects let administrators do more to the tables of Auth.
   for (const [mistake = ''] of mistakes) await (mistake.includes('auth.') ? superuser : sql).unsafe(mistake);
   const differences = await checkDatabase(databaseUrl);
   const fixes = differences.map(({ fix }) => fix.replace(/\s+/g, ' '));
   for (const [mistake, fix = ''] of mistakes)
     expect(fixes, mistake).toContainEqual(expect.stringContaining(fix));
+  expect(fixes.join()).not.toMatch(
+    /\bnotes\b|admin"\."newest|tidy|note\b|tell_crm|uuid-ossp|default privileges/i,
+  );
   for (const { source } of differences) {
     const [file = '', line] = source.split(':');
     expect((await readFile(file, 'utf8')).split('\n')[Number(line) - 1], source).toMatch(/^create /);
@@ -59,4 +60,4 @@ test('npm run migration -- --check reports each mistake and its fix, and no addi
   expect(await checkDatabase(databaseUrl)).toEqual([]);
   await Promise.all([sql.end(), superuser.end()]);
   await stop();
-}, 180_000); // compares all objects three times
+}, 180_000); // compares all objects twice

@@ -3,85 +3,87 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { startDatabase } from '../../../test/support/prepared.ts';
 import { writeBaseline } from '../baseline.ts';
 import { PROJECT } from '../databases.ts';
 import { writeMigration } from '../migration.ts';
+import { applySchemaFiles } from '../schema-files.ts';
 
-/** A folder with the schema files, of which one is changed, and with the migrations. */
-async function projectWith(file: string, before: string | RegExp, after: string) {
+/** Text of a schema file, with what replaces it. */
+type Edit = [file: string, before: string | RegExp, after: string];
+
+/** A folder with the schema files, of which some are changed, and with the migrations. */
+async function projectWith(...edits: Edit[]) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-schemas-'));
   for (const part of ['supabase/schemas', 'supabase/migrations'])
     await cp(new URL(part, PROJECT), join(folder, part), { recursive: true });
-  const path = join(folder, 'supabase/schemas', file);
-  const text = await readFile(path, 'utf8');
-  const changed = text.replace(before, after);
-  expect(changed).not.toBe(text);
-  await writeFile(path, changed);
+  for (const [file, before, after] of edits) {
+    const path = join(folder, 'supabase/schemas', file);
+    const text = await readFile(path, 'utf8');
+    const changed = text.replace(before, after);
+    expect(changed).not.toBe(text);
+    await writeFile(path, changed);
+  }
   const migrations = join(folder, 'supabase/migrations');
   const written = async (name: string) => {
     const file = (await readdir(migrations)).find((one) => one.endsWith(name)) ?? '';
     return readFile(join(migrations, file), 'utf8');
   };
-  return { project: pathToFileURL(`${folder}/`), migrations, changed, written };
+  return { project: pathToFileURL(`${folder}/`), migrations, written };
 }
 
 const column = '  bowl_note text\n';
 
-test('npm run migration writes the migration of a new column once, after the last one', async () => {
+test('npm run migration writes all changes once, and deletes data only when it is allowed to', async () => {
   const { project, migrations, written } = await projectWith(
-    '31_sounds.sql',
-    column,
-    `  mood text,\n${column}`,
+    ['31_sounds.sql', column, `  mood text,\n${column}`],
+    ['71_imports.sql', / {2}checksum text,\n|comment on column .*\.checksum .*\n/g, ''],
   );
   await writeFile(join(migrations, '29990101000000_of_a_branch.sql'), 'select 1;');
-  expect(await writeMigration('add_mood', { project })).toMatch(
-    /^supabase\/migrations\/29990101000001_add_mood.sql: Adds 1, changes 0, drops 0.\nTried on a copy, filled with samples: /,
-  );
-  expect(await written('01_add_mood.sql')).toMatch(
-    /^-- Adds 1, changes 0, drops 0. [^\n]+\n\nalter table "public"."sounds"\s+add column "mood" text;\n$/,
-  );
-  expect(await writeMigration('again', { project })).toMatch(/^Nothing to do/);
-});
-
-test('npm run migration grants nothing that PostgreSQL 15 does not know', async () => {
-  const cover = "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec\n";
-  const { project, written } = await projectWith('32_lists.sql', cover, '    cover_image_path\n');
-  await writeMigration('change_previews', { project });
-  const text = await written('change_previews.sql');
-  expect(text).toMatch(/^grant .* select/m);
-  expect(text).not.toContain('maintain');
-});
-
-test('npm run migration drops what people entered only when it is allowed to', async () => {
-  const checksum = / {2}checksum text,\n|comment on column .*\.checksum .*\n/g;
-  const { project, migrations } = await projectWith('71_imports.sql', checksum, '');
   const before = await readdir(migrations);
-  await expect(writeMigration('drop_checksums', { project })).rejects.toThrow(
+  await expect(writeMigration('add_mood', { project })).rejects.toThrow(
     /drop column "checksum";[\s\S]* --allow-data-loss$/,
   );
   expect(await readdir(migrations)).toEqual(before);
-  expect(await writeMigration('drop_checksums', { project, allowDataLoss: true })).toContain('drops 1.');
+  expect(await writeMigration('add_mood', { project, allowDataLoss: true })).toMatch(
+    /^supabase\/migrations\/29990101000001_add_mood.sql: Adds 1, changes 0, drops 1.\nTried on a copy, filled with samples: /,
+  );
+  const text = await written('01_add_mood.sql');
+  expect(text).toMatch(/^-- Adds 1, changes 0, drops 1. [^\n]+\n\n/);
+  expect(text).toMatch(/\nalter table "public"."sounds"\s+add column "mood" text;\n/);
+  expect(await writeMigration('again', { project })).toMatch(/^Nothing to do/);
 });
 
-test('npm run migration says so where the migration fails on rows that are there', async () => {
-  const { project } = await projectWith('31_sounds.sql', column, `  mood text not null,\n${column}`);
+test('npm run migration names rows that make it fail, and grants nothing that PostgreSQL 15 lacks', async () => {
+  const cover = "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec\n";
+  const { project, written } = await projectWith(
+    ['31_sounds.sql', column, `  mood text not null,\n${column}`],
+    ['32_lists.sql', cover, '    cover_image_path\n'],
+  );
   await expect(writeMigration('add_mood', { project })).rejects.toThrow(
     /_add_mood.sql does not work\. .*\n\ncolumn "mood" .* contains null values/,
   );
+  const text = await written('add_mood.sql');
+  expect(text).toMatch(/^grant .* select/m);
+  expect(text).not.toContain('maintain');
 });
 
 // schema-watch.slow.test.ts shows a fault in a name.
 test('npm run migration names file, line and statement of a fault in the grammar', async () => {
   const [right, wrong] = ['where is_active and is_featured;', 'were is_active and is_featured;'];
-  const { project, changed } = await projectWith('31_sounds.sql', right, wrong);
+  const { project } = await projectWith(['31_sounds.sql', right, wrong]);
+  const schemas = new URL('supabase/schemas/', project);
+  const changed = await readFile(new URL('31_sounds.sql', schemas), 'utf8');
   const at = `31_sounds.sql:${changed.slice(0, changed.indexOf(wrong)).split('\n').length}`;
-  await expect(writeMigration('broken', { project })).rejects.toThrow(
+  const { databaseUrl, stop } = await startDatabase(17, 'bare');
+  await expect(applySchemaFiles(databaseUrl, schemas)).rejects.toThrow(
     new RegExp(`^supabase/schemas/${at}: syntax error at or near "were"[^]*\n\n[^]*were is_active`),
   );
+  await stop();
 });
 
 test('npm run migration -- --baseline writes the one migration and rejects a second beside it', async () => {
-  const { project, migrations, written } = await projectWith('31_sounds.sql', /$/, '-- A changed line.\n');
+  const { project, migrations, written } = await projectWith(['31_sounds.sql', /$/, '-- A changed line.\n']);
   const before = await readdir(migrations);
   expect(await written('_baseline.sql')).not.toContain('-- A changed line.');
   writeBaseline(project);

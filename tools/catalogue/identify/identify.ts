@@ -1,5 +1,4 @@
 import type { Catalogue, Imported, Place } from '../project/catalogue.ts';
-import { checksumIn } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 import { nameOf, type Sound } from '../shared/sound.ts';
 
@@ -41,18 +40,14 @@ export function identify(
   const records = recordsIn(catalogue);
   const byId = new Map(records.map((record) => [record.sound_id, record]));
   const byPlace = new Map(
-    records.flatMap((record) => record.places.map((place) => [keyOf(place), record] as const)),
+    records.flatMap((record) => record.places.map((place) => [keyOf(place.source, place), record] as const)),
   );
-  const byContent = Map.groupBy(records, (record) => digitsOf(record, catalogue));
-  const ofContent = (sound: Sound) =>
-    (byContent.get(sound.audio?.checksum.slice(0, 12)) ?? []).filter((each) =>
-      hasContent(each, sound, catalogue),
-    );
+  const byContent = Map.groupBy(records, ({ checksum }) => checksum);
+  const ofContent = ({ audio }: Sound) => (audio && byContent.get(audio.checksum)) ?? [];
 
   // The key of an exported sound is its id.
   claim(({ key }) => [byId.get(key)]);
-  claim(({ file, key }) => [byPlace.get(keyOf({ source, file, key }))]);
-  claimWithoutSource();
+  claim((sound) => [byPlace.get(keyOf(source, sound))]);
   claim((sound) => ofContent(sound).filter((each) => each.places.some((place) => isAt(place, sound))));
   claim((sound) => ofContent(sound).filter((each) => keysOf(each).includes(sound.key)));
   claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
@@ -62,19 +57,13 @@ export function identify(
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
   const copies = new Map([...links, ...copiesIn(candidates, known)]);
   return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
-
-  /** Matches places of old versions, without a folder name, if one recording shows that the folder is the same. */
-  function claimWithoutSource() {
-    const earlier = ({ file }: Sound) => byPlace.get(keyOf({ file }));
-    claim((sound) => ofContent(sound).filter((each) => each === earlier(sound)));
-    if (known.size > 0) claim((sound) => [sound.key === '' ? earlier(sound) : undefined]);
-  }
 }
 
-const keyOf = ({ source, file, key }: Partial<Record<keyof Place, string | undefined>>) =>
-  JSON.stringify([source ?? '', file ?? '', key ?? '']);
-const isAt = (place: Place, { file, key }: Sound) => place.file === file && (place.key ?? '') === key;
-const keysOf = ({ places }: Imported) => (places.length > 0 ? places.map(({ key = '' }) => key) : ['']);
+const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>
+  JSON.stringify([source, file, key]);
+const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
+/** Returns whether a place, of any folder, is that of a sound. */
+export const isAt = (place: Place, { file, key }: Sound) => place.file === file && (place.key ?? '') === key;
 
 /** Returns the record of each sound, empty for one that was made by hand. */
 function recordsIn({ sounds, imported }: Catalogue): Imported[] {
@@ -85,15 +74,9 @@ function recordsIn({ sounds, imported }: Catalogue): Imported[] {
   ];
 }
 
-/** Returns the first digits of the checksum of a recording. Old versions stored them in the name of the file alone. */
-const digitsOf = ({ sound_id, checksum, fields }: Imported, { sounds }: Catalogue) =>
-  checksum?.slice(0, 12) ?? checksumIn(fields.audio_path ?? sounds.get(sound_id)?.audio_path);
-
 /** Returns whether a sound of the catalogue has the content of a recording in the folder. */
-export function hasContent(record: Imported, { audio }: Sound, catalogue: Catalogue): boolean {
-  const content = record.checksum ?? digitsOf(record, catalogue);
-  return content !== undefined && audio?.checksum.startsWith(content) === true;
-}
+export const hasContent = ({ checksum }: Imported, { audio }: Sound) =>
+  checksum !== null && checksum === audio?.checksum;
 
 /** Finds symbolic links to recordings in the folder, which remain when a recording is moved. */
 function linksIn(sounds: Sound[]): Map<Sound, Sound> {
@@ -145,10 +128,10 @@ export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): P
       where: nameOf(copy),
       reason: `A copy of ${nameOf(original)}: not imported.`,
     })),
-    ...gone.flatMap(({ id, place: { file, key = '' } }) => {
+    ...gone.flatMap(({ id, place }) => {
       const title = sounds.get(id)?.title;
       const reason = `Gone from the folder. Its sound "${title}" is left alone.`;
-      return title ? [{ where: nameOf({ file, key }), reason }] : [];
+      return title ? [{ where: nameOf(place), reason }] : [];
     }),
   ];
 }

@@ -15,8 +15,7 @@ export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void
   for (const [sound, record] of known) {
     const { audio, picture } = sound;
     const { audio_path, cover_image_path } = { ...catalogue.sounds.get(record.sound_id), ...record.fields };
-    if (audio && audio_path && hasContent(record, sound, catalogue))
-      sound.audio = { ...audio, path: audio_path };
+    if (audio && audio_path && hasContent(record, sound)) sound.audio = { ...audio, path: audio_path };
     if (picture && cover_image_path && picture.checksum.startsWith(checksumIn(cover_image_path) ?? '-'))
       sound.picture = { ...picture, path: cover_image_path };
   }

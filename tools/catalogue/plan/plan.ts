@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasContent, type Identity } from '../identify/identify.ts';
+import { hasContent, type Identity, isAt } from '../identify/identify.ts';
 import type { Catalogue, Imported, Place, Row } from '../project/catalogue.ts';
 import { thumbnailOf } from '../read/thumbnail.ts';
 import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from '../shared/fields.ts';
@@ -67,11 +67,7 @@ export function plan(
       row,
       ...movedFrom(sound, record, options.source),
     };
-    if (row)
-      return {
-        ...step,
-        ...changes(row, sound, { ...decided, places }, record, { catalogue, stored, options }),
-      };
+    if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
     const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
     const remember = {
@@ -124,23 +120,14 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fi
 
 function placesOf({ file, key }: Sound, { places }: Imported, source: string): Place[] {
   const here: Place = { source, ...(file !== undefined && { file }), ...(key !== '' && { key }) };
-  const others = places.filter((place) => place.source !== undefined || place.file !== file);
-  const index = others.findIndex((place) => place.source === source);
-  return index < 0 ? [...others, here] : others.with(index, here);
+  const index = places.findIndex((place) => place.source === source);
+  return index < 0 ? [...places, here] : places.with(index, here);
 }
 
-function movedFrom({ file, key }: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
-  const isSame = (place: Place) => place.file === file && (place.key ?? '') === key;
+function movedFrom(sound: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
   const here = places.find((place) => place.source === source);
-  const from =
-    here ?? (places.some((place) => place.source === undefined && isSame(place)) ? undefined : places[0]);
-  return from && !(from === here && isSame(from)) ? { from } : {};
-}
-
-interface World {
-  catalogue: Catalogue;
-  stored: Map<string, unknown>;
-  options: Options;
+  const from = here ?? places[0];
+  return from && !(here && isAt(here, sound)) ? { from } : {};
 }
 
 /**
@@ -152,7 +139,8 @@ function changes(
   sound: Sound,
   decided: { fields: Fields; said: Fields; places: Place[] },
   record: Imported,
-  { catalogue, stored, options: { overwrite, hidden } }: World,
+  stored: Map<string, unknown>,
+  { overwrite, hidden }: Options,
 ): Pick<Step, 'action' | 'write' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
   const { fields: last } = record;
   const isOurs = (column: Column) =>
@@ -166,8 +154,7 @@ function changes(
   );
   const open = agreed.filter((column) => !isDone(column));
   const write = pick(decided.fields, open);
-  const isNewContent =
-    open.includes('audio_path') && row.audio_path !== null && !hasContent(record, sound, catalogue);
+  const isNewContent = open.includes('audio_path') && row.audio_path !== null && !hasContent(record, sound);
   const isHeld = isNewContent && !overwrite && isAnotherTitle(row, write, sound);
   const fields = { ...last, ...pick(decided.fields, agreed) };
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;

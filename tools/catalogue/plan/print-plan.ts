@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import type { Place } from '../project/catalogue.ts';
 import { COLUMNS, columnsOf } from '../shared/fields.ts';
 import type { Problem } from '../shared/problems.ts';
 import { nameOf } from '../shared/sound.ts';
@@ -67,19 +66,12 @@ export function countOfRest(steps: Step[]): string {
 
 /** Lists each sound that moved within the folder, and counts those known from another folder. */
 function moves({ steps, source }: Plan): Line[] {
-  const nameIn = ({ file, key = '' }: Place) => nameOf({ file, key });
-  const moved = steps.filter(({ from }) => from && (from.source ?? source) === source);
-  const elsewhere = Map.groupBy(
-    steps.filter((step) => step.from && !moved.includes(step)),
-    ({ from }) => from?.source,
-  );
-  return [
-    ...moved.map(({ file, from }): Line => ['moved', file, `was ${nameIn(from ?? {})}`]),
-    ...[...elsewhere].map(([other, steps]): Line => {
-      const where = steps.length === 1 ? (steps[0]?.file ?? '') : plural(steps.length, 'sound');
-      return ['note', where, `known from "${other}"`];
-    }),
-  ];
+  const moved = steps.flatMap(({ file, from }) => (from ? [{ file, from }] : []));
+  return [...Map.groupBy(moved, ({ from }) => from.source)].flatMap(([other, sounds]): Line[] => {
+    if (other === source) return sounds.map(({ file, from }) => ['moved', file, `was ${nameOf(from)}`]);
+    const where = sounds.length === 1 ? (sounds[0]?.file ?? '') : plural(sounds.length, 'sound');
+    return [['note', where, `known from "${other}"`]];
+  });
 }
 
 /** Returns the lines that the plan and the outcome share. */

@@ -12,8 +12,8 @@ export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Colum
 
 /** Place of a sound in a folder. */
 export interface Place {
-  /** Name of the folder; undefined in records of old versions. */
-  source?: string;
+  /** Name of the folder. */
+  source: string;
   file?: string;
   key?: string;
 }

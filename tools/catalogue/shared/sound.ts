@@ -26,7 +26,7 @@ export interface Sound {
 export const isId = (key: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
 
 /** Returns the name of a sound in reports. */
-export function nameOf({ file, key }: Pick<Sound, 'file' | 'key'>): string {
+export function nameOf({ file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>): string {
   if (file === undefined) return key;
   return key === '' || isId(key) ? file : `${file} [${key}]`;
 }

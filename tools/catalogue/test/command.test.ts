@@ -6,7 +6,7 @@ import { freePort } from '../../../test/support/ports.ts';
 import { run } from '../../../test/support/processes.ts';
 import { test } from '../../../test/support/test.ts';
 import { startEmptyProject } from './empty-project.ts';
-import { envOf, importFolder, importInto, makeFolder, soundsIn, startImport, type Target } from './folder.ts';
+import { envOf, importFolder, importInto, makeFolder, soundsIn, type Target } from './folder.ts';
 import { isUpload, startFaultyProxy } from './proxy.ts';
 
 const { apiUrl, secretKey, publishableKey } = inject('stack');
@@ -14,16 +14,19 @@ const port = await freePort();
 const nowhere = `http://127.0.0.1:${port}`;
 
 test.for<[string, Target | (() => Promise<Target>), RegExp]>([
-  ['an unknown key', { apiUrl, secretKey: 'sb_secret_x' }, /^SUPABASE_SECRET_KEY is not a secret key/],
   ['the public key', { apiUrl, secretKey: publishableKey }, /^SUPABASE_SECRET_KEY is not a secret key/],
   ['no key', { apiUrl, secretKey: '' }, /^Set SUPABASE_SECRET_KEY as well, /],
   ['no URL', { apiUrl: '', secretKey }, /^Set SUPABASE_URL as well, /],
   ['an unused URL', { apiUrl: nowhere, secretKey }, /^Nothing answers at http:\S+ Check SUPABASE_URL/],
+  [
+    'no project',
+    { apiUrl: '', secretKey: '', port },
+    /^Nothing answers at http:\S+ Start .* set SUPABASE_PORT to/,
+  ],
   ['no scheme', { apiUrl: 'localhost:1', secretKey }, /^SUPABASE_URL is not a valid URL: localhost:1$/],
   ['no host', { apiUrl: 'http://', secretKey }, /^SUPABASE_URL is not a valid URL: http:\/\/$/],
   ['a full project', () => startFaultyProxy(() => 402), /^The project has exceeded the quota of its plan\./],
   ['a page', () => startFaultyProxy(() => 200), /^This is not a Supabase project/],
-  ['another API', () => startFaultyProxy(() => 404), /^This is not a Supabase project/],
   ['a paused project', () => startFaultyProxy(() => 540), /^http:\S+ answers with 540: .* is paused, full/],
   ['no migrations', () => startEmptyProject(17, 'bare'), /Apply the migrations: npx supabase db push$/],
 ])('an import that is given %s says what to correct', async ([, given, message]) => {
@@ -33,15 +36,6 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
   // The API without migrations prints an error of its own.
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Error: '));
   expect(lines).toEqual([expect.stringMatching(message)]);
-});
-
-test('an import names npm run dev and SUPABASE_PORT if that project does not answer', async () => {
-  const wrapper = ['env', `SUPABASE_PORT=${port}`];
-  const { exited, output } = startImport(['.', '--yes'], { apiUrl: '', secretKey: '' }, wrapper);
-  expect(await exited).toBe(1);
-  expect(output.stderr).toBe(
-    `Nothing answers at ${nowhere}. Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.\n`,
-  );
 });
 
 // The command of util-linux; other systems have other options.

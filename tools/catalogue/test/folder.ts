@@ -41,12 +41,14 @@ export async function addFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** Project of an import. */
-export type Target = { apiUrl: string; secretKey: string };
+/** Project of an import. @property port that of `npm run dev` */
+export type Target = { apiUrl: string; secretKey: string; port?: number };
 
-export const envOf = (target: Target) => {
-  return { SUPABASE_URL: target.apiUrl, SUPABASE_SECRET_KEY: target.secretKey };
-};
+export const envOf = ({ apiUrl, secretKey, port }: Target) => ({
+  SUPABASE_URL: apiUrl,
+  SUPABASE_SECRET_KEY: secretKey,
+  ...(port && { SUPABASE_PORT: String(port) }),
+});
 
 /** Starts the command. @param wrapper a program with arguments that runs it */
 export function startImport(args: string[], target: Target = inject('stack'), wrapper: string[] = []) {

@@ -18,6 +18,7 @@ import sounds.client.apis.SoundsApi
 import sounds.client.infrastructure.ApiClient
 import sounds.client.infrastructure.ClientError
 import sounds.client.infrastructure.ClientException
+import sounds.client.infrastructure.Serializer
 import sounds.client.models.AddFavoriteRequest
 import sounds.client.models.OfflinePlay
 import sounds.client.models.PlaysRequest
@@ -58,7 +59,7 @@ fun readNewer(url: String, id: UUID) {
 
 fun main(args: Array<String>) {
     val (url, email, password, category, newer) = args
-    configure()
+    Serializer.kotlinxSerializationJsonConfiguration = { encodeDefaults = false }
     val auth = AuthApi(url)
     val sounds = SoundsApi(url)
     val favorites = FavoritesApi(url)

@@ -38,7 +38,7 @@ export async function inProfile(browser: Browser, url: string, { width, colorSch
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000); // less than a test has, so that the error says what the page shows
+    page.setDefaultTimeout(10_000); // less than a test has, so that the error says what the page shows
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

@@ -1,14 +1,18 @@
 import { rm } from 'node:fs/promises';
+import { startStack } from 'local-supabase/stack';
 import type { Browser, Page } from 'playwright-core';
 import postgres from 'postgres';
+import { startPlayer } from 'sounds-dev/player';
+import { seed } from 'sounds-dev/seed';
 import { test as base, expect, inject, type TestContext } from 'vitest';
 import { canRunBrowser, inProfile, launchBrowser, type View } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
+import { freePort } from '../../../test/support/ports.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
-import { devEnvironment, startDev } from '../../../test/support/processes.ts';
 
-/** The addresses and the database of `npm run dev`, and a browser. */
-type Dev = { url: string; supabaseUrl: string; sql: postgres.Sql; browser: Browser };
+/** A browser, and the player in front of a separate service with the samples, whose new accounts must be confirmed. */
+type Site = { url: string; supabaseUrl: string; sql: postgres.Sql; browser: Browser };
 
 const views = {
   phone: { width: 390, colorScheme: 'light' },
@@ -21,28 +25,39 @@ type Steps = (page: Page) => Promise<void>;
 
 const usual = /^\[vite\]|Failed to load resource|username fields/;
 
-async function provideDev(use: (dev: Dev) => Promise<void>) {
+async function provideSite(use: (site: Site) => Promise<void>) {
   if (!inject('stack').embedded || !canRunBrowser) return use(null as never);
-  const env = await devEnvironment(await preparedFolder());
-  const settings = { ...env, RATE_LIMIT_PER_MINUTE: '100000', LOG_LEVEL: 'warn' };
-  const [dev, browser] = await Promise.all([startDev(settings, '--confirm-email'), launchBrowser()]);
-  const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
-  const local = (port: string) => `http://127.0.0.1:${port}`;
-  await use({ url: `${local(env.PLAYER_PORT)}/`, supabaseUrl: local(env.SUPABASE_PORT), sql, browser });
+  const dataDir = await preparedFolder();
+  const launching = launchBrowser();
+  const stack = await startStack({
+    dataDir,
+    apiPort: 0,
+    databasePort: 0,
+    durable: false,
+    emailConfirmations: true,
+  });
+  await seed(stack, false, () => {});
+  const gateway = await startGateway({ SUPABASE_URL: stack.apiUrl });
+  const port = await freePort();
+  const player = await startPlayer({ port, gatewayPort: gateway.port, dataDir });
+  const sql = postgres(stack.databaseUrl);
+  const browser = await launching;
+  await use({ url: `http://127.0.0.1:${port}/`, supabaseUrl: stack.apiUrl, sql, browser });
   await Promise.all([sql.end(), browser.close()]);
-  dev.kill('SIGINT');
-  await dev.exited;
-  await rm(env.DEV_DATA_DIR, { recursive: true });
+  await player.stop();
+  await gateway.close();
+  await stack.stop();
+  await rm(dataDir, { recursive: true });
 }
 
-/** vitest's test with an `npm run dev` and a browser for each file. Request `dev` in a hook, which has more time. */
-export const test = base.extend<{ $file: { dev: Dev }; $test: { visit: Visit; phone: Page; desk: Page } }>({
-  dev: [fixture(provideDev), { scope: 'file' }],
-  visit: async ({ dev, skip }: { dev: Dev } & TestContext, use: (visit: Visit) => Promise<void>) => {
+/** vitest's test with one site for each file. Request `site` in a hook, which has more time. */
+export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; phone: Page; desk: Page } }>({
+  site: [fixture(provideSite), { scope: 'file' }],
+  visit: async ({ site, skip }: { site: Site } & TestContext, use: (visit: Visit) => Promise<void>) => {
     skip(!inject('stack').embedded);
     skip(!canRunBrowser, 'Install chromium to open the player.');
     await use((view, steps, provoked = 'none') =>
-      inProfile(dev.browser, dev.url, views[view], async (page, { complaints }) => {
+      inProfile(site.browser, site.url, views[view], async (page, { complaints }) => {
         await steps(page);
         expect(complaints.filter((text) => !usual.test(text) && !text.includes(provoked))).toEqual([]);
       }),

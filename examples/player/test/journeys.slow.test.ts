@@ -8,7 +8,7 @@ import { codeSentTo } from '../../../test/support/mail.ts';
 import { newEmail } from '../../../test/support/test.ts';
 import { button, fits, listen, open, position, test, tryAgain } from './fixture.ts';
 
-test.beforeAll(({ dev }) => void dev);
+test.beforeAll(({ site }) => void site);
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -66,7 +66,7 @@ test.for(['phone', 'desk'] as const)('every screen passes axe and fits a %s', as
   await visit(view, steps, 'ERR_INTERNET_DISCONNECTED');
 });
 
-test('an account is created, gets another password twice, and is deleted', async ({ dev, visit }) => {
+test('an account is created, gets another password twice, and is deleted', async ({ site, visit }) => {
   const email = newEmail();
   await visit('phone', async (page) => {
     const typeIn = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text);
@@ -81,7 +81,7 @@ test('an account is created, gets another password twice, and is deleted', async
     await page.keyboard.type('00000000'); // the field has the focus
     await submit('Confirm');
     await page.getByText('The code is wrong').waitFor();
-    await typeIn('Code', await codeSentTo(dev.supabaseUrl, email));
+    await typeIn('Code', await codeSentTo(site.supabaseUrl, email));
     await submit('Confirm');
     await open(page, 'Account');
     await page.getByText(`Ada, ${email}`).waitFor();
@@ -95,7 +95,7 @@ test('an account is created, gets another password twice, and is deleted', async
     await typeIn('E-mail address', email);
     await submit('Send a code');
     await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
-    await typeIn('Code', await codeSentTo(dev.supabaseUrl, email, 2));
+    await typeIn('Code', await codeSentTo(site.supabaseUrl, email, 2));
     await submit('Continue');
     await typeIn('New password', 'the third one');
     await submit('Set the password');
@@ -117,10 +117,10 @@ test('an account is created, gets another password twice, and is deleted', async
   });
 });
 
-test('a sound goes on where it was after a broken network or an expired address', async ({ dev, visit }) => {
-  const project = { apiUrl: dev.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
+test('a sound goes on where it was after a broken network or an expired address', async ({ site, visit }) => {
+  const project = { apiUrl: site.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project); // more than a browser fetches ahead
-  await dev.sql`insert into public.sounds (title, audio_path, sort_order) values ('Long', 'long.wav', -1000)`;
+  await site.sql`insert into public.sounds (title, audio_path, sort_order) values ('Long', 'long.wav', -1000)`;
   await visit('desk', async (page) => {
     const addresses: string[] = [];
     page.on('request', (request) => {

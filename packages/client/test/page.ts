@@ -57,7 +57,7 @@ export const test = base.extend<Fixtures>({
   open: async ({ browser, origin, skip }, use) => {
     skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
     const context = await browser.newContext();
-    context.setDefaultTimeout(15_000); // less than a test has, so that the error says what was missing
+    context.setDefaultTimeout(10_000); // less than a test has, so that the error says what was missing
     await use(async (module) => {
       const body = await bundleClient(module);
       await context.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));

@@ -63,17 +63,17 @@ export function createApp(context: Context): Express {
     .set('etag', weakETag);
 
   app.use(joinTrace);
-  app.use(requestLog(log)); // the request's id, and its line in the log
+  app.use(requestLog(log)); // sets X-Request-Id and logs one line
   app.use(securityHeaders);
   app.get('/healthz', alive); // probes come over plain HTTP, and are not limited
   app.get('/readyz', ready(context));
   if (metrics !== null) app.use(measureRequests(metrics));
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
-  app.use(identify(verify, withoutToken)); // does not reject: each endpoint does if it requires a caller
-  app.use(limiters.unknownApiKeys.map(forApiKeys)); // first: the next one would keep a counter for each made-up key
+  app.use(identify(verify, withoutToken)); // rejects nothing: requireAuth does that for each endpoint
+  app.use(limiters.unknownApiKeys.map(forApiKeys)); // first, because the next limit keeps a counter for each key
   app.use(limiters.requests);
-  if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that it carries their headers
+  if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that its 400 has their headers
   app.use(apiBase, endpointRouter(endpoints, context, limiters));
   app.use(apiBase, docsRouter(openApiDocument(endpoints)));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
@@ -84,13 +84,13 @@ export function createApp(context: Context): Express {
   return app;
 }
 
-/** Skips middleware for other callers, because each limit takes processor time. */
+/** Runs middleware for API keys only, because each limit takes processor time. */
 const forApiKeys =
   (middleware: RequestHandler): RequestHandler =>
   (req, res, next) =>
     res.locals.caller?.via === 'api_key' ? middleware(req, res, next) : next();
 
-/** Collects a repeated parameter into an array. Takes ids[]=a and ids[0]=a, as some clients send arrays, for ids=a. */
+/** Collects repeated parameters into arrays. Reads ids[]=a and ids[0]=a as ids=a, because some clients send these. */
 function parseQuery(text: string) {
   const query: querystring.ParsedUrlQuery = Object.create(null);
   for (const [key, value] of Object.entries(querystring.parse(text, '&', '=', { maxKeys: 0 }))) {
@@ -114,7 +114,7 @@ function crossOrigin(origins: readonly string[]): RequestHandler {
 
 const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(0, -2))}(:\\d+)?$`);
 
-/** req.protocol takes X-Forwarded-Proto only from a trusted proxy. No redirect: the token has already leaked. */
+/** Rejects plain HTTP instead of redirecting it, because the token has already been sent in plain text. */
 const rejectPlainHttp: RequestHandler = (req, _res, next) => {
   if (req.protocol.toLowerCase() !== 'https')
     throw new ApiError('invalid_request', 'Use https instead of http.');

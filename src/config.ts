@@ -2,11 +2,11 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { unknownVariables } from './unknown-variables.ts';
 
-/** Names that Supabase Auth uses. */
+/** Identity providers, by their names in Supabase Auth. */
 const idTokenProviders = ['google', 'apple'] as const;
 export type IdTokenProvider = (typeof idTokenProviders)[number];
 
-/** Error of loadConfig. The message lists every problem on a line, with its fix. */
+/** Error of loadConfig. Its message has one line for each problem. */
 export class ConfigError extends Error {}
 
 const wholeNumber = (min: number, max: number) =>
@@ -39,7 +39,7 @@ const origin = z
   })
   .refine(
     (value) => new URL(withoutAnyPort(value)).origin === withoutAnyPort(value),
-    'must hold origins: no path, no slash at the end',
+    'must contain origins without a path or a slash at the end',
   );
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -62,7 +62,7 @@ function decodeRole(key: string): unknown {
   }
 }
 
-/** Checks what ioredis decodes: user name and password. */
+/** Tells whether ioredis can decode the user name and password of an address. */
 function isPercentEncoded(value: string): boolean {
   try {
     decodeURIComponent(value);
@@ -96,16 +96,22 @@ const proxies = z
 
 const projectAddress = address.refine(
   (url) => !/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(url),
-  'must be the address of the project alone, without what follows its host: no /rest/v1',
+  'must be the address of the project without a path such as /rest/v1',
 );
 
 const publishableKey = z
-  .string({ error: 'must be set: the publishable key of the project' })
-  .refine((key) => keyKind(key) !== 'secret', 'must be the publishable key, and holds a secret one');
+  .string({ error: 'must be set to the publishable key of the project' })
+  .refine(
+    (key) => keyKind(key) !== 'secret',
+    'contains a secret key: set it to the publishable key of the project',
+  );
 
 const secretKey = z
-  .string({ error: 'must be set: a secret key of the project' })
-  .refine((key) => keyKind(key) !== 'publishable', 'must be a secret key, and holds the publishable one');
+  .string({ error: 'must be set to a secret key of the project' })
+  .refine(
+    (key) => keyKind(key) !== 'publishable',
+    'contains the publishable key: set it to a secret key of the project',
+  );
 
 const jwtSecretOf = (url: string) =>
   z
@@ -113,12 +119,12 @@ const jwtSecretOf = (url: string) =>
     .min(32, 'must have at least 32 characters')
     .refine(
       (secret) => secret !== localJwtSecret || !url?.startsWith('https:'),
-      'must be taken out, or be that of the project: the one of local stacks, with which anybody can forge users, is not taken beside an https address',
+      'is the public secret of local stacks, with which anyone can forge tokens: remove it, or set the secret of the project',
     );
 
 const redisAddress = z
   .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
-  .refine(isPercentEncoded, 'must have "%" in its user name and password written as %25');
+  .refine(isPercentEncoded, 'contains a "%" that is not part of an escape: write it as %25');
 
 const idTokenProvider = z.enum(idTokenProviders, {
   error: 'must be a comma-separated list of google and apple',
@@ -145,9 +151,9 @@ function settings(read: Read) {
     imageTransformations: read('IMAGE_TRANSFORMATIONS', trueOrFalse.default(false)),
     /** Value of "trust proxy" in Express: a number of hops or a list of addresses. Default: false. */
     trustProxy: read('TRUST_PROXY', proxies.optional()) || (false as const),
-    /** Port of the metrics. Null collects none. */
+    /** Port of the metrics. If null, none are collected. */
     metricsPort: read('METRICS_PORT', wholeNumber(0, 65_535).optional()) ?? null,
-    /** Lifetime of idle connections, longer than that of load balancers in front. */
+    /** Lifetime of idle connections. Must be longer than in load balancers, which otherwise use closed connections. */
     keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
@@ -159,9 +165,9 @@ function settings(read: Read) {
       ),
       signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget(defaultRateLimits.signUpsPerHour)),
     },
-    /** Number of calls that hash a password which this process sends to Auth at the same time. */
+    /** Maximum number of concurrent calls to Auth that hash a password, in this process. */
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
-    /** Identity providers whose ID tokens are exchanged. */
+    /** Identity providers whose ID tokens are accepted. */
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
     /** Web origins that may call from a browser. Empty switches CORS off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),
@@ -169,15 +175,15 @@ function settings(read: Read) {
       url,
       /** Address in signed URLs, which phones must reach. */
       publicUrl: read('SUPABASE_PUBLIC_URL', address.optional()) ?? url,
-      /** Address of a read replica for reads of the catalogue. Null reads from the primary. */
+      /** Address of a read replica for reads of the catalogue. If null, the primary answers them. */
       readUrl: read('SUPABASE_READ_URL', address.optional()) ?? null,
       publishableKey: read('SUPABASE_PUBLISHABLE_KEY', publishableKey),
     },
-    /** Kept apart, because the rest may be logged. */
+    /** Separate, because the other settings may be logged. */
     secrets: {
       supabaseSecretKey: read('SUPABASE_SECRET_KEY', secretKey),
       supabaseJwtSecret: read('SUPABASE_JWT_SECRET', jwtSecretOf(url).optional()) ?? null,
-      /** May hold a password. Null counts rate limits in each process alone. */
+      /** May contain a password. If null, each process counts rate limits by itself. */
       redisUrl: read('REDIS_URL', redisAddress.optional()) ?? null,
     },
   };

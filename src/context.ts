@@ -16,7 +16,7 @@ import { createFiles } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
 import { withReplica } from './supabase/replica.ts';
 
-/** Creates the dependencies of the app. Calls nothing of Supabase. */
+/** Creates the dependencies of the app, without any call to Supabase. */
 export function createContext(config: Config, log: Logger = createLogger(config)) {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
@@ -44,7 +44,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     /** Hashes of API keys with which a request succeeded within the last hour. */
     activeKeys: new LRUCache<string, true>({ max: 10_000, ttl: 3_600_000 }),
     recordLastSeen: createLastSeen(data, log),
-    /** `draining` is true once the process is ending and must get no more requests. */
+    /** `draining` is true once the shutdown has begun. */
     lifecycle: { draining: false },
     /**
      * Closes all connections. Call it when no request is in flight.

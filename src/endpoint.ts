@@ -11,8 +11,8 @@ import type { Caller, UserCaller } from './model/caller.ts';
 export const apiBase = '/api/v1';
 
 /**
- * Callers of an endpoint: anyone (credentials are ignored), anyone with a valid credential or none, callers with a valid credential, or users
- * with an access token.
+ * Callers of an endpoint. none: anyone, and credentials are ignored. optional: anyone, but a credential must be valid.
+ * bearer: callers with a valid credential. user: users with an access token.
  */
 export type Guard = 'none' | 'optional' | 'bearer' | 'user';
 
@@ -26,7 +26,7 @@ type Call<P, Q, H, B, G extends Guard> = {
   query: Q;
   headers: H;
   body: B;
-  /** The address of the client. */
+  /** IP address of the client. */
   ip: string;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
@@ -43,7 +43,7 @@ type Declaration<
   G extends Guard,
 > = {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** Path of the contract, with {name} for a parameter. */
+  /** Path below apiBase, with {name} for a parameter. */
   path: `/${string}`;
   /** Stable name: operationId of the document, label in logs and metrics. */
   operation: string;
@@ -56,7 +56,7 @@ type Declaration<
   /** Request headers of this endpoint, by the names in the document. */
   headers?: H;
   body?: B;
-  /** Fields of the resource that a body must not contain; X-Error-Field names them, too. */
+  /** Fields of the resource that a body must not contain. X-Error-Field can name them. */
   readOnly?: readonly string[];
   /** Body size limit. Default: 16 KB. */
   maxBody?: '32kb';
@@ -69,7 +69,7 @@ type Declaration<
   download?: string;
   /** Errors beyond those that `errorsOf` adds. */
   errors?: readonly ErrorCode[];
-  /** Lets clients keep a copy that they check by its ETag. Default: no-store. */
+  /** Lets clients cache the response and revalidate it by its ETag. Default: no-store. */
   cache?: 'revalidate';
   /** The response does not depend on the caller, so identical concurrent requests share one execution. */
   shared?: true;
@@ -93,7 +93,7 @@ export function endpoint<
   return declaration as unknown as Endpoint;
 }
 
-/** Returns the errors of an endpoint in the document. */
+/** Returns the error codes that the document lists for an endpoint. */
 export function errorsOf({ guard, params, query, headers, body, errors = [] }: Endpoint): ErrorCode[] {
   return [
     ...errors,
@@ -105,7 +105,7 @@ export function errorsOf({ guard, params, query, headers, body, errors = [] }: E
   ];
 }
 
-/** Returns the description of an endpoint with its limits, those of a gateway without settings. */
+/** Returns the description of an endpoint, with its default limits. */
 export function descriptionOf({ description, limits = [] }: Endpoint): string {
   const table: Record<string, Limit> = limitTable(defaultRateLimits);
   const parts = limits.map((name) => {

@@ -9,11 +9,11 @@ export const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
-/** The values of X-Error-Reason for each code that has any, and their meanings. More may be added. */
+/** Values of X-Error-Reason for each code, with their meanings. More may be added. */
 export const reasonsOfCode = {
   invalid_request: {
     validation:
-      'The request is not as documented. `X-Error-Field` names the wrong field, if it is a single one.',
+      'The request does not match this document. `X-Error-Field` names the wrong field, if there is exactly one.',
     weak_password: 'The password is too easy to guess.',
     same_password: 'The new password is the current one.',
     current_password_required: 'The password can only be changed along with `current_password`.',
@@ -28,7 +28,8 @@ export const reasonsOfCode = {
     sign_up_disabled: 'The operator has switched off sign-up.',
   },
   unauthorized: {
-    token_invalid: 'The access token or API key is missing, invalid, expired or revoked: refresh.',
+    token_invalid:
+      'The access token or API key is missing, invalid, expired or revoked. Refresh the session.',
     invalid_credentials: 'The e-mail address or the password is wrong, or the account is deactivated.',
     email_not_confirmed: 'The e-mail address must be confirmed first.',
     sign_in_disabled: 'The operator has switched off signing in with an e-mail address.',
@@ -48,7 +49,7 @@ export const reasonsOfCode = {
 type ReasonsOf<Codes> = Codes extends unknown ? keyof Codes : never;
 export type ErrorReason = ReasonsOf<(typeof reasonsOfCode)[keyof typeof reasonsOfCode]>;
 
-/** Default reason of each code. not_found and server_error have none, because their codes say it all. */
+/** Default reason of each code. not_found and server_error have none, because their codes suffice. */
 const usualReason: { [Code in ErrorCode]?: ErrorReason } = {
   invalid_request: 'validation',
   unauthorized: 'token_invalid',
@@ -61,9 +62,9 @@ type ApiErrorOptions = {
   headers?: Record<string, string>;
   /** One of the reasons of the code. Default: usualReason. */
   reason?: ErrorReason | undefined;
-  /** Wrong field of a body, query or list of headers in the document. */
+  /** Name of the wrong field of the body, query parameter or header. */
   field?: string | undefined;
-  /** Status that RFC 9110 requires in place of the code's own. */
+  /** Status that RFC 9110 requires instead of that of the code. */
   status?: number;
 };
 
@@ -89,22 +90,22 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the 401 of a request that sent no token, or failed to get one. */
+/** Returns the 401 for a request without a token, or for a failed sign-in. */
 export const unauthorized = (message: string, reason?: ErrorReason) =>
   new ApiError('unauthorized', message, { reason, headers: { 'WWW-Authenticate': 'Bearer realm="sounds"' } });
 
-/** Returns the 401 of a token that was sent and is rejected (RFC 6750 section 3.1). */
+/** Returns the 401 for a rejected token (RFC 6750 section 3.1). */
 export function tokenRejected(message: string, options: { cause?: unknown; reason?: ErrorReason } = {}) {
   const headers = { 'WWW-Authenticate': 'Bearer realm="sounds", error="invalid_token"' };
   return new ApiError('unauthorized', message, { ...options, headers });
 }
 
-/** Returns the 404 of a resource that does not exist or is hidden from the caller; both look the same. */
+/** Returns the 404 for a resource that does not exist or that the caller must not see. */
 export function notFound(noun: string) {
   return new ApiError('not_found', `There is no such ${noun}.`);
 }
 
-/** Returns the 500 of a failure behind the gateway. Only the log gets the cause. */
+/** Returns the 500 for a failure behind the gateway. The cause is logged, never sent. */
 export function serverError(cause: unknown) {
   return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', {
     cause,
@@ -116,7 +117,7 @@ export function envelope({ code, message }: { code: ErrorCode; message: string }
   return { error: { code, message } };
 }
 
-/** Returns the 429 of every limit. @param waitMs time until a request may succeed, at least a second for the client */
+/** Returns the 429 of every limit. @param waitMs time until a request may succeed, rounded up to seconds */
 export const tooManyRequests = (waitMs: number, reason: ErrorReason) =>
   new ApiError('rate_limited', 'Too many requests. Wait as many seconds as Retry-After says.', {
     reason,

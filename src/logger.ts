@@ -2,16 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
-/** Maximum size of the log that waits for a slow reader; further lines are dropped. */
+/** Maximum number of bytes that wait for a slow reader. Further lines are dropped. */
 const maxWaiting = 4 * 1024 * 1024;
 
-/**
- * Creates a logger that writes one line of JSON per event. Drops lines where writing fails, such as to a closed pipe or a full disk.
- */
+/** Creates a logger that writes one line of JSON per event. Drops lines that cannot be written, as to a full disk. */
 export function createLogger({ logLevel }: Config): Logger {
   const { stdout } = process;
   stdout.on('error', () => {});
-  // Not pino's own destination, because after an error it retries forever when the process ends.
+  // Replaces pino's destination, which after an error retries forever when the process ends.
   const write = (line: string) => {
     if (stdout.writableLength < maxWaiting) stdout.write(line);
   };

@@ -1,16 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Called part of Supabase. `replica` is the data API of a replica, `keys` the key set for tokens, `export` the data API for an export. */
+/** Called part of Supabase. `replica` and `export` are the data API, too; `keys` is the key set for access tokens. */
 export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys' | 'export';
 
 /** Histogram buckets in seconds, up to the deadline of Auth. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 11];
 
-/**
- * Creates the metrics for Prometheus. Labels have few values and none that clients choose, because every combination is a series for
- * the life of the process.
- */
+/** Creates the metrics for Prometheus. Clients must not choose values of labels, because each one makes a series. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -20,7 +17,7 @@ export function createMetrics() {
 
     requests: new Histogram({
       name: 'sounds_http_request_duration_seconds',
-      help: 'Requests by operation ("none" for what is no endpoint) and status ("aborted" when the client went away).',
+      help: 'Requests by operation ("none" for unknown paths) and status ("aborted" if the client disconnected).',
       labelNames: ['operation', 'status'],
       buckets: durations,
       registers,
@@ -36,20 +33,20 @@ export function createMetrics() {
 
     rateLimitDecisions: new Counter({
       name: 'sounds_rate_limit_decisions_total',
-      help: 'Decisions (allowed, limited) of the general limit by whom it counts (user, api_key, address), and of the others by name.',
+      help: 'Decisions (allowed, limited) by bucket: user, api_key or address for the general limit, else the name of the limit.',
       labelNames: ['bucket', 'decision'],
       registers,
     }),
 
     joinedReads: new Counter({
       name: 'sounds_coalesced_reads_total',
-      help: 'Reads that were answered by a run which an identical read had asked for.',
+      help: 'Reads that shared the execution of an identical concurrent read.',
       registers,
     }),
 
     mailsNotSent: new Counter({
       name: 'sounds_mails_not_sent_total',
-      help: 'Mails with a code that Supabase Auth did not send: its quota is used up, or the last mail is too young.',
+      help: 'Mails with a code that Supabase Auth did not send: its quota is used up, or the last mail is too recent.',
       registers,
     }),
 
@@ -70,7 +67,7 @@ export function createMetrics() {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Returns the outcome of a call: rejected by Supabase (such as a wrong password), limited by it, or failed.
+ * Returns the outcome of a call to Supabase. "rejected" is a 4xx, such as a wrong password.
  * @param status null when no whole response arrived in time
  */
 export function outcomeOf(status: number | null) {

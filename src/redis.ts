@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** Redis is skipped for a second after a command that takes longer. */
+/** Command timeout. Redis is then skipped for skippedMs. */
 const commandTimeoutMs = 500;
 const skippedMs = 1_000;
 
-/** Messages for operators, by errors of Redis that need a change. */
+/** Log messages for errors of Redis that an operator must fix. */
 const causes: [RegExp, string][] = [
   [/^(MOVED|ASK|CLUSTERDOWN)/, 'is a node of a cluster: use a single Redis'],
   [/^NOPERM/, 'denies the user of REDIS_URL a command or key: grant +@all ~sounds:*'],
@@ -15,7 +15,7 @@ const causes: [RegExp, string][] = [
   [/^READONLY/, 'is a read-only replica: use its primary'],
 ];
 
-/** Returns why Redis cannot be used. Leaves out arguments that Redis repeats, because they may hold the password. */
+/** Returns why Redis cannot be used. Omits arguments that Redis repeats, because they may contain the password. */
 function reasonOf(error: unknown): string {
   const { message = String(error), code } = error as NodeJS.ErrnoException;
   const cause = causes.find(([pattern]) => pattern.test(message))?.[1];
@@ -32,8 +32,8 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
 }
 
 /**
- * Connects to Redis. It is up once every registered check has passed, and down for a second after a failed command; then the
- * checks run again. Each change is one log line.
+ * Connects to Redis. Redis is up once all registered checks have passed. After a failed command it is down for a
+ * second, and the checks run again. Logs each change.
  */
 export function connectRedis(url: string, log: Logger) {
   const client = new Redis(url, {
@@ -42,7 +42,7 @@ export function connectRedis(url: string, log: Logger) {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
-    commandTimeout: 2_000, // for the commands of ioredis itself while it connects
+    commandTimeout: 2_000, // for the commands that ioredis sends while it connects
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
   const checks: (() => Promise<unknown>)[] = [];
@@ -69,7 +69,7 @@ export function connectRedis(url: string, log: Logger) {
 
   async function check() {
     nextCheck = undefined;
-    if (client.status !== 'ready') return; // runs again when it is
+    if (client.status !== 'ready') return; // the event "ready" runs it again
     try {
       if (connectError !== undefined) throw connectError;
       await Promise.all(checks.map((run) => run()));
@@ -80,13 +80,13 @@ export function connectRedis(url: string, log: Logger) {
   }
 
   function disconnected(error?: unknown) {
-    connectError = error; // after an error ioredis may go on, for example with database 0 instead of another
+    connectError = error; // ioredis may continue after an error, for example with the wrong database
     change(error === undefined ? (problem ?? 'closed the connection') : reasonOf(error));
   }
   client.on('ready', check).on('error', disconnected).on('close', disconnected);
 
   return {
-    /** Registers what must succeed before Redis counts as up: the commands that its user will send. */
+    /** Registers a check that must pass before Redis counts as up. */
     addCheck(run: () => Promise<unknown>) {
       checks.push(run);
     },
@@ -102,10 +102,10 @@ export function connectRedis(url: string, log: Logger) {
       }
     },
 
-    /** Resolves when it is known for the first time whether Redis can be used. */
+    /** Resolves once Redis is known to be up or down. */
     settled: settled.promise,
 
-    /** Returns null while Redis is up, otherwise why it is down, as a predicate: "is full". */
+    /** Returns null while Redis is up, otherwise the reason, such as "is full". */
     problem: () => problem,
 
     close() {

@@ -1,4 +1,4 @@
-/** Variables of `npm run dev`, Compose and the Supabase CLI, which read the same .env, and of Kubernetes for a service named redis. */
+/** Matches variables of `npm run dev`, Compose and the Supabase CLI, and of Kubernetes for a service named redis. */
 const ofOthers =
   /^SUPABASE_(PORT|DB_PORT|ACCESS_TOKEN|DB_PASSWORD|PROJECT_ID)$|^REDIS_PASSWORD$|_SERVICE_(HOST|PORT)|_PORT(_\d|$)/;
 
@@ -13,8 +13,8 @@ function beginningOf(name: string): string {
 }
 
 /**
- * Returns variables that are set and unknown, and look like a known one: the same beginning, or one letter differs. `meant` is the
- * known one, or null where several are possible.
+ * Returns the unknown variables that resemble a known one: one letter differs, or the beginning is the same. `meant` is
+ * the known variable if one letter differs, else null.
  */
 export function unknownVariables(set: readonly string[], known: readonly string[]) {
   const beginnings = known.filter((name) => name.includes('_')).map(beginningOf);

@@ -86,17 +86,17 @@ test('the well-known local JWT secret is accepted for a local Supabase only', ()
   const SUPABASE_JWT_SECRET = LOCAL_KEYS.jwtSecret;
   const local = { ...required, SUPABASE_URL: 'http://127.0.0.1:54321', SUPABASE_JWT_SECRET };
   expect(loadConfig(local).secrets.supabaseJwtSecret).toBe(SUPABASE_JWT_SECRET);
-  expect(errorOf({ SUPABASE_JWT_SECRET }).message).toMatch(/^SUPABASE_JWT_SECRET must be taken out/);
+  expect(errorOf({ SUPABASE_JWT_SECRET }).message).toMatch(/^SUPABASE_JWT_SECRET is the public secret/);
 });
 
 test('a value of the wrong kind is reported with the fix, and without a password', () => {
   for (const [variable, value, message] of [
-    ['REDIS_URL', 'redis://:hush%zz@localhost', /^REDIS_URL must have "%"(?!.*hush)/],
+    ['REDIS_URL', 'redis://:hush%zz@localhost', /^REDIS_URL contains a "%"(?!.*hush)/],
     ['CORS_ORIGINS', 'foo', /^CORS_ORIGINS must be a comma-separated list/],
     ['CORS_ORIGINS', '*', /^CORS_ORIGINS must be a comma-separated list/],
     ['CORS_ORIGINS', 'https://a.example,app.example', /^CORS_ORIGINS must be a comma-separated list/],
-    ['SUPABASE_URL', 'https://abcd.supabase.co/rest/v1/', /^SUPABASE_URL must be .* project alone/],
-    ['SUPABASE_URL', 'https://abcd.supabase.co/auth/v1', /^SUPABASE_URL must be .* project alone/],
+    ['SUPABASE_URL', 'https://abcd.supabase.co/rest/v1/', /^SUPABASE_URL must be .* project without a path/],
+    ['SUPABASE_URL', 'https://abcd.supabase.co/auth/v1', /^SUPABASE_URL must be .* project without a path/],
   ] as const)
     expect(errorOf({ [variable]: value }).message).toMatch(message);
   const REDIS_URL = 'redis://:hush%25zz@localhost';
@@ -130,8 +130,8 @@ test('swapped keys are reported, in the new format and in the old', () => {
     expect(loadConfig({ ...required, ...keys }).supabase.publishableKey).toBe(publishable);
     const swapped = { SUPABASE_PUBLISHABLE_KEY: secret, SUPABASE_SECRET_KEY: publishable };
     expect(errorOf(swapped).message.split('\n')).toEqual([
-      'SUPABASE_PUBLISHABLE_KEY must be the publishable key, and holds a secret one.',
-      'SUPABASE_SECRET_KEY must be a secret key, and holds the publishable one.',
+      'SUPABASE_PUBLISHABLE_KEY contains a secret key: set it to the publishable key of the project.',
+      'SUPABASE_SECRET_KEY contains the publishable key: set it to a secret key of the project.',
     ]);
   }
 });

@@ -5,7 +5,7 @@ import { accessToken, callAsService } from './identity.ts';
 import { publishableKey } from './project.ts';
 import { askApi } from './run.ts';
 
-/** Id without a sound, for an empty catalogue, which is valid. */
+/** Id of no sound, for an empty catalogue, which is valid. */
 const noSound = '00000000-0000-0000-0000-000000000000';
 
 /** Sends every read of the API as the temporary account. */
@@ -17,11 +17,11 @@ export const reads = check('Reads', [publishableKey, accessToken], async (run) =
     if (path === '/sounds' && status === 200)
       sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
     if (status === (path.endsWith('{id}') && sound === noSound ? 404 : 200)) continue;
-    const inLog = run.gateway && `; in the log of the gateway the request is ${headers.get('x-request-id')}`;
+    const inLog = run.gateway && `, and in the log of the gateway for request ${headers.get('x-request-id')}`;
     problems.push(
       new Problem(
         `GET ${path} answers ${status} to a user.`,
-        `First fix what is wrong in the database above. Otherwise Logs, Postgres, in the dashboard has the error${inLog ?? ''}.`,
+        `First fix the problems of the database above. Otherwise find the error in the dashboard under Logs, Postgres${inLog ?? ''}.`,
       ),
     );
   }

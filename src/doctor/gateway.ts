@@ -50,12 +50,12 @@ inner.addAddress('::1', 'ipv6');
 
 const hostOf = ({ gateway }: Run) =>
   (gateway?.hostname ?? '').replace(/^\[|\]$/g, '').replace(/^localhost$/, '127.0.0.1');
-const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // a name is in neither
+const isInner = (address: string) => inner.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'); // false for names
 
 /** Number of requests. Enough for two at each of several gateways that share no Redis. */
 const claims = 12;
 
-/** Returns whether the gateway counts requests on the address in the client's X-Forwarded-For. */
+/** Tells whether the gateway trusts an X-Forwarded-For that the client sends. */
 async function believesClients(run: Run): Promise<boolean> {
   const left = new Set<string | null>();
   for (let last = 1; last <= claims; last++) {

@@ -15,7 +15,7 @@ export async function callAsService(run: Run, name: string, body: object): Promi
   );
 }
 
-/** The role `postgres` may drop the function of such a trigger, but not the trigger. */
+/** Removes the function of a foreign trigger, because the role `postgres` may not drop the trigger itself. */
 const foreignTriggers =
   "Find it in the SQL editor: select tgname, tgfoid::regprocedure from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal and tgname not like 'sounds_service_%'; " +
   'To remove it, run: drop function <tgfoid> cascade;';

@@ -10,7 +10,7 @@ export const isLocal = ({ config }: Run) =>
 export const address = check('SUPABASE_URL', [], async (run) => {
   const { url, publishableKey } = run.config.supabase;
   const remedy = isLocal(run)
-    ? 'Start the local Supabase: npm run dev, or npx supabase start. SUPABASE_URL needs the port that it has there: that of SUPABASE_PORT, 54321 unless you set it.'
+    ? 'Start the local Supabase: npm run dev, or npx supabase start. SUPABASE_URL must have its port, which is SUPABASE_PORT or 54321.'
     : 'Copy the project URL from the Connect dialog of the dashboard. A project that is paused there must be restored first.';
   const { status } = await ask(`${url}/auth/v1/health`, { key: publishableKey }).catch((error: unknown) => {
     if (/SSL|before secure TLS connection/.test(reasonOf(error)))
@@ -79,7 +79,7 @@ export const signInSettings = check('Sign-in settings', [publishableKey], async 
     : 'E-mail addresses are confirmed by mail. Mail templates cannot be checked from here: they must contain {{ .Token }}, the code.';
 });
 
-/** Tries to sign in to a missing account with the publishable key, because Auth checks the CAPTCHA before the account. */
+/** Signs in to a missing account with the publishable key, because Auth checks the CAPTCHA before the account. */
 export const captcha = check('CAPTCHA', [publishableKey], async (run) => {
   if (isLocal(run)) return 'A local project needs none.';
   const { status, body } = await run.ask('/auth/v1/token?grant_type=password', {
@@ -95,7 +95,7 @@ export const captcha = check('CAPTCHA', [publishableKey], async (run) => {
   );
 });
 
-/** Highest difference between clocks. Tokens are rejected to the second, also if they are issued in the future. */
+/** Maximum difference between clocks. With more, tokens expire too soon or too late. */
 const skewToleratedMs = 5_000;
 
 /**
@@ -105,7 +105,7 @@ const skewToleratedMs = 5_000;
 export async function compareClocks(run: Run, whose: string, readClock: () => Promise<number> | number) {
   const [{ headers }, other] = await Promise.all([run.ask('/auth/v1/health'), readClock()]);
   const aheadMs = other - Date.parse(headers.get('date') ?? '');
-  if (Number.isNaN(aheadMs)) throw new NotChecked(`There is no Date header of Supabase or of ${whose}.`);
+  if (Number.isNaN(aheadMs)) throw new NotChecked(`Supabase or ${whose} sends no Date header.`);
   if (Math.abs(aheadMs) <= skewToleratedMs) return 'It agrees with Supabase on the time.';
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   const [direction, effect] = aheadMs > 0 ? ['ahead of', 'soon'] : ['behind', 'late'];

@@ -2,7 +2,7 @@ import { check, failed, NotChecked, Problem } from './check.ts';
 import { migrations } from './database.ts';
 import { ask } from './run.ts';
 
-/** Highest lag of a replica. Above it, an admin's changes seem to have no effect. */
+/** Maximum lag of a replica. With more, changes by an administrator seem to have no effect. */
 const lagMaxSeconds = 30;
 
 const dashboard = 'Project Settings, Data API, Source: Read Replica';

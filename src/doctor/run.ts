@@ -25,7 +25,7 @@ type Request = {
   body?: unknown;
 };
 
-/** Sends a request to any address. The body of the answer is its JSON or text. @throws if there is no response */
+/** Sends a request to any address. Parses the response if it is JSON. @throws if there is no response */
 export async function ask(url: string | URL, { method, key, token = key, headers, body }: Request = {}) {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -62,7 +62,7 @@ type Report = {
 export function createRun(config: Config, gateway: URL | null) {
   const { url, publishableKey } = config.supabase;
   const secretKey = config.secrets.supabaseSecretKey;
-  // The context of a gateway, without Redis and without the settings for a proxy.
+  // Creates the context of a gateway without Redis, metrics and proxies.
   const context = createContext(
     {
       ...config,

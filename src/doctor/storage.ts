@@ -58,22 +58,17 @@ export const signedUrls = check('Signed URLs', [buckets], async (run) => {
   const remedy =
     'Set SUPABASE_PUBLIC_URL to the address of the project that phones reach, or leave it out if that is SUPABASE_URL.';
   for (const [what, url, text] of [
-    ['A signed audio address', signed, audio],
-    [
-      'The public address of a cover',
-      `${publicUrl}/storage/v1/object/public/covers/${nameOfFile(run)}`,
-      cover,
-    ],
+    ['A signed URL of audio', signed, audio],
+    ['The public URL of a cover', `${publicUrl}/storage/v1/object/public/covers/${nameOfFile(run)}`, cover],
   ] as const) {
     const { status, body } = await ask(url).catch(failed(`${what} cannot be fetched`, remedy));
     if (body !== text) throw new Problem(`${what} returns ${status} instead of the file.`, remedy);
   }
-  return 'A phone can fetch audio by a signed address, and covers.';
+  return 'A phone can fetch covers, and audio by a signed URL.';
 });
 
 export const imageTransformations = check('Image transformations', [buckets], async ({ config }) => {
-  if (!config.imageTransformations)
-    return 'Not used: apps are told of the small covers that npm run import makes.';
+  if (!config.imageTransformations) return 'Not used: apps load the small covers that npm run import makes.';
   // 400 means that the file is missing, so transformations are on. Any other status means that they are off.
   const path = '/storage/v1/render/image/public/covers/none.png?width=1';
   const { status } = await ask(config.supabase.publicUrl + path);

@@ -8,10 +8,7 @@ const bodyProblems: Record<string, string> = {
   'charset.unsupported': 'The character set of the body is not supported. Send UTF-8.',
 };
 
-/**
- * Maps the errors of Express and its body parser, which carry a 4xx `status` and a `type`. Any other error is
- * server_error.
- */
+/** Maps errors of Express and its body parser, which have a 4xx `status` and a `type`. Others become server_error. */
 function fromExpress(error: unknown): ApiError {
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
   if (error instanceof URIError) return notFound('path');

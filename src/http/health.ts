@@ -20,8 +20,8 @@ export const alive: RequestHandler = (_req, res) => {
 };
 
 /**
- * Answers /readyz with 200 while Supabase answers and the process is not shutting down. Redis and a read replica are only
- * reported, because each process can limit by itself and the primary can answer.
+ * Answers /readyz with 200 while Supabase answers and the process is not shutting down. Redis and a read replica are
+ * only reported, because the gateway works without them.
  */
 export function ready({ config, lifecycle, redis, upstream }: Context): RequestHandler {
   const { url, readUrl, publishableKey } = config.supabase;
@@ -31,7 +31,7 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
     const signal = AbortSignal.timeout(timeoutMs);
     const [database, auth, replica, shared] = await Promise.all([
       timed(async () => {
-        // A POST, because only the primary answers it.
+        // Uses POST, which only the primary answers.
         const { status } = await upstream.fetch(`${url}/rest/v1/rpc/list_categories`, {
           method: 'POST',
           headers: { apikey: publishableKey, 'Content-Type': 'application/json' },
@@ -50,7 +50,7 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
           const headers = { apikey: supabaseSecretKey, Authorization: `Bearer ${supabaseSecretKey}` };
           const address = `${readUrl}/rest/v1/rpc/replica_lag_seconds`;
           const answer = await upstream.fetch(address, { headers, signal }, 'replica');
-          return typeof (await answer.json()) === 'number'; // null where a load balancer has the primary answer
+          return typeof (await answer.json()) === 'number'; // null from the primary, if a load balancer chose it
         }),
       redis &&
         timed(async () => {

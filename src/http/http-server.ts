@@ -5,15 +5,15 @@ import type { Config } from '../config.ts';
 import { envelope } from '../errors.ts';
 
 const options = {
-  /** Time limit of a whole request with its body of at most 32 KB. */
+  /** Time limit of a request, including its body of at most 32 KB. */
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-  /** The app answers a request without a Host header; Node would answer it without a body. */
+  /** Lets the app answer requests without a Host header, because the 400 of Node has no body. */
   requireHostHeader: false,
 };
 
-/** Interval at which Node checks for progress. Disconnects a client that stops reading after 12 to 24 s. */
+/** Interval at which Node checks for progress. A client that stops reading is disconnected after 12 to 24 s. */
 const stalledMs = 12_000;
 
 const statusOf: Record<string, string> = {
@@ -30,7 +30,7 @@ const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: $
 export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Server {
   const responses = new WeakMap<Socket, ServerResponse>();
 
-  /** Answers what Node cannot parse, and closes the connection. */
+  /** Answers a request that Node cannot parse, and closes the connection. */
   function rejectMalformed(error: NodeJS.ErrnoException, socket: Socket) {
     const response = responses.get(socket);
     const isBusy = response?.headersSent && !(response.writableFinished && response.req.complete);
@@ -41,7 +41,7 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
 
   return createServer({ ...options, keepAliveTimeout: keepAliveSeconds * 1000 }, (req, res) => {
     responses.set(req.socket, res);
-    // Express hands back what it cannot route, such as http://[/.
+    // Express calls this for a request that it cannot route, such as http://[/.
     const handBack = (error = new Error()) => rejectMalformed(error, req.socket);
     (app as (req: IncomingMessage, res: ServerResponse, handBack: () => void) => void)(req, res, handBack);
   })

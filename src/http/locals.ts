@@ -2,7 +2,7 @@ import type { RateLimitInfo } from 'express-rate-limit';
 import type { Caller } from '../model/caller.ts';
 import type { Trace } from '../request-context.ts';
 
-// Facts about a request that one middleware records for the next ones.
+// Declares the facts about a request that one middleware records for the next ones.
 declare module 'express-serve-static-core' {
   interface Locals {
     trace: Trace;
@@ -12,7 +12,7 @@ declare module 'express-serve-static-core' {
     authError?: unknown;
     /** Name of the endpoint in logs and metrics; absent for other addresses. */
     operation?: string;
-    /** Validated request; empty where the endpoint takes nothing. */
+    /** Validated request; empty where the endpoint declares nothing. */
     input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
     /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
     payload?: { data?: object };

@@ -19,5 +19,5 @@ export function measureRequests(metrics: Metrics): RequestHandler {
   };
 }
 
-/** Names what the request limit counts by. */
+/** Bucket of the request limit for each kind of credential. */
 const bucketOf = { jwt: 'user', api_key: 'api_key', none: 'address' };

@@ -24,10 +24,9 @@ export function requestLog(log: Logger): RequestHandler {
   return pinoHttp<Request, Response>({
     logger: log,
     genReqId: requestIdOf,
-    // Probes come every second.
+    // Ignores probes, because they come every second.
     autoLogging: { ignore: ({ url }) => /^\/(healthz|readyz)(\?|$)/.test(url) },
-    // Logs the id instead of the whole request. The library's own option for that makes two loggers for each request, which
-    // takes a tenth of its processor time.
+    // Logs the id instead of the whole request. The library's option for this takes a tenth of the processor time.
     customAttributeKeys: { req: 'requestId' },
     wrapSerializers: false,
     serializers: { requestId: ({ id }: Request) => id },
@@ -66,7 +65,7 @@ function nameOf(caller: Caller) {
   return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
 }
 
-/** Keeps the first segment of an unknown address to help find the mistake. Later ones may be tokens, codes or names. */
+/** Keeps the first segment of an unknown path, to help find the mistake. Others may be tokens, codes or names. */
 function withoutSecrets(url: string) {
   const [, base = '', first = '', rest] =
     /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
@@ -74,7 +73,7 @@ function withoutSecrets(url: string) {
   return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
 }
 
-/** Tells rejections, which alone log the address of the client, so that an attack can be blocked. */
+/** Tells whether to log the address of the client: only for rejections, so that an attack can be blocked. */
 function isRejected({ originalUrl }: Request, { statusCode }: Response) {
   return (
     [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`))

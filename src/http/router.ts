@@ -20,7 +20,7 @@ import { validate } from './validate.ts';
 
 type SharedReads = ReturnType<typeof createSharedReads>;
 
-/** Starts the deadlines after the body parser, because the client sets the pace of its body. */
+/** Starts the deadlines. Runs after the body parser, because a client may send its body slowly. */
 const startRequestContext: RequestHandler = (req, res, next) => {
   const { trace } = res.locals;
   requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
@@ -44,13 +44,13 @@ const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
 const parseJson = (limit = '16kb') =>
   express.json({ limit, type: ['application/json', 'application/*+json'] });
 
-/** Cuts a client that takes less than 64 KB/s after 6 to 12 s, because it occupies an export slot. */
+/** Disconnects a client that reads less than 64 KB/s for 6 to 12 s, because it occupies an export slot. */
 const paceWindowMs = 6_000;
 const minBytesInWindow = 6 * 64 * 1024;
 
 /** Streams the JSON of `data`. */
 async function sendData(json: Readable, res: Response) {
-  let takenBytes = minBytesInWindow; // the first window is free
+  let takenBytes = minBytesInWindow; // the first window never disconnects
   const pace = setInterval(() => {
     if (takenBytes < minBytesInWindow) res.destroy();
     takenBytes = 0;
@@ -87,7 +87,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         caller,
         context,
         log: req.log,
-        // These take time, and few endpoints use them.
+        // Getters, because these take time and few endpoints use them.
         get ip() {
           return clientAddress(req);
         },
@@ -119,12 +119,12 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // these endpoints end sessions and accounts
+    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // those for users end sessions and accounts
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };
 }
 
-/** Rejects an invalid API key of a malformed request with 401, because only a query verifies it. */
+/** Verifies the API key of a malformed request by a query, so that an invalid key gets 401 instead of 400. */
 function verifyKeyOfMalformed({ data }: Context): ErrorRequestHandler {
   return async (error, _req, { locals: { caller } }, next) => {
     const isRejected = error instanceof ApiError && error.status === 401;
@@ -133,7 +133,7 @@ function verifyKeyOfMalformed({ data }: Context): ErrorRequestHandler {
   };
 }
 
-/** Makes a route answer OPTIONS, and 405 to methods that it does not have (RFC 9110). */
+/** Makes a route answer OPTIONS, and reject other methods with 405 (RFC 9110). */
 export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
   const allow = [...methods, 'OPTIONS'].join(', ');
   route.options((_req, res) => {
@@ -152,7 +152,7 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
   const router = Router({ caseSensitive: true });
   const sharedReads = createSharedReads(() => context.metrics?.joinedReads.inc());
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
-  // Sorted, because a brace comes after letters: a fixed path must match before a parameter.
+  // Sorts fixed paths before parameters, because a brace comes after letters.
   for (const [path, ofPath] of [...byPath].sort()) {
     const route = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const endpoint of ofPath)

@@ -15,14 +15,14 @@ export class SharedAnswer {
   readonly #etag: string;
   #gzipped: Buffer | undefined;
 
-  /** @param content the body, or what its JSON is made of */
+  /** @param content the body as a Buffer, or a value to send as JSON */
   constructor(content: unknown, type = 'json') {
     this.#bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
     this.#type = type;
     this.#etag = weakETag(this.#bytes);
   }
 
-  /** Sends it, or 304 when the client holds it already. */
+  /** Sends the response, or 304 if the client already has it. */
   send(req: Request, res: Response) {
     res.set('ETag', this.#etag).vary('Accept-Encoding').type(this.#type);
     const mayCompress = !res.hasHeader('Content-Encoding') && req.acceptsEncodings('gzip');

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Executions of one read in flight. More bring little, and load a database that is slow already. */
+/** Maximum number of concurrent executions of one read. More would burden a database that is already slow. */
 const concurrency = 4;
 
 /**
- * Lets identical reads share one execution that starts after all of them were requested, so that no response is older than its
- * request. It is no cache. A failure rejects all requests that share the execution.
+ * Lets identical reads share one execution. It starts after all of them were requested, so that no response is older
+ * than its request. A failure rejects all of them.
  * @param recordJoined called for each read that shares the execution of another
- * @returns a function that runs a read. Reads are equal if `what` is equal; a read has the deadline of the request that started it
+ * @returns a function that runs a read with the deadline of its first request. Reads are identical if `what` is equal
  */
 export function createSharedReads(recordJoined: () => void = () => {}) {
   const waiting = new Map<string, Promise<unknown>>();

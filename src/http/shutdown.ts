@@ -16,7 +16,7 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
   });
 
   async function shutDown(signal: NodeJS.Signals) {
-    if (lifecycle.draining) return; // npm passes on a Ctrl-C that the terminal has sent to all processes
+    if (lifecycle.draining) return; // npm forwards a Ctrl-C that the terminal also sends
     lifecycle.draining = true;
     const endsAt = performance.now() + config.shutdownGraceSeconds * 1000;
     const timeLeftMs = () => Math.max(0, endsAt - performance.now());

@@ -6,7 +6,7 @@ import type { Trace } from '../request-context.ts';
 const wellFormed =
   /^(?!ff)(?!00.{53}.)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-([\da-f]{2})(-|$)/;
 
-/** Returns 32 random digits from the pool of randomUUID, because randomBytes takes 8 µs and a buffer. */
+/** Returns 32 random hex digits. randomUUID has a pool of random bytes, so it is faster than randomBytes. */
 const randomDigits = () => randomUUID().replaceAll('-', '');
 
 /** Continues the trace of these headers, or starts one if they are missing or malformed. */

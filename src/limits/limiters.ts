@@ -14,14 +14,14 @@ export type Limiters = Record<LimitName, RequestHandler[]>;
 type Parts = Readonly<{
   config: Pick<Config, 'rateLimits'>;
   trustedClients: TrustedClients;
-  /** Hashes of API keys with which a request succeeded lately. */
+  /** Hashes of API keys with which a request succeeded recently. */
   activeKeys: { has: (keyHash: string) => boolean };
   redis: SharedRedis | null;
   metrics: Metrics | null;
 }>;
 
 /**
- * Returns the middleware of each limit. A request counts in this process and, while Redis is up, among all processes too, so that
+ * Returns the middleware of each limit. A request counts in this process and, while Redis is up, in Redis too, so that
  * no process exceeds the limit while Redis fails and recovers.
  */
 export function createLimiters({ config, trustedClients, activeKeys, redis, metrics }: Parts): Limiters {
@@ -49,7 +49,7 @@ export function createLimiters({ config, trustedClients, activeKeys, redis, metr
       },
     };
     const passed: RequestHandler = (req, res, next) => {
-      if (counts) res.setMaxListeners(res.getMaxListeners() + 2); // both limiters wait for the response
+      if (counts) res.setMaxListeners(res.getMaxListeners() + 2); // each of the two limiters adds a listener
       if (counts && req[info]) metrics?.rateLimitDecisions.inc({ bucket: name, decision: 'allowed' });
       next();
     };
@@ -60,7 +60,7 @@ export function createLimiters({ config, trustedClients, activeKeys, redis, metr
       store: redisStore(name, windowMs, redis),
       skip: async (req, res) => redis.problem() !== null || (await isExempt(req, res)),
       passOnStoreError: true,
-      logger: { error() {}, warn() {} }, // redis.ts logs that it failed
+      logger: { error() {}, warn() {} }, // redis.ts logs failures
     });
     return [perProcess, shared, passed];
   }

@@ -9,8 +9,8 @@ const busy = () => tooManyRequests(3_000, 'limit_requests');
 
 /**
  * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
- * @param callsAtOnce how many calls run at the same time. Eight times as many may run or wait, a quarter of these from one
- *   client or one network
+ * @param callsAtOnce number of concurrent calls. Eight times as many may run or wait, a quarter of them for one client
+ *   or one network
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
@@ -22,7 +22,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   /**
    * Makes a call when a slot is free; its deadline counts from then.
    * @param ip address of the client
-   * @param isTrusted puts the call first, even into a full queue, so that a flood of other clients cannot lock out the owner of an account
+   * @param isTrusted puts the call first, even into a full queue, so that other clients cannot lock out an account
    * @param gone cancels the call unless it has started
    * @throws ApiError rate_limited when the queue is full, or after 4 s
    */
@@ -43,7 +43,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
     };
-    const inContext = AsyncLocalStorage.snapshot(); // p-queue would run it in the context of the call before
+    const inContext = AsyncLocalStorage.snapshot(); // p-queue would run it in the context of another call
     held.push(...keys);
     try {
       return await queue.add(

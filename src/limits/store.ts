@@ -3,15 +3,15 @@ import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import type { SharedRedis } from '../redis.ts';
 
 /**
- * Returns a store in the memory of this process. Its counts are copies, because MemoryStore returns its own counter, on which
- * all requests of one packet would see the count of the last.
+ * Returns a store in the memory of this process. It copies the counters of MemoryStore, because otherwise requests that
+ * arrive together would all see the count of the last one.
  */
 export function memoryStore(): Store {
   const store = new MemoryStore();
   const increment = store.increment.bind(store);
   return Object.assign(store, {
     increment(key: string) {
-      const counted = increment(key); // has counted when it returns
+      const counted = increment(key); // MemoryStore counts before it returns
       const counter = store.current.get(key);
       return counter ? { ...counter } : counted;
     },
@@ -19,7 +19,7 @@ export function memoryStore(): Store {
 }
 
 /**
- * Returns a store that all processes share. It is set up again whenever Redis comes back, because RedisStore would keep the
+ * Returns a store that all processes share. Initializes it whenever Redis comes back, because RedisStore would keep the
  * rejection of its first attempt.
  */
 export function redisStore(name: string, windowMs: number, redis: SharedRedis): Store {

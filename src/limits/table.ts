@@ -27,7 +27,7 @@ export const emailOf = ({ locals }: Response) => (locals.input.body as { email: 
 /** Returns the caller of an endpoint that is for users alone. */
 const user = ({ locals }: Response) => locals.caller as UserCaller;
 
-/** The user, the API key, or the address of a caller without a valid credential. */
+/** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */
 function callerKey(req: Request, { locals: { caller } }: Response): string {
   if (caller?.via === 'jwt') return `user:${caller.userId}`;
   if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
@@ -93,8 +93,7 @@ export function limits(rates: Config['rateLimits']) {
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },
     unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
-    // The limits of failures per client are first at their endpoints, so that attempts beyond them create no counters for made-up
-    // addresses.
+    // Endpoints apply limits per client first, so that attempts beyond them create no counters for made-up addresses.
     failedSignInsPerClient: { ...failures, limit: 100, ...hour, ...perClient },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
@@ -102,7 +101,7 @@ export function limits(rates: Config['rateLimits']) {
     failedCodesPerClient: { ...failures, what: 'failed codes', limit: 100, ...hour, ...perClient },
     failedCodes: { ...codes, limit: 10, ...perAccountAndClient },
     failedCodesInTotal: { ...codes, limit: 100, ...perUntrusted },
-    // A stolen session must not be enough to guess the current password, nor to keep its owner from changing it.
+    // Counts per session, so that a thief of one can neither guess the password nor stop its owner from changing it.
     rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
     signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },

@@ -19,7 +19,7 @@ const PlayReceipt = z
   })
   .meta({ id: 'PlayReceipt' });
 
-/** Everything that the service keeps of a user. */
+/** All data that the service keeps about a user. */
 export const AccountExport = z
   .object({
     profile: Profile,
@@ -29,7 +29,7 @@ export const AccountExport = z
     api_keys: z.array(ApiKeyName),
     play_receipts: z
       .array(PlayReceipt)
-      .meta({ description: 'Plays that were sent under a key of their own, kept for 31 days.' }),
+      .meta({ description: 'Plays that were sent with a key or an id, kept for 31 days.' }),
     listening_days: z.array(z.iso.date()).meta({
       description: 'Days of the last 31 on which something was played (UTC).',
       examples: [['2026-06-23']],

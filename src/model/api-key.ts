@@ -19,7 +19,7 @@ function checksum(body: string): string {
 /** Tells whether a bearer token is meant as an API key. */
 export const isApiKey = (token: string) => token.startsWith('sk_live_');
 
-/** Tells a mistyped key without a query. */
+/** Checks the checksum of a key, to detect a mistyped key without a query. */
 export function isWellFormedApiKey(key: string): boolean {
   return form.test(key) && key.endsWith(checksum(key.slice(0, -checksumLength)));
 }

@@ -6,7 +6,7 @@ export type Caller = UserCaller | KeyCaller;
 export type UserCaller = Readonly<{
   via: 'jwt';
   userId: string;
-  /** Access token. Every query runs as its caller. */
+  /** Access token, with which queries run as the user. */
   token: string;
   claims: Claims;
 }>;

@@ -4,21 +4,27 @@ import { HomeSection } from './home-section.ts';
 import { dateTime, fileVersion, Sound, soundId } from './sound.ts';
 
 const order = (others: string) =>
-  z.int().meta({ description: `Smaller numbers come first; among equal ones ${others}.`, examples: [0] });
+  z.int().meta({
+    description: `Position. Smaller numbers come first; among equal ones, ${others} come first.`,
+    examples: [0],
+  });
 
 const CopiedSound = Sound.extend({
-  sort_order: order('the newest'),
+  sort_order: order('the newest sounds'),
   audio_version: fileVersion,
   cover_version: fileVersion,
 }).meta({ id: 'CopiedSound' });
 
 const CopiedCategory = SubCategory.extend({
-  parent_id: z.guid().nullable().meta({ description: 'Of a sub-intention: the intention it lies under.' }),
+  parent_id: z
+    .guid()
+    .nullable()
+    .meta({ description: 'Id of the parent intention. Null for an intention without a parent.' }),
 }).meta({ id: 'CopiedCategory' });
 
 const CopiedHomeSection = HomeSection.omit({ sounds: true })
   .extend({
-    sort_order: order('the oldest'),
+    sort_order: order('the oldest sections'),
     created_at: dateTime,
     sound_ids: z.array(soundId).meta({ description: 'Ids of its sounds, in display order.' }),
   })
@@ -35,7 +41,7 @@ const CatalogueChange = z
   .meta({
     id: 'CatalogueChange',
     description:
-      'The field that `kind` names holds the current resource. Null there means that it was removed: remove it from the copy.',
+      'The field that `kind` names contains the current resource. If it is null, remove the resource from the copy.',
   });
 
 export const CatalogueChanges = z
@@ -45,7 +51,7 @@ export const CatalogueChanges = z
     has_more: z.boolean().meta({ description: 'True if there are more changes already.' }),
     reset: z.boolean().meta({
       description:
-        '`since` is too old, or of another database: empty the copy, this answer begins the whole catalogue.',
+        'True if `since` is too old or of another database. Empty the copy: this response begins the whole catalogue.',
     }),
   })
   .meta({ id: 'CatalogueChangesResponse' });

@@ -4,8 +4,8 @@ import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 
 /**
- * Returns the IP address of the client, as far as trusted proxies report it. Some of them (Azure, IIS) add its port, which
- * differs for each connection. Falls back to the address of the connection.
+ * Returns the IP address of the client as reported by trusted proxies, else that of the connection. Removes the port,
+ * which some proxies (Azure, IIS) add and which differs for each connection.
  */
 export function clientAddress({ ip = '', socket }: Request): string {
   const address = isIP(ip) ? ip : ip.replace(/^\[?(.*?)\]?(:\d+)?$/, '$1');
@@ -18,6 +18,6 @@ export const clientKey = (ip: string) => `ip:${ipKeyGenerator(ip, 56)}`;
 /** Returns the key of a network: an IPv4 /24 or an IPv6 /48, the most that a provider gives to one customer. */
 export const networkKey = (ip: string) => `network:${ipKeyGenerator(ip, 48).replace(/\.\d+$/, '')}`;
 
-/** Hashes an e-mail address, so that Redis holds no personal data. @param client tells clients apart, if given */
+/** Hashes an e-mail address, so that Redis holds no personal data. @param client adds the client to the key */
 export const accountKey = (email: string, client = '') =>
   createHash('sha256').update(`${email.toLowerCase()} ${client}`).digest('hex');

@@ -8,8 +8,8 @@ const dateTimeForm =
   /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
 /**
- * Returns the moment of a date-time with an offset in Unix milliseconds, or NaN. Rounds the fraction to milliseconds, because a
- * client may have carried it through a type of another precision.
+ * Returns the Unix milliseconds of a date-time with an offset, or NaN. Rounds the fraction to milliseconds, because a
+ * client may have parsed it into a type of another precision.
  */
 export function momentOf(text: string): number {
   const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] =
@@ -22,10 +22,7 @@ export function momentOf(text: string): number {
 const earliest = Date.UTC(1970, 0);
 const latest = Date.UTC(10_000, 0) - 1;
 
-/**
- * A date-time of the years 1970 to 9999, in UTC where it has no offset. The database finds the sound of one that was cut to the
- * second. Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ.
- */
+/** Date-time of the years 1970 to 9999, in UTC if it has no offset. Resolves to the form YYYY-MM-DDTHH:MM:SS.mmmZ. */
 export const cursor = z.string({ error: 'must be given once' }).transform((value, check) => {
   const withOffset = momentOf(value);
   const moment = Number.isNaN(withOffset) ? momentOf(`${value}Z`) : withOffset;
@@ -49,14 +46,14 @@ export const soundCursor = z
     check.addIssue(error?.issues[0]?.message ?? wrong);
     return z.NEVER;
   })
-  // JSON Schema cannot express all of the rule.
+  // JSON Schema can express only a part of the rule.
   .meta({ override: { minLength: 1, maxLength: 4000, pattern: '^[\\w:.,+ -]+$' } });
 
-/** Plain text for generated clients, because those that know a format would parse it and send another spelling. */
+/** Has no format, because generated clients would parse a date-time and send it back in another form. */
 export const nextCursor = z.string().meta({
   description:
-    'Send it as `cursor` to get the next page; null on the last one. An RFC 3339 date-time, with `sort` any text: keep it as it is, it ' +
-    'is a position and not a time to calculate with.',
+    'Send it unchanged as `cursor` to get the next page; null on the last one. Without `sort` it is an RFC 3339 ' +
+    'date-time, but do not calculate with it, because it is a position.',
   pattern: '^[A-Za-z0-9_:.-]+$',
   examples: ['2026-06-23T09:30:00.000Z'],
 });
@@ -64,8 +61,8 @@ export const nextCursor = z.string().meta({
 type Position = { last_played_at: string; sound_id: string };
 
 /**
- * Cursor of GET /history: the time and the sound of an entry, because times may be equal. It is opaque, so that clients do
- * not make their own.
+ * Cursor of GET /history: time and sound of an entry, because times may be equal. It is encoded, so that clients do not
+ * make their own.
  */
 export const historyCursor = exactText(200).transform((value, check): Position => {
   const parts = Buffer.from(value, 'base64url').toString().split(' ');

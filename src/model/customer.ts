@@ -22,7 +22,7 @@ export const Customer = Profile.extend({
   provider: optionalText('email'),
   source: z
     .enum(['email', 'google', 'apple'])
-    .meta({ id: 'CustomerSource', description: 'How the account was made.' })
+    .meta({ id: 'CustomerSource', description: 'The way in which the account was created.' })
     .nullable(),
   locale: optionalText('de-AT', 'BCP 47 locale.'),
   country: optionalText('AT', 'ISO 3166-1 alpha-2 code.'),
@@ -85,7 +85,7 @@ const country = text(50)
   .transform((value) => value.toUpperCase())
   .meta({ override: { pattern: '^\\s*[A-Za-z]{2}\\s*$', maxLength: 50 } });
 
-/** The same pattern as private.is_https_address in the database. A URL parser would repair odd addresses that it rejects. */
+/** Same pattern as private.is_https_address in the database. No URL parser, because it would repair wrong addresses. */
 export const plainHttpsUrl = new RegExp(
   '^[Hh][Tt][Tt][Pp][Ss]://' +
     String.raw`([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])` +
@@ -97,7 +97,7 @@ const avatarUrl = text(2048)
   .refine((value) => plainHttpsUrl.test(value), 'must be an https address without user name or spaces')
   .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
 
-/** Fields that a customer may change. Others are rejected, unlike elsewhere, because the client would believe them changed. */
+/** Fields that a customer may change. Rejects others, because the client would believe that they were changed. */
 export const CustomerChanges = body({
   full_name: text(200)
     .nullable()
@@ -121,5 +121,5 @@ export const CustomerChanges = body({
 })
   .strict()
   .partial()
-  // Changes no name, because the reference sends this example as it is.
+  // The example changes no name, because the reference sends it unchanged.
   .meta({ id: 'UpdateCustomerRequest', examples: [{ locale: 'de-AT', country: 'AT' }] });

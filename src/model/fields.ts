@@ -35,7 +35,7 @@ export const optional = <S extends z.ZodType>(schema: S) =>
 /** Matches a visible character. */
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
-/** Tells white space, as JavaScript or Postgres defines it. */
+/** Tells whether a character is white space in JavaScript or Postgres. */
 const isWhiteSpace = (character: string) =>
   /\s/.test(character) || '\x1C\x1D\x1E\x1F\x85\u180E'.includes(character);
 
@@ -103,7 +103,7 @@ export const uuids = (max: number) =>
     .max(max, `must have at most ${max} ids`)
     .transform((ids) => [...new Set(ids)]);
 
-/** Query parameter with ids, separated by commas or repeated, because generated clients know one way each. */
+/** Query parameter with ids, separated by commas or repeated, because generated clients differ. */
 export const queryUuids = (max: number) =>
   z.preprocess((value) => [value].flat().join().split(','), uuids(max));
 

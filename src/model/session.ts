@@ -63,7 +63,7 @@ export const SignedUp = RefreshedSession.partial()
   .meta({
     id: 'SignedUp',
     description:
-      'A session; or, when `needs_email_confirmation` is true, an account whose token fields are absent, and whose id is a placeholder.',
+      'A session. If `needs_email_confirmation` is true, the token fields are absent and `user.id` is a placeholder.',
     examples: [
       { ...exampleTokens, user: exampleUser },
       { needs_email_confirmation: true, user: exampleUser },
@@ -71,7 +71,7 @@ export const SignedUp = RefreshedSession.partial()
   });
 
 export const email = text(254)
-  .pipe(z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })) // as Auth has it
+  .pipe(z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })) // the rule of Auth
   .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
 
 /** Returns the fields of the contract, because Auth returns more. */
@@ -82,9 +82,9 @@ export function toTokens({ access_token, refresh_token, token_type, expires_at, 
 const toUser = ({ id, email }: Tokens['user']) => ({ id, email: email || null });
 
 /**
- * Returns the placeholder user of a sign-up whose address is unconfirmed. Auth's own id would reveal accounts, because it is
- * a new one at each try for an address with an account.
- * @param secret keys the ids, so that clients cannot compute them
+ * Returns the placeholder user of a sign-up whose address is unconfirmed. The id of Auth would reveal accounts, because
+ * for an address with an account it is new at each attempt.
+ * @param secret key of the hash, so that clients cannot compute the ids
  */
 export function placeholderUser(address: string, secret: string) {
   const email = address.toLowerCase();

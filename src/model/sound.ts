@@ -46,7 +46,7 @@ export const SoundPreview = Sound.pick({
   duration_sec: true,
 }).meta({ id: 'SoundPreview' });
 
-/** Lifetime of a signed address, by the contract. */
+/** Lifetime of a signed URL, from the contract. */
 export const signedUrlLifetimeSeconds = 300;
 
 const storage = 'https://example.supabase.co/storage/v1/object/sign';
@@ -58,8 +58,8 @@ export const SoundDetail = Sound.extend({
   }),
   audio_url: z.nullable(z.string()).meta({
     description:
-      'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do not ' +
-      'store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
+      'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do ' +
+      'not store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
     examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
   }),
   audio_url_expires_in: z.int().meta({
@@ -68,9 +68,8 @@ export const SoundDetail = Sound.extend({
   }),
 }).meta({ id: 'SoundDetail' });
 
-/** Changes when a file is replaced under its name. */
 export const fileVersion = z.nullable(z.string()).meta({
-  description: 'Another one when the content has changed; null when there is no file.',
+  description: 'Changes whenever the content of the file changes; null when there is no file.',
   examples: ['d41d8cd98f00b204e9800998ecf8427e'],
 });
 

@@ -14,7 +14,7 @@ function shared(make: () => SharedAnswer): RequestHandler {
   };
 }
 
-/** Serves a file of assets/ from memory: a stream would leave it open when a client leaves a pipelined request. */
+/** Serves a file of assets/ from memory, because a stream leaves it open if a client cancels a pipelined request. */
 const asset = (name: string, type: string) =>
   shared(() => new SharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
 
@@ -25,8 +25,8 @@ const gzipped: RequestHandler = (_req, res, next) => {
 };
 
 /**
- * Serves the document at /openapi.json, the reference at /docs and the guide at /docs/guide. The contract does not list them as endpoints;
- * limits and 405 apply all the same.
+ * Serves the document at /openapi.json, the reference at /docs and the guide at /docs/guide. They are no endpoints of
+ * the contract, but limits and 405 apply to them.
  */
 export function docsRouter(document: OpenApiDocument): Router {
   const router = Router({ caseSensitive: true });

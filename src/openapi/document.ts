@@ -18,7 +18,7 @@ const securityOf: Record<Guard, Record<string, never[]>[]> = {
   user: [{ bearer: [] }],
 };
 
-/** Adjusts schemas for client generators, which JSON Schema alone leaves guessing or makes too strict. */
+/** Adjusts schemas for client generators, for which plain JSON Schema is too vague or too strict. */
 const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   const { type } = zodSchema._zod.def;
   // Fields may be added later.
@@ -31,9 +31,9 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
       delete jsonSchema.maximum;
     }
   }
-  // The format says the same as the pattern.
+  // The pattern repeats the format.
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
-  // Transformed inputs lose their examples, because zod takes them for examples of the output.
+  // Restores the examples of transformed inputs, which zod takes for examples of the output.
   const examples = z.globalRegistry.get(zodSchema)?.examples;
   if (Array.isArray(examples)) jsonSchema.examples = examples;
 };
@@ -41,8 +41,8 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
 type Schema = { anyOf?: [Schema, Schema]; type?: string; enum?: unknown[] };
 
 /**
- * Makes each { anyOf: [{ type }, { type: 'null' }] } in a part of the document one schema of two types, and a reference or
- * null a oneOf: more generators understand these.
+ * Replaces { anyOf: [{ type }, { type: 'null' }] } in a part of the document by one schema of two types, and a nullable
+ * reference by a oneOf, because more generators understand these.
  */
 function mergeNulls(part: unknown) {
   if (typeof part !== 'object' || part === null) return;

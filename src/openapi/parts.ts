@@ -34,10 +34,10 @@ enumerations, at any time: ignore fields and keep values that you do not know.
 once and repeat the request. Refresh tokens are rotated: store only the newest one. Trusted back ends may send an API key
 (\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
 
-**Limits.** 60 requests a minute for each user, unless the operator has set another limit. Every response says what is
-left in \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit get 429: wait as many
-seconds as \`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds,
-unless the description of the endpoint says that a repeated request counts twice.
+**Limits.** 60 requests a minute for each user, unless the operator has set another limit. Every response has the
+headers \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit get 429: wait as many seconds as
+\`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds, unless
+the description of the endpoint says that a repeated request counts twice.
 
 **Errors.** Every 400, 401 and 429 has a reason in \`X-Error-Reason\`. A 400 also names the wrong field in
 \`X-Error-Field\`, if there is one. Decide by these, not by the text of \`message\`.
@@ -62,7 +62,7 @@ export const tags = [
   tag('me', 'Caller', 'Profile and customer record of the caller.'),
   tag('home', 'Home', 'The home page.'),
   tag('categories', 'Categories', 'The tree of intentions.'),
-  tag('catalogue', 'Catalogue', 'For apps that keep a copy of all of it.'),
+  tag('catalogue', 'Catalogue', 'Changes, for apps that keep a copy of the catalogue.'),
 ];
 
 const header = <S>(description: string, schema: S) => ({ description, required: true, schema });
@@ -87,7 +87,7 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
     text('W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'),
   ),
   'Content-Disposition': header(
-    'The name under which the answer is to be saved.',
+    'Name of the file in which to save the response.',
     text('attachment; filename=sounds-service-export.json'),
   ),
 };
@@ -108,7 +108,7 @@ const ApiErrorResponse = z
       .object({
         code: z.enum(codes).meta({ id: 'ErrorCode' }),
         message: z.string().meta({
-          description: 'For developers; do not show it to users, nor compare it: see `X-Error-Reason`.',
+          description: 'For developers. Do not show it to users or compare it: use `X-Error-Reason`.',
         }),
       })
       .meta({ id: 'ApiError' }),
@@ -125,7 +125,7 @@ const idsOfReasons = {
 function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject {
   const reasons = Object.entries(reasonsOfCode[code]);
   const meanings = reasons.map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
-  const description = ['The reason, as a word for programs; more may be added.', ...meanings].join('\n');
+  const description = ['Reason of the error, for programs. More may be added.', ...meanings].join('\n');
   return { 'X-Error-Reason': header(description, { $ref: `#/components/schemas/${idsOfReasons[code]}` }) };
 }
 
@@ -156,14 +156,13 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
   server_error: failure(
     serverError(null),
-    'Server-side failure; safe to retry with backoff unless the endpoint says otherwise. It says nothing about the credential.',
+    'Server-side failure; safe to retry with backoff unless the endpoint says otherwise. The credential may still be valid.',
   ),
 };
 
-/** Schema of a header, which no declaration makes. */
 const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
 
-/** @param fields what X-Error-Field may name */
+/** @param fields that X-Error-Field may name */
 export const components = (fields: readonly string[]): ZodOpenApiComponentsObject => ({
   schemas: {
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
@@ -175,8 +174,7 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
   headers: {
     ...headers,
     'X-Error-Field': {
-      description:
-        'The field of the body, the parameter of the query or the header in which the fault lies, where it lies in one.',
+      description: 'Name of the wrong field of the body, query parameter or header, if there is exactly one.',
       schema: { $ref: '#/components/schemas/ErrorField' },
     },
   },
@@ -194,8 +192,8 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
       type: 'http',
       scheme: 'bearer',
       description:
-        'The access token of a user, from one of the sign-in endpoints, valid for about an hour; or, from trusted back ends, ' +
-        'an API key (`sk_live_...`), which acts as its owner.',
+        'The access token of a user, from one of the sign-in endpoints, valid for about an hour; or, from trusted ' +
+        'back ends, an API key (`sk_live_...`), which acts as its owner.',
     },
   },
 });

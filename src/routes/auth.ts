@@ -54,8 +54,8 @@ function idTokenEndpoint(
     summary,
     description:
       `Signs in with the ID token that the app got from the native sign-in SDK of ${issuer}; there is no web redirect. The ` +
-      'first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the SHA-256 ' +
-      'of the nonce in lower-case hex, and this endpoint the nonce itself.',
+      'first sign-in creates the account. Send a nonce if, and only if, the ID token has one: give the SDK the ' +
+      'SHA-256 of the nonce in lower-case hex, and this endpoint the nonce itself.',
     guard: 'none',
     body: ExchangeIdTokenRequest,
     maxBody: '32kb',
@@ -82,8 +82,8 @@ export const authEndpoints = [
     description:
       'If e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
       'send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its ' +
-      '`user.id` is a placeholder: the id of the account comes with its session. Do not retry a 500 blindly: the account ' +
-      'may exist. Sign in instead. `/auth/recover` and `/auth/resend` share the limits of mails.',
+      '`user.id` is a placeholder: the id of the account comes with its session. After a 500 sign in instead of ' +
+      'trying again, because the account may exist. `/auth/recover` and `/auth/resend` share the limits of mails.',
     guard: 'none',
     body: body({
       email,
@@ -109,8 +109,8 @@ export const authEndpoints = [
     operation: 'signIn',
     summary: 'Sign in',
     description:
-      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is 429, too, ' +
-      'while Supabase Auth has too much to do.',
+      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is also ' +
+      '429 while Supabase Auth is overloaded.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',

@@ -4,7 +4,7 @@ import { CatalogueChanges } from '../model/catalogue-change.ts';
 
 const since = z
   .string({ error: 'must be given once' })
-  .regex(/^[0-9a-f]{8}(\.\d{1,18}){1,2}$/, 'must be the next of an earlier answer')
+  .regex(/^[0-9a-f]{8}(\.\d{1,18}){1,2}$/, 'must be the next of an earlier response')
   .optional()
   .meta({ description: 'The `next` of the last response.' });
 
@@ -15,10 +15,10 @@ export const catalogueEndpoints = [
     operation: 'listCatalogueChanges',
     summary: 'List changes of the catalogue',
     description:
-      'Changes for apps that keep a copy of the catalogue, oldest first, up to 500 at a time. Without `since`, returns the whole ' +
-      'catalogue. Store each response together with its `next`, and continue while `has_more` is true. A resource that changed ' +
-      'several times appears once, with its last change. Plays do not count as changes: `play_count` is the current value. A ' +
-      '`since` is valid for 90 days.',
+      'Changes for apps that keep a copy of the catalogue, oldest first, up to 500 at a time. Without `since`, ' +
+      'returns the whole catalogue. Store each response together with its `next`, and continue while `has_more` is ' +
+      'true. A resource that changed several times appears once, with its last change. Plays do not count as ' +
+      'changes: `play_count` is the current value. A `since` is valid for 90 days.',
     guard: 'bearer',
     query: z.object({ since }),
     response: CatalogueChanges,

@@ -19,7 +19,7 @@ const AppConfig = z
       .meta({ id: 'CoverSizes', description: 'If a size is missing, show the cover itself.' }),
     id_token_providers: z
       .array(z.enum(['google', 'apple']).meta({ id: 'IdTokenProvider' }))
-      .meta({ description: 'Whose ID tokens are accepted.', examples: [['google', 'apple']] }),
+      .meta({ description: 'Providers whose ID tokens are accepted.', examples: [['google', 'apple']] }),
     sign_up: z.boolean().meta({
       description: 'True if users can sign up with an e-mail address and a password.',
       examples: [true],
@@ -36,9 +36,9 @@ export const configEndpoints = [
     method: 'get',
     path: '/config',
     operation: 'getAppConfig',
-    summary: 'What an app must know before sign-in',
+    summary: 'Settings that an app needs before sign-in',
     description:
-      'URL of covers, and the ways to sign up and in that the operator offers. Changes take effect within a minute.',
+      'URL of covers, and the ways to sign up and to sign in. Changes by the operator take effect within a minute.',
     guard: 'none',
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
     cache: 'revalidate',

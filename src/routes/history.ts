@@ -9,9 +9,9 @@ export const historyEndpoints = [
     method: 'get',
     path: '/history',
     operation: 'listHistory',
-    summary: 'What the caller listened to',
+    summary: 'List history',
     description:
-      'One entry for each sound that the caller played, the last played first. Page through them with `next_cursor`. A ' +
+      'One entry for each sound that the caller played, most recent first. Page through them with `next_cursor`. A ' +
       'sound that is played meanwhile moves to the front. A deleted sound leaves the history.',
     guard: 'bearer',
     query: z.object({

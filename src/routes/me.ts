@@ -38,9 +38,9 @@ export const meEndpoints = [
     operation: 'deleteAccount',
     summary: 'Delete the account',
     description:
-      'Permanently deletes the account of the caller, with its customer record, favorites, history and API keys. This needs a ' +
-      'sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in again. API keys ' +
-      'get 401 here.',
+      'Permanently deletes the account of the caller, with its customer record, favorites, history and API keys. ' +
+      'This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in ' +
+      'again. API keys get 401 here.',
     guard: 'user',
     response: Done,
     handle: async ({ context, caller }) => {
@@ -54,7 +54,7 @@ export const meEndpoints = [
     method: 'get',
     path: '/me/export',
     operation: 'exportAccount',
-    summary: 'Everything that is kept of the caller',
+    summary: 'Export all data about the caller',
     description:
       'One JSON file with all data that this service keeps about the caller (GDPR, articles 15 and 20). ' +
       'API keys get 401 here.',
@@ -87,8 +87,8 @@ export const meEndpoints = [
     operation: 'updateCustomer',
     summary: 'Update customer record',
     description:
-      'Changes the fields that are sent and keeps the others; null clears a text. A request with any other field gets ' +
-      '400, and changes nothing.',
+      'Changes the fields that are sent and keeps the others; null clears a text. A request with any other field ' +
+      'gets 400, and changes nothing.',
     guard: 'bearer',
     body: CustomerChanges,
     readOnly: Object.keys(Customer.shape).filter((field) => !(field in CustomerChanges.shape)),

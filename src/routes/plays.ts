@@ -6,7 +6,7 @@ import { momentOf } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
 import { PlayCount, PlayResult } from '../model/play.ts';
 
-/** Bounds of times, because Postgres has no year 0 and reads four digits. */
+/** Bounds of played_at, because Postgres has no year 0 and reads years of four digits. */
 const earliest = Date.parse('0001-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -17,8 +17,8 @@ const examplePlay = {
 };
 
 /**
- * Header of draft-ietf-httpapi-idempotency-key-header, with or without its quotes. A UUID in capital letters, as Swift writes
- * it, is the same key.
+ * Header of draft-ietf-httpapi-idempotency-key-header, with or without quotes. Converts UUIDs to lower case, because
+ * Swift writes capital letters.
  */
 const idempotencyKey = z
   .string()
@@ -28,8 +28,8 @@ const idempotencyKey = z
   .meta({
     override: { minLength: 1, maxLength: 255 },
     description:
-      'Id that the app gives to this play: a new UUID. A request with the key of a play that was counted within the last 30 ' +
-      'days is not counted again, and returns the current count. Other callers can use the same keys.',
+      'Id that the app gives to this play: a new UUID. A request with the key of a play that was counted within the ' +
+      'last 30 days is not counted again, and returns the current count. Other callers can use the same keys.',
   });
 
 const playedAt = z
@@ -42,13 +42,13 @@ const playedAt = z
   })
   .meta({
     override: { format: 'date-time' },
-    description: 'When it was played. Up to five minutes ahead counts as now, more is `in_future`.',
+    description: 'Time of the play. Up to five minutes ahead counts as now; a later time is `in_future`.',
     examples: [examplePlay.played_at],
   });
 
 const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
 
-/** Names the player, because the service counts plays. Only the database knows the owner of an API key. */
+/** Returns the argument that names the player. An API key needs none, because the database finds its owner. */
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
 
 export const playEndpoints = [
@@ -60,9 +60,9 @@ export const playEndpoints = [
     description:
       'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
       "caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts " +
-      'twice. A key that was used for another sound gets 400; a 404 uses up no key. The service remembers 1,000 keys for a ' +
-      'user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, but its key is ' +
-      'not remembered.',
+      'twice. A key that was used for another sound gets 400; a 404 uses up no key. The service remembers 1,000 keys ' +
+      'for a user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, ' +
+      'but its key is not remembered.',
     guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
@@ -85,11 +85,11 @@ export const playEndpoints = [
     operation: 'countPlays',
     summary: 'Count plays that were made without a network',
     description:
-      'Counts up to 100 plays in one request, which can be repeated: each `id`, a UUID made by the app, counts once for the ' +
-      'caller. An id is the same as an `Idempotency-Key`, so that a play that was sent with a key can be sent again with that ' +
-      'key as its id. Each play counts for the day on which it was made (UTC). The statuses have the order of the plays. ' +
-      'Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), plays are `over_limit`. One invalid ' +
-      'play returns 400, and nothing is counted.',
+      'Counts up to 100 plays in one request, which can be repeated: each `id`, a UUID made by the app, counts once ' +
+      'for the caller. An id is the same as an `Idempotency-Key`, so that a play that was sent with a key can be ' +
+      'sent again with that key as its id. Each play counts for the day on which it was made (UTC). The statuses ' +
+      'have the order of the plays. Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), ' +
+      'plays are `over_limit`. One invalid play returns 400, and nothing is counted.',
     guard: 'bearer',
     body: body({
       plays: z

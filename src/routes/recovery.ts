@@ -89,10 +89,10 @@ export const recoveryEndpoints = [
     operation: 'verify',
     summary: 'Exchange a mailed code for a session',
     description:
-      'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a new ' +
-      'one with `/auth/password` next. With `signup`, the password and name that are sent here are those of the account ' +
-      'from then on, whatever was sent when signing up: the address belongs to whoever reads its mail. A wrong, used or ' +
-      'expired code and a deactivated account get the same 401.',
+      'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a ' +
+      'new one with `/auth/password` next. With `signup`, the password and name in this request replace those of the ' +
+      'sign-up, because only the code proves who owns the address. A wrong, used or expired code and a deactivated ' +
+      'account get the same 401.',
     guard: 'none',
     body: z
       .discriminatedUnion('type', [SignUpCode, RecoveryCode], {
@@ -134,9 +134,9 @@ export const recoveryEndpoints = [
     operation: 'changePassword',
     summary: 'Set a new password',
     description:
-      'Sets the password of the caller and ends all other sessions. This needs a sign-in or a mailed code within the last ' +
-      '15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects require the current ' +
-      'password besides, except in a session that was opened with a mailed code.',
+      'Sets the password of the caller and ends all other sessions. This needs a sign-in or a mailed code within the ' +
+      'last 15 minutes (a refresh does not count), or the response is 401: sign in again. Some projects also require ' +
+      'the current password, except in a session that was opened with a mailed code.',
     guard: 'user',
     limits: ['rejectedPasswords'],
     body: body({

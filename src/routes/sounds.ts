@@ -40,27 +40,27 @@ const SoundQuery = z
     }),
     tag: repeatable(10)
       .optional()
-      .meta({ description: 'Only sounds with this tag; repeated: with all of them.' }),
-    min_duration: querySeconds.optional().meta({ description: 'Only sounds of at least so many seconds.' }),
-    max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most so many seconds.' }),
+      .meta({ description: 'Only sounds with this tag. Repeat it to require several tags.' }),
+    min_duration: querySeconds.optional().meta({ description: 'Only sounds of at least this many seconds.' }),
+    max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most this many seconds.' }),
     q: optionalQueryText(100).meta({
       description:
-        'Up to six words to find in title, tags, category and description, in any order, the best results first and on one page. A ' +
-        'word may be the beginning of one. Titles that contain the text follow; titles with similar words, where nothing else is ' +
-        'found. A blank value is ignored.',
+        'Up to six words to find in title, tags, category and description, in any order. A word may be the beginning ' +
+        'of a longer one. Returns one page: the best results first, then titles that contain the text. If there are ' +
+        'none, returns titles with similar words. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({
       description:
-        'These sounds in this order, separated by commas or repeated; unknown and inactive ones are left out.',
+        'Returns these sounds in this order. Separate ids by commas or repeat the parameter. Unknown and inactive sounds are left out.',
     }),
     sort: soundOrder.optional().meta({
-      description: 'Another order; `popular` is by plays as they were at most an hour ago.',
+      description: 'Another order. `popular` uses play counts that are at most an hour old.',
     }),
     limit: pageSize.optional().meta({ description: 'Page size.' }),
     cursor: soundCursor.optional().meta({
       description:
-        'The `next_cursor` of the previous page with the same `sort`. Without `sort` an RFC 3339 date-time of the years 1970 to ' +
-        '9999, with any offset and any number of fractional digits.',
+        'The `next_cursor` of the previous page with the same `sort`. Without `sort` an RFC 3339 date-time of the ' +
+        'years 1970 to 9999, with any offset and any number of fractional digits.',
     }),
   })
   .superRefine(({ ids, q, sort, cursor, ...others }, check) => {
@@ -80,10 +80,10 @@ export const soundEndpoints = [
     operation: 'listSounds',
     summary: 'List sounds',
     description:
-      'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound appears ' +
-      'exactly once, even if others are added or removed in between. Only one that is moved in the order meanwhile, as by its ' +
-      'plays, may appear again, or be missed. Unknown parameters are ignored; a repeated parameter or an invalid value gets 400. ' +
-      '`data` is empty if nothing matches.',
+      'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound ' +
+      'appears exactly once, even if others are added or removed in between. Only a sound whose position changes ' +
+      'meanwhile, for example by plays, may appear twice or not at all. Unknown parameters are ignored; a repeated ' +
+      'parameter or an invalid value gets 400. `data` is empty if nothing matches.',
     guard: 'bearer',
     query: SoundQuery,
     response: SoundPage,
@@ -138,8 +138,8 @@ export const soundEndpoints = [
     operation: 'signSoundFiles',
     summary: 'Signed URLs of many sounds',
     description:
-      'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left out. The URLs are ' +
-      'valid for 5 minutes.',
+      'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left ' +
+      'out. The URLs are valid for 5 minutes.',
     guard: 'bearer',
     body: body({ ids: uuids(50).meta({ examples: [['50000000-0000-4000-8000-000000000001']] }) }).meta({
       id: 'SoundFilesRequest',

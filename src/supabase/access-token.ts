@@ -18,7 +18,7 @@ const staleKeysMs = 60 * 60_000;
 /** Lifetime of a fetched key set and of a cached token. A revoked key is accepted for at most twice as long. */
 const trustMs = 5 * 60_000;
 
-/** Limits the length of tokens, because users can fill their metadata. Auth issues far shorter ones. */
+/** Maximum length of a token, because users can make theirs long with metadata. Others are far shorter. */
 const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -30,14 +30,14 @@ const Claims = z.object({
   sub: uuid,
   role: z.literal('authenticated'),
   exp: z.number(),
-  // The service knows no accounts without an identity.
+  // Rejects anonymous users, which the service does not support.
   is_anonymous: z.literal(false).optional(),
   email: z.string().optional().catch(undefined),
   session_id: z.string().optional().catch(undefined),
   amr: z.array(z.object({ method: z.string(), timestamp: z.number() })).catch([]),
 });
 
-/** Rejects non-canonical base64url, with padding or stray bits: one token has one spelling, and one key in the cache. */
+/** Rejects base64url with padding or stray bits, so that a token has one spelling and one key in the cache. */
 const isCanonical = (token: string) =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 
@@ -114,7 +114,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     } catch (error) {
       verified.delete(key);
       if (error instanceof ApiError) throw error;
-      // The key may be new, while the key set could not be fetched.
+      // The key may be newer than the stale key set.
       if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);
       throw invalidToken(error);
     }

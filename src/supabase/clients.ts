@@ -6,8 +6,8 @@ import type { Fetch } from './fetch.ts';
 export type Client = SupabaseClient<Database>;
 
 /**
- * Creates the two clients that all requests share: `user` with the publishable key, where each call sets the caller's token, and
- * `service` with the secret key. With `accessToken` a client has no sign-in methods, so that sessions cannot leak between requests.
+ * Creates the two clients that all requests share: `user` with the publishable key, where each call sets the caller's
+ * token, and `service` with the secret key. `accessToken` disables sign-in methods, so that no session can leak.
  */
 export function createClients({ supabase, secrets }: Config, fetch: Fetch) {
   const clientWith = (key: string): Client =>

@@ -10,9 +10,9 @@ const ErrorBody = z
   .object({ code: z.string(), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
-/** Rejects what cannot be JSON, such as the page of a proxy. */
+/** Rejects a body that cannot be JSON, such as the page of a proxy. */
 async function expectJson(body: Readable): Promise<Readable> {
-  await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty one never becomes readable
+  await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty body never becomes readable
   const start: Buffer | null = body.read();
   if (/^[[{]/.test(start?.toString('latin1', 0, 1) ?? '')) {
     body.unshift(start);

@@ -23,8 +23,8 @@ type Arguments<Name extends FunctionName> =
     : [args: Functions[Name]['Args']];
 
 /**
- * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them. Arguments that
- * contain text of a client must begin with "{", because PostgREST takes text such as "in.(a)" for a filter of the result.
+ * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
+ * Arguments with text of a client must begin with "{", because PostgREST takes text such as "in.(a)" for a filter.
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'get_sound',
@@ -44,8 +44,8 @@ const reads: ReadonlySet<FunctionName> = new Set([
 ]);
 
 /**
- * Tells the error of a connection that Postgres has closed. Repeating the call helps, because PostgREST removes one such connection
- * from its pool with each error.
+ * Tells whether Postgres has closed the connection. Repeating the call helps, because PostgREST removes one closed
+ * connection from its pool with each error.
  */
 const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
@@ -67,7 +67,7 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
   },
 };
 
-/** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Any other code is a server_error. */
+/** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Default: server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, {
     cause: error,
@@ -108,8 +108,8 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     name: Name,
     args: Functions[Name]['Args'],
   ) {
-    // as_api_key verifies the key and runs the function as its owner in one call. Also a read is sent as POST to the primary, because
-    // a replica may not know yet that the key was revoked, and cannot record its use.
+    // as_api_key verifies the key and runs the function as its owner in one call. The primary also answers reads,
+    // because a replica may not know yet that the key was revoked, and cannot record its use.
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
     const call = runner.rpc(name, args, { get: catalogueReads.has(name) });
@@ -139,7 +139,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     name: Name,
     args: Functions[Name]['Args'],
   ): Promise<Result<Name> | null> {
-    // The retries of supabase-js would come after 1, 2 and 4 s, beyond the deadline.
+    // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
     const ask = () => query(runner, caller, name, args).retry(false).throwOnError();
     const withUserToken = caller?.via === 'jwt' && runner === user;
     const answer = await withRetries(ask, reads.has(name)).catch(rethrowMapped(name, withUserToken));
@@ -173,8 +173,8 @@ export function createData({ user, service }: Clients, stream: DataStream) {
   return {
     ...callsBy(user),
     /**
-     * Runs functions with the rights of the service: those that users may not call, and reads that several requests share, which must
-     * not fail because the token of one expires. API keys run as their owner here, too.
+     * Runs functions with the rights of the service: those that users may not call, and shared reads, which must not
+     * fail because the token of one caller expires. API keys still run as their owner.
      */
     service: callsBy(service),
     /** Streams the JSON of a read without arguments, without holding or parsing it. */

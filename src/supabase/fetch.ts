@@ -4,8 +4,8 @@ import { type Metrics, outcomeOf, type Service } from '../metrics.ts';
 import { requestContext } from '../request-context.ts';
 
 /**
- * Deadline of a call, from the start of the request's handler. Auth gives up after 10 s; an earlier deadline could abort a
- * sign-up that has been committed.
+ * Deadline of a call, from the start of the request's handler. Auth gives up after 10 s; an earlier deadline could
+ * abort a sign-up that has been committed.
  */
 const deadlineMs: Record<Service, number> = {
   auth: 11_000,
@@ -13,22 +13,22 @@ const deadlineMs: Record<Service, number> = {
   replica: 5_000,
   storage: 5_000,
   keys: 5_000,
-  export: 60_000, // until the client has it all
+  export: 60_000, // covers the whole download
 };
 
-/** Returns the time until the deadline of the current request, in milliseconds; outside of a request the whole deadline. */
+/** Returns the milliseconds until the deadline of the current request, or the whole deadline outside of a request. */
 export function timeLeftMs(service: Service): number {
   const { startedAt = performance.now() } = requestContext.getStore() ?? {};
   return Math.max(1, Math.ceil(startedAt + deadlineMs[service] - performance.now()));
 }
 
-/** Maximum number of calls to one service in flight. Further calls fail at once, because they would miss their deadline. */
+/** Maximum number of concurrent calls to one service. Others fail at once, because they would miss their deadline. */
 const maxCallsInFlight = 4_096;
 
 /** Maximum number of exports at once; further ones wait. Postgres writes megabytes of JSON for each. */
 const exportsAtOnce = 4;
 
-/** Creates the connections to one service. Services share none, so that one that hangs cannot block the others. */
+/** Creates the connections to one service. Services share none, so that a slow service cannot block the others. */
 function createPool(connections = 128) {
   const agent = new Agent({
     connections,
@@ -51,9 +51,9 @@ const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /**
- * Creates the fetch of supabase-js, jose and the calls to Auth, with keep-alive connections, metrics, and the deadline, id and
- * trace of the current request. It uses undici's `request`, because Node's fetch takes three times as much processor time.
- * It rejects when no whole response arrives in time, and for a 200 without a body, which postgrest-js takes for null.
+ * Creates the fetch of supabase-js, jose and the calls to Auth, with metrics and the deadline, id and trace of the
+ * current request. Uses undici's `request`, because Node's fetch takes three times as much processor time. Rejects if
+ * no whole response arrives in time, and for a 200 without a body, which postgrest-js takes for null.
  */
 export function createFetch(metrics: Metrics | null) {
   const pools: Record<Service, ReturnType<typeof createPool>> = {
@@ -150,7 +150,7 @@ export function createFetch(metrics: Metrics | null) {
       const { deadline, end } = begin('export');
       try {
         const { statusCode, headers, body } = await open(url, 'export', init, deadline);
-        body.once('close', () => end(statusCode)); // also when the client went away: that is no failure of Supabase
+        body.once('close', () => end(statusCode)); // also if the client disconnects, because Supabase has not failed
         return statusCode === 200 ? body : toResponse(statusCode, headers, await body.text());
       } catch (error) {
         end(null);
@@ -170,7 +170,7 @@ export function createFetch(metrics: Metrics | null) {
   };
 }
 
-/** Returns the members of Response that supabase-js and jose use. A real one takes up to a fifth of a request's time. */
+/** Returns only the members of Response that libraries use. A real one takes up to a fifth of a request's time. */
 function toResponse(status: number, headers: Record<string, string | string[] | undefined>, text: string) {
   const answer: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text' | 'json'> = {
     ok: status >= 200 && status < 300,

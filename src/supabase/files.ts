@@ -5,7 +5,7 @@ import type { Clients } from './clients.ts';
 
 /** Signs files with the secret key. Call it after the row that names the file was read as the caller. */
 export function createFiles({ supabase: { url, publicUrl } }: Config, { service }: Clients) {
-  /** Returns null where storage-js made an address of a response without one. */
+  /** Returns null if storage-js made the URL from a response without one. */
   const publicAddress = (signedUrl: string | null) =>
     signedUrl?.includes('/object/sign/') ? signedUrl.replace(url, publicUrl) : null;
 

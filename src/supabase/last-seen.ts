@@ -6,7 +6,7 @@ import type { Data } from './data.ts';
 
 const intervalMs = 15 * 60_000;
 
-/** Waits this long after a failure, for example of a read-only database, before the next call and the next warning. */
+/** Delay of the next call and the next warning after a failure, for example of a read-only database. */
 const retryMs = 60_000;
 
 /**
@@ -19,7 +19,7 @@ export function createLastSeen(data: Data, log: Logger) {
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || recorded.has(caller.userId)) return;
     recorded.set(caller.userId, true);
-    // Run without the request's deadline, which may have passed.
+    // Runs without the request's deadline, which may have passed.
     requestContext
       .exit(() => data.call(caller, 'touch_last_seen'))
       .catch((error: unknown) => {

@@ -8,8 +8,8 @@ const timeoutMs = 2_000;
 const restMs = 10_000;
 
 /**
- * Returns a fetch that sends GET requests of the data API to a read replica, and all others to the primary. The primary also gets
- * what the replica could not answer: it may be down, lack a new migration, or have cancelled a query in favour of replication.
+ * Returns a fetch that sends GET requests of the data API to a read replica. The primary answers all others, and those
+ * that the replica cannot answer: it may be down, lack a new migration, or have cancelled a query during replication.
  * @param url address of the project
  * @param readUrl address of a replica, or of a load balancer for several
  */

@@ -8,7 +8,7 @@ import type { HomeSection } from '../model/home-section.ts';
 import type { PlayCount, PlayResult } from '../model/play.ts';
 import type { SoundPage, StoredFiles, StoredSound } from '../model/sound.ts';
 
-/** Result of each SQL function that returns JSON, where it finds something. The contract tests compare them with the database. */
+/** Result of each SQL function that returns JSON. Contract tests compare it with the database. */
 export type Results = {
   count_play: PlayCount;
   count_plays: PlayResult[];

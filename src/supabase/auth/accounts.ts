@@ -39,11 +39,11 @@ function mapFirstPasswordError(thrown: unknown): void {
   throw invalidRequest(message, 'password', 'address_confirmed');
 }
 
-/** Returns Auth's code for why it sent no mail, for the log alone, or null for errors that are not about the mail. */
+/** Returns Auth's reason for not sending a mail, for the log only. Null for errors that are not about the mail. */
 function reasonForNoMail(thrown: unknown): string | null {
   const error = authErrorIn(thrown);
   if (error === undefined || error.isForeign) return null;
-  // Auth limits the client by its IP address, whatever the e-mail address.
+  // This limit counts by IP address, so that the client may learn it.
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
@@ -52,7 +52,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = shareInFlight();
 
   /**
-   * Has Auth mail a code. The client must not learn the result, because an error about the mail reveals that there is an account.
+   * Has Auth mail a code. The client must not learn the result, because an error about the mail reveals an account.
    * @returns null, or Auth's code for why it sent no mail, for the log
    */
   async function mailCode(type: CodeType, email: string, ip: string): Promise<string | null> {
@@ -80,8 +80,8 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     share(['verify', mailed], () => exchangeCode(mailed, ip));
 
   /**
-   * Confirms an address with a mailed code, and sets the password and name that are valid from then on. The database removes those
-   * of the first sign-up, except the name in the metadata, which is part of every token.
+   * Confirms an address with a mailed code, and sets the password and name. The database removes those of the first
+   * sign-up, except the name in the metadata, which is part of every token.
    * @param complete runs with the new session, to complete the account
    * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to go on
    */
@@ -129,8 +129,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   }
 
   /**
-   * Deletes an account; the database removes what belongs to it. Checks the session first, because a token outlives it by up to an
-   * hour.
+   * Deletes an account; the database deletes its rows. Checks the session first, because a token can outlive it.
    * @throws unauthorized when the session has ended, or the account is banned or deleted
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
@@ -147,7 +146,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };
 }
 
-/** Codes for a session or user that is gone. */
+/** Codes of Auth for a session or user that no longer exists. */
 const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
 
 const wrongCurrentPassword = () =>

@@ -6,8 +6,8 @@ import { createSettings } from './settings.ts';
 import { createSessions } from './sign-in.ts';
 import { createSignUp } from './sign-up.ts';
 
-// Auth is called over its REST API, because the session methods of the SDK are not made for a server: concurrent refreshes on one
-// client can return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
+// Calls the REST API of Auth, because the session methods of the SDK are not made for servers: concurrent refreshes can
+// return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
 
 /**
  * Returns the calls to Supabase Auth.

@@ -28,7 +28,7 @@ const ErrorBody = z.object({
 });
 
 type CallOptions = Readonly<{
-  /** Address of the client, by which Auth limits. */
+  /** IP address of the client, by which Auth limits. */
   ip?: string;
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
@@ -36,7 +36,7 @@ type CallOptions = Readonly<{
   bearer?: string;
   /** Sends the secret key as bearer, which admin calls need with legacy keys. */
   asService?: true;
-  /** Ends the call before its deadline. */
+  /** Aborts the call before its deadline. */
   signal?: AbortSignal;
 }>;
 
@@ -49,8 +49,8 @@ const tooManyRequests = (cause: AuthError) =>
 
 /**
  * Calls Auth.
- * @returns a function that resolves to the body of a successful response. It throws AuthError if Auth rejects the request, and
- *   ApiError for other failures: rate_limited, or server_error for a 5xx and for no response
+ * @returns a function that resolves to the body of a successful response. It throws AuthError if Auth rejects the
+ *   request, and ApiError for other failures: rate_limited, or server_error for a 5xx and for no response
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
   return async (path: string, { ip, method = 'POST', body = {}, signal, ...as }: CallOptions) => {
@@ -105,10 +105,10 @@ export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z
 export const invalidRequest = (message: string, field?: string, reason?: ErrorReason) =>
   new ApiError('invalid_request', message, { field, reason });
 
-/** Makes the errors for the codes of Auth. */
+/** Errors for the client, by the codes of Auth. */
 export type Faults = Readonly<Record<string, () => ApiError>>;
 
-/** Returns the error of Auth, also where it was mapped to one for the client. */
+/** Returns the error of Auth, also if it was mapped to an ApiError. */
 export function authErrorIn(thrown: unknown): AuthError | undefined {
   const error = thrown instanceof ApiError ? thrown.cause : thrown;
   return error instanceof AuthError ? error : undefined;

@@ -1,5 +1,5 @@
 /**
- * Lets equal calls in flight share one (singleflight), because Auth answers the loser of two with an error.
+ * Lets equal concurrent calls share one (singleflight), because Auth rejects the second of two.
  * @returns a function that makes a call or shares one in flight. Calls are equal if `what` is equal
  */
 export function shareInFlight() {

@@ -21,8 +21,8 @@ const timeoutMs = 2_000;
 
 /**
  * Reads the public settings of Auth: how users can sign up and in.
- * @returns a function that resolves to settings of the last minute, or to the last known ones while Auth does not answer.
- *   It throws ApiError server_error when none are known.
+ * @returns a function that resolves to settings of the last minute or, while Auth does not answer, to the last known
+ *   ones. It throws ApiError server_error when none are known.
  */
 export function createSettings(call: AuthCall) {
   const known = new LRUCache<'settings', Settings>({

@@ -5,16 +5,13 @@ import { type AuthCall, AuthError, expectAnswer, mapAuthError, type PasswordQueu
 import { shareInFlight } from './in-flight.ts';
 import { minimumDelay } from './timing.ts';
 
-/**
- * Returns the calls for sessions at Supabase Auth. Each resolves to Auth's response, or throws an ApiError chosen by Auth's error
- * code. The text of Auth is never passed on.
- */
+/** Returns the calls for sessions at Supabase Auth. Clients get errors by Auth's error code, never the text of Auth. */
 export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   const share = shareInFlight();
 
   /**
    * @param options for the queue
-   * @throws unauthorized with one text, after the same time, for an unknown address, a wrong password and a locked account
+   * @throws unauthorized after the same time, with one text for an unknown address, wrong password and banned account
    */
   async function signIn(
     credentials: { email: string; password: string },
@@ -66,7 +63,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   async function refresh(refreshToken: string, ip: string) {
     const body = { refresh_token: refreshToken };
     const ask = () => call('token?grant_type=refresh_token', { ip, body });
-    // 400 and 403 are about the token. 401 and 404 mean that the gateway's key or address is wrong, and must not sign users out.
+    // 400 and 403 are about the token. 401 and 404 mean a wrong key or address of the gateway: sessions must not end.
     const answer = await share(['refresh', body], ask).catch(
       mapAuthError(({ status }) =>
         status === 400 || status === 403

@@ -52,7 +52,7 @@ export function createSignUp(
         return 'access_token' in tokens ? tokens : null;
       },
       async (thrown: unknown) => {
-        // Hides errors of the mail and of two equal sign-ups, because they occur only for addresses without a confirmed account.
+        // Hides errors of mails and of equal sign-ups, because only addresses without a confirmed account cause them.
         const { status, code: reason } = authErrorIn(thrown) ?? {};
         const isFailure = status === 500 && reason === 'unexpected_failure';
         const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));

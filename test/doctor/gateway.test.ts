@@ -3,23 +3,23 @@ import { endpoints } from '../../src/app.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
-import { type DoctorStack, findingsOf, problemsIn, resultOf, test } from './stack.ts';
+import { type Diagnose, findingsOf, problemsIn, resultOf, test } from './stack.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
-  /** Runs the doctor with a gateway of this environment, at its own or another address. */
-  async function diagnose(
-    { environment, diagnose }: DoctorStack,
+  /** Runs the doctor with a gateway that has this environment, at its own or another address. */
+  async function diagnoseWith(
+    diagnose: Diagnose,
     env: Record<string, string> = {},
     addressOf = async (url: string) => url,
   ) {
-    const gateway = await startGateway({ ...environment, ...env });
+    const gateway = await startGateway(env);
     const results = await diagnose({}, await addressOf(gateway.url));
     await gateway.close();
     return { results, log: gateway.logged.join('') };
   }
 
-  test('finds nothing to fix in a correct gateway', async ({ ownStack }) => {
-    const { results, log } = await diagnose(ownStack);
+  test('finds nothing to fix in a correct gateway', async ({ diagnose }) => {
+    const { results, log } = await diagnoseWith(diagnose);
     expect(problemsIn(results)).toEqual([]);
     expect(resultOf(results, 'Gateway proxies')?.detail).toBe(
       'It sees this machine at 127.0.0.1, inside its own network, as it should.',
@@ -46,8 +46,8 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
       atPublicAddress,
     ],
     ['does not answer', {}, [/^Gateway: .*ECONNREFUSED/], nowhere],
-  ])('reports a gateway that %s', async ([, env, expected, addressOf], { ownStack }) => {
-    const { results } = await diagnose(ownStack, env, addressOf);
+  ])('reports a gateway that %s', async ([, env, expected, addressOf], { diagnose }) => {
+    const { results } = await diagnoseWith(diagnose, env, addressOf);
     const findings = await findingsOf(Promise.resolve(results));
     expect(findings.filter((text) => text.startsWith('Gateway'))).toEqual(
       expected.map((finding) => expect.stringMatching(finding)),
@@ -55,11 +55,11 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
   });
 
   test('accepts a proxy that hides /readyz, as in compose.yaml, and a limit that is used up', async ({
-    ownStack,
+    diagnose,
   }) => {
     const behindProxy = async (url: string) =>
       (await startNetwork(new URL(url).origin, ({ path }) => (path === '/readyz' ? 404 : undefined))).url;
-    const { results } = await diagnose(ownStack, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' }, behindProxy);
+    const { results } = await diagnoseWith(diagnose, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' }, behindProxy);
     expect(problemsIn(results)).toEqual([]);
     expect(resultOf(results, 'Gateway')?.detail).toBe('It answers. Its proxy hides /readyz.');
     expect(resultOf(results, 'Gateway proxies')).toMatchObject({

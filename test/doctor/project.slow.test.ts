@@ -1,8 +1,42 @@
-import { describe, expect, inject } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import { startStack } from 'local-supabase/stack';
+import postgres from 'postgres';
+import { test as base, describe, expect, inject } from 'vitest';
+import { fixture } from '../support/fixture.ts';
 import { type Decide, startNetwork } from '../support/network.ts';
-import { findingsOf, problemsIn, resultOf, test } from './stack.ts';
+import { preparedFolder } from '../support/prepared.ts';
+import { type Diagnose, doctorOf, findingsOf, problemsIn, resultOf, settingsOf } from './stack.ts';
 
 const embedded = inject('stack').embedded;
+
+type OwnStack = {
+  apiUrl: string;
+  /** Connection as `postgres`, the role of the SQL editor. */
+  sql: postgres.Sql;
+  /** Connection with rights that administrators of hosted projects do not have. */
+  superuser: postgres.Sql;
+  diagnose: Diagnose;
+};
+
+/** Test with a separate Supabase of this file, which tests may break. */
+const test = base.extend<{ $file: { ownStack: OwnStack } }>({
+  ownStack: [
+    fixture(async (use) => {
+      const dataDir = await preparedFolder();
+      const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
+      const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
+      const superuser = postgres(as(SUPERUSER, stack.databaseUrl), { max: 1, onnotice() {} });
+      const { apiUrl } = stack;
+      await use({ apiUrl, sql, superuser, diagnose: doctorOf(settingsOf(apiUrl), superuser) });
+      await Promise.all([sql.end(), superuser.end()]);
+      await stack.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    }),
+    { scope: 'file' },
+  ],
+});
 
 /** Returns this response instead of the project's if the address of a request contains `part`. */
 const instead =

@@ -1,16 +1,18 @@
+import { LOCAL_KEYS } from 'local-supabase/keys';
 import { describe, expect, inject } from 'vitest';
 import { checks } from '../../src/doctor/checks.ts';
 import { freePort } from '../support/ports.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
+import { testWithProject } from '../support/project.ts';
 import { rest } from '../support/rest.ts';
-import { test as testWithUser } from '../support/test.ts';
-import { findingsOf, problemsIn, resultOf, test, testWithSharedSecret } from './stack.ts';
+import { doctorOf, findingsOf, resultOf, settingsOf, test } from './stack.ts';
 
 const embedded = inject('stack').embedded;
+const { jwtSecret } = LOCAL_KEYS;
+const testWithSharedSecret = testWithProject({ signing: 'HS256' }, { SUPABASE_JWT_SECRET: jwtSecret });
 
 describe.runIf(embedded)('npm run doctor', () => {
-  test('finds nothing to fix in a correct deployment', async ({ ownStack }) => {
-    const results = await ownStack.diagnose();
+  test('finds nothing to fix in a correct deployment', async ({ diagnose }) => {
+    const results = await diagnose();
     expect(results.map(({ check }) => check)).toEqual(checks.map(({ name }) => name));
     const others = results.filter(({ status }) => status !== 'ok');
     expect(others.map(({ status, check }) => `${status}: ${check}`)).toEqual([
@@ -22,14 +24,6 @@ describe.runIf(embedded)('npm run doctor', () => {
       'not checked: Gateway proxies',
     ]);
     expect(resultOf(results, 'Sign-in settings')?.detail).toContain('{{ .Token }}');
-  });
-
-  test('accepts a Redis that answers', async ({ ownStack, skip }) => {
-    skip(!canRunRedis, 'Install redis-server or valkey-server to have the doctor find it.');
-    const redis = await startRedis();
-    const results = await ownStack.diagnose({ REDIS_URL: redis.url });
-    await redis.stop();
-    expect(resultOf(results, 'Redis')?.status).toBe('ok');
   });
 
   describe('wrong variables of the environment', () => {
@@ -52,8 +46,8 @@ describe.runIf(embedded)('npm run doctor', () => {
           /^Redis: .* REDIS_URL/,
         ],
       ],
-    ])('reports each variable and its fix: %o', async ([env, expected], { ownStack }) => {
-      const findings = await findingsOf(ownStack.diagnose(env));
+    ])('reports each variable and its fix: %o', async ([env, expected], { diagnose }) => {
+      const findings = await findingsOf(diagnose(env));
       expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
     });
 
@@ -65,40 +59,38 @@ describe.runIf(embedded)('npm run doctor', () => {
         (url) => url.replace('http:', 'https:'),
         /does not speak https\. Write http:/,
       ],
-    ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { ownStack }) => {
-      const SUPABASE_URL = addressOf(ownStack.apiUrl, await freePort());
-      expect(await findingsOf(ownStack.diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
+    ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { diagnose }) => {
+      const SUPABASE_URL = addressOf(inject('stack').apiUrl, await freePort());
+      expect(await findingsOf(diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
     });
   });
 });
 
 describe.runIf(embedded)('npm run doctor at a project that signs with its shared secret', () => {
-  testWithSharedSecret('finds nothing to fix when the gateway knows the secret', async ({ ownStack }) => {
-    const results = await ownStack.diagnose();
-    expect(problemsIn(results)).toEqual([]);
-    expect(resultOf(results, 'Access tokens')?.detail).toContain('HS256');
-  });
-
   testWithSharedSecret.for([
-    ['x'.repeat(40), /^Access tokens: .*is not the secret of this project: .*JWT Keys/],
-    ['', /^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/],
+    [jwtSecret, [], /HS256/],
+    [
+      'x'.repeat(40),
+      [/^Access tokens: .*is not the secret of this project: .*JWT Keys/],
+      /cannot be verified/,
+    ],
+    ['', [/^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/], /cannot be verified/],
   ] as const)(
-    'reports a wrong SUPABASE_JWT_SECRET: "%s"',
-    async ([SUPABASE_JWT_SECRET, finding], { ownStack }) => {
-      const findings = await findingsOf(ownStack.diagnose({ SUPABASE_JWT_SECRET }));
-      expect(findings).toEqual([expect.stringMatching(finding)]);
+    'accepts the secret of the project alone as SUPABASE_JWT_SECRET: "%s"',
+    async ([SUPABASE_JWT_SECRET, expected, detail], { project, sql }) => {
+      const results = doctorOf(settingsOf(project.url), sql)({ SUPABASE_JWT_SECRET });
+      expect(await findingsOf(results)).toEqual(expected.map((finding) => expect.stringMatching(finding)));
+      expect(resultOf(await results, 'Access tokens')?.detail).toMatch(detail);
     },
   );
 });
 
-describe('the database functions of the doctor', () => {
-  testWithUser('ignore accounts that the doctor did not create', async ({ sql, user }) => {
-    const account = user.user.id;
-    const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
-    expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
-    expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
-    await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
-    const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
-    expect(keys).toEqual([{ revoked_at: null }]);
-  });
+test('the database functions of the doctor ignore accounts that it did not create', async ({ sql, user }) => {
+  const account = user.user.id;
+  const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
+  expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
+  expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
+  await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
+  const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
+  expect(keys).toEqual([{ revoked_at: null }]);
 });

@@ -1,22 +1,33 @@
 import { expect, inject, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { redis } from '../../src/doctor/environment.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { startNetwork } from '../support/network.ts';
+import { canRunRedis, startRedis } from '../support/redis.ts';
 import { environment } from '../support/server-process.ts';
 
+/** Runs one check with these settings. Returns its result or its error. */
+async function execute({ execute }: typeof redis, settings: Record<string, string> = {}) {
+  const run = createRun(loadConfig({ ...environment(), ...settings }), null);
+  try {
+    return await execute(run);
+  } catch (error) {
+    return String(error);
+  } finally {
+    await run.close();
+  }
+}
+
+test('the doctor accepts a Redis that answers', async ({ skip }) => {
+  skip(!canRunRedis, 'Install redis-server or valkey-server to have the doctor find it.');
+  const { url, stop } = await startRedis();
+  expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
+  await stop();
+});
+
 test('the doctor says so when no replica answers reads', async () => {
-  const diagnose = async (readUrl?: string) => {
-    const env = { ...environment(), ...(readUrl && { SUPABASE_READ_URL: readUrl }) };
-    const run = createRun(loadConfig(env), null);
-    try {
-      return await readReplica.execute(run);
-    } catch (error) {
-      return String(error);
-    } finally {
-      await run.close();
-    }
-  };
+  const diagnose = (url?: string) => execute(readReplica, url ? { SUPABASE_READ_URL: url } : {});
   expect(await diagnose()).toContain('SUPABASE_READ_URL is not set');
   expect(await diagnose('http://127.0.0.1:2')).toMatch(/does not answer: .*ECONNREFUSED/);
   expect(await diagnose(inject('stack').apiUrl)).toContain('leads to the primary instead of a replica');

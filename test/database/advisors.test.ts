@@ -13,12 +13,10 @@ async function advise(databaseUrl: string): Promise<Finding[]> {
   return findings.filter(({ name }) => name !== 'unused_index');
 }
 
-test('the Supabase advisors report nothing, and would report problems in each of our schemas', async () => {
+test('the Supabase advisors report problems that a test adds to our schemas, and no other', async () => {
   // Other tests make tables in the database of all tests.
   const database = await startDatabase();
   onTestFinished(database.stop);
-  expect((await advise(database.databaseUrl)).map(({ detail }) => detail)).toEqual([]);
-
   const sql = postgres(database.databaseUrl, { max: 1 });
   await sql`create table public.open_table (id integer primary key, sound_id uuid references public.sounds (id))`;
   await sql`grant select on public.open_table to anon`;
@@ -30,15 +28,14 @@ test('the Supabase advisors report nothing, and would report problems in each of
   await sql.end();
 
   const found = (await advise(database.databaseUrl)).map(({ name, detail }) => `${name}: ${detail}`);
-  for (const [name, object] of [
-    ['rls_disabled_in_public', 'open_table'],
-    ['unindexed_foreign_keys', 'open_table'],
-    ['rls_enabled_no_policy', 'unguarded'],
-    ['no_primary_key', 'unguarded'],
-    ['function_search_path_mutable', 'careless'],
-    ['auth_rls_initplan', 'sounds'],
-    ['duplicate_index', 'favorites_again'],
-  ]) {
-    expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${name}: .*${object}`)));
-  }
+  const expected = [
+    'auth_rls_initplan: .*sounds',
+    'duplicate_index: .*favorites_again',
+    'function_search_path_mutable: .*careless',
+    'no_primary_key: .*unguarded',
+    'rls_disabled_in_public: .*open_table',
+    'rls_enabled_no_policy: .*unguarded',
+    'unindexed_foreign_keys: .*open_table',
+  ];
+  expect(found.toSorted()).toEqual(expected.map((text) => expect.stringMatching(`^${text}`)));
 });

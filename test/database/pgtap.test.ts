@@ -10,34 +10,29 @@ const files = globSync('supabase/tests/**/*.test.sql').sort();
 
 test('there are pgTAP files', () => expect(files).not.toEqual([]));
 
-/** The states that a database may be in, each with what makes it of the one before. */
-const states: Record<string, string | null> = {
-  'an empty database': null,
-  // `supabase start` runs the seed, `supabase db push` does not.
-  'a seeded database': 'supabase/seed.sql',
-  'a used database': 'tools/migration/usage.sql',
-};
-
 async function runFile(databaseUrl: string, file: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   await sql.file(file).simple();
   await sql.end();
 }
 
-/** Hosted projects have either release; what depends on the state of a database does not depend on the release. */
+/** Each state that a database may be in, with what makes it of the one before. It does not depend on the release. */
 const suites = [
-  { release: 17, states: Object.keys(states) },
-  { release: 15, states: ['an empty database'] },
+  { release: 15, states: { 'an empty database': null } },
+  // `supabase start` runs the seed, `supabase db push` does not.
+  {
+    release: 17,
+    states: { 'a seeded database': 'supabase/seed.sql', 'a used database': 'tools/migration/usage.sql' },
+  },
 ] as const;
 
-describe.each(suites)('PostgreSQL $release', async ({ release, states: wanted }) => {
+describe.each(suites)('PostgreSQL $release', async ({ release, states }) => {
   const { databaseUrl, stop } = await startDatabase(release);
   afterAll(stop);
   await installPgtap(databaseUrl);
 
-  describe.each(wanted)('%s', (state) => {
+  describe.each(Object.entries(states))('%s', (_, change) => {
     beforeAll(async () => {
-      const change = states[state] ?? null;
       if (change !== null) await runFile(databaseUrl, change);
     });
 

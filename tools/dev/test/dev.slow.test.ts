@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { LOCAL_KEYS } from 'local-supabase/keys';
+import { startPostgres } from 'local-supabase/postgres';
 import postgres from 'postgres';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { apiAt, bearer } from '../../../test/support/api.ts';
@@ -25,8 +26,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let env: Awaited<ReturnType<typeof devEnvironment>>;
   let dev: ReturnType<typeof run>;
 
+  const dbPort = () => Number(env.SUPABASE_DB_PORT);
+
   function query(text: string) {
-    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${env.SUPABASE_DB_PORT}/postgres`);
+    const sql = postgres(`postgresql://postgres:postgres@127.0.0.1:${dbPort()}/postgres`);
     return sql.unsafe(text).finally(() => sql.end());
   }
 
@@ -119,7 +122,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     });
   });
 
-  test('keeps its data after each way of ending', async () => {
+  test('keeps its data after each way of ending, and rejects --empty where it has samples', async () => {
     await query('create table public.kept as select 7 as n');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');
     expect(await dev.exited).toBe(1);
@@ -135,32 +138,34 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
     await dev.exited;
 
-    // By npm, which alone is told to end, as a supervisor would.
-    const npm = run(['run', 'dev'], env, 'npm');
-    await npm.until('Ctrl-C stops everything.');
-    expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
-    npm.kill('SIGTERM');
-    expect(await npm.exited).toBe(0);
-    await untilGone(folder);
-  });
-
-  test('--empty rejects a catalogue with samples, and omits them after --fresh and from then on', async () => {
+    // Ends the Postgres that was left.
     const rejected = run(['tools/dev/main.ts', '--empty'], env);
     expect([await rejected.exited, rejected.output.stderr]).toEqual([
       1,
       'The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty\n',
     ]);
-    for (const args of [['--fresh', '--empty'], []]) {
-      if (args.length === 0) await stop();
-      dev = await startDev(env, ...args);
+    const server = await startPostgres({ dataDir: join(folder, 'postgres'), port: dbPort(), durable: false });
+    expect(await query('select n from public.kept order by n')).toEqual([{ n: 7 }, { n: 8 }]);
+    await server.stop();
+  });
+
+  test('omits the samples after --fresh --empty and from then on', async () => {
+    const expectNoSamples = async () => {
       expect(dev.output.stdout).toContain('The catalogue has no samples');
       const [counts] = await query(`
         select to_regclass('public.kept') as kept, (select count(*)::int from public.sounds) as sounds,
           (select count(*)::int from public.categories) as categories, (select count(*)::int from storage.objects) as files,
           (select array_agg(email) from auth.users) as users`);
       const none = { kept: null, sounds: 0, categories: 0, files: 0 };
-      expect(counts, args[0]).toEqual({ ...none, users: [DEMO.email] });
-    }
+      expect(counts).toEqual({ ...none, users: [DEMO.email] });
+    };
+    dev = await startDev(env, '--fresh', '--empty');
+    await expectNoSamples();
+    await stop();
+    // By npm, which alone is told to end, as a supervisor would.
+    dev = run(['run', 'dev'], env, 'npm');
+    await dev.until('Ctrl-C stops everything.');
+    await expectNoSamples();
   });
 
   test('names pending migrations in a 500, and in no other response', async () => {
@@ -174,7 +179,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       .toMatch(
         / In development: supabase\/migrations\/\d+_baseline\.sql has not been applied\. Stop npm run/,
       );
-    await stop();
+    dev.kill('SIGTERM');
+    expect(await dev.exited).toBe(0);
+    await untilGone(folder);
   });
 
   test('ends on Ctrl-C during the preparation', async () => {

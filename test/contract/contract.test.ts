@@ -74,16 +74,17 @@ const expectRejected = (row: EndpointRow, token: string) =>
     .expect('X-Error-Reason', 'token_invalid')
     .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
 
-/** Method, path, callers and, unless it is 200, the status of each endpoint of the contract. */
+/** Method, path, callers, status unless it is 200, and caching unless it is no-store, of each endpoint of the contract. */
 const contract = `
   post /auth/signup none, post /auth/signin none, post /auth/refresh none, post /auth/signout user,
-  post /auth/oauth/idp none, get /sounds bearer, get /sounds/{id} bearer, post /sounds/{id}/play bearer,
-  get /favorites bearer, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
-  get /me/customer bearer, patch /me/customer bearer, get /home bearer, get /categories optional`;
+  post /auth/oauth/idp none, get /sounds bearer revalidate, get /sounds/{id} bearer, post /sounds/{id}/play bearer,
+  get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
+  get /me/customer bearer, patch /me/customer bearer, get /home bearer revalidate,
+  get /categories optional revalidate`;
 
-test('every endpoint of the contract has its method, path, callers and status', () => {
-  const existing = table.map(({ method, path, guard, status }) => [method, path, guard, status]);
-  const lines = existing.map((parts) => parts.join(' ').trim());
+test('every endpoint of the contract has its method, path, callers, status and caching', () => {
+  const existing = table.map((row) => [row.method, row.path, row.guard, row.status, row.cache]);
+  const lines = existing.map((parts) => parts.filter(Boolean).join(' '));
   expect(lines).toEqual(expect.arrayContaining(contract.trim().split(/,\s+/)));
 });
 

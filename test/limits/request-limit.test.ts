@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { expect } from 'vitest';
 import { apiAt, bearer } from '../support/api.ts';
@@ -8,7 +9,7 @@ import { inOnePacket, tally } from './bursts.ts';
 const rateLimitHeaders = ({ headers }: Response) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
-test('the request limit counts all sessions of a user down to 429, and no other caller', async ({
+test('the request limit counts a batch once, all sessions of a user to 429, and no other caller', async ({
   api,
   user,
 }) => {
@@ -16,13 +17,16 @@ test('the request limit counts all sessions of a user down to 429, and no other 
   const limited = apiAt(gateway.url);
   const { body } = await api.post('/auth/signin').send({ email: user.user.email, password }).expect(200);
   const sessions = [user.access_token, body.data.access_token];
-  const send = (session: number) => limited.get('/home').auth(sessions[session], bearer);
+  const send = (session: number, request = limited.get('/home')) => request.auth(sessions[session], bearer);
   const [header, payload] = user.access_token.split('.');
   for (let count = 0; count < 4; count++)
     await limited.get('/home').auth(`${header}.${payload}.x`, bearer).expect(401);
-  for (const expected of [2, 1, 0]) {
-    const [limit, remaining, reset = 0] = rateLimitHeaders(await send(expected % 2).expect(200));
-    expect([limit, remaining]).toEqual([3, expected]);
+  const ids = Array.from({ length: 50 }, () => randomUUID());
+  const plays = ids.map((id) => ({ id, sound_id: id, played_at: new Date().toISOString() }));
+  const batches = [limited.post('/plays').send({ plays }), limited.post('/sounds/files').send({ ids })];
+  for (const [count, request] of [limited.get('/home'), ...batches].entries()) {
+    const [limit, remaining, reset = 0] = rateLimitHeaders(await send(count % 2, request).expect(200));
+    expect([limit, remaining]).toEqual([3, 2 - count]);
     expect(reset - Date.now() / 1000).toBeGreaterThan(50);
     expect(reset - Date.now() / 1000).toBeLessThanOrEqual(61);
   }

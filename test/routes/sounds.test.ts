@@ -22,6 +22,9 @@ describe('GET /sounds', () => {
     const sound = { id, ...given, ...byDefault, cover_image_url: 'covers/rain/leaves.jpg' };
     expect(first.body).toEqual({ data: [sound], next_cursor: null });
 
+    const head = await app.head('/sounds').query({ category }).expect(200);
+    expect([head.text, head.get('ETag')]).toEqual([undefined, first.get('ETag')]);
+
     // Many HTTP clients add no-cache to a request that revalidates.
     const headers = { 'If-None-Match': first.get('ETag') ?? '', 'Cache-Control': 'no-cache' };
     const again = () => app.get('/sounds').query({ category }).set(headers);

@@ -136,6 +136,8 @@ test.for([
     // At most three for each attempt, the client's, and one for each of the 100 addresses of the request limit.
     expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 100);
     expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
+    const [trusted = ''] = await redis.keys('sounds:trusted-client:*');
+    expect(await redis.ttl(trusted)).toBeGreaterThan(29 * 24 * 3_600);
   });
 });
 

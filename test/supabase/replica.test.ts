@@ -145,7 +145,9 @@ base.for<[string, Fault | Promise<Fault>, { rests: boolean }]>([
     expect(await readiness(gateway)).toEqual({ status: 200, database: true, replica: false });
     return;
   }
-  vi.advanceTimersByTime(10_000);
+  vi.advanceTimersByTime(9_999);
+  expect(await readThrice()).toEqual([1, 'failed']);
+  vi.advanceTimersByTime(1);
   expect(await readThrice()).toEqual([2, 'failed']);
   answer = undefined;
   vi.advanceTimersByTime(10_000);

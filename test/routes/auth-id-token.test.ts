@@ -25,10 +25,13 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
       expect(body.data).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { email } });
       const full_name = provider === 'google' ? 'Ada' : null; // Apple gives the name only to the app
       expect(await customerOf(api, body.data)).toMatchObject({ full_name, source: provider });
-      const again = await exchange(api, { provider, email }, provider);
+      const long = { note: 'x'.repeat(13_000) }; // more than the 16 KB of other bodies
+      const again = await exchange(api, { provider, email, claims: long }, provider);
       expect(again.body.data.user.id).toBe(body.data.user.id);
       const { refresh_token } = again.body.data;
       await api.post('/auth/refresh').send({ refresh_token }).expect(200);
+      const nameless = await exchange(api, { provider, sub: newEmail() });
+      expect(nameless.body.data.user.email).toBeNull();
     },
   );
 

@@ -13,7 +13,7 @@ insert into public.favorites (user_id, sound_id) values
   ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001');
 -- As their hash stands for a key, no key is needed to use them here.
 insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at, revoked_at) values
-  ('Live', 'a0000000-0000-4000-8000-000000000000', repeat('a', 64), 'sk_live_tests_1', null, null),
+  ('Live', 'a0000000-0000-4000-8000-000000000000', repeat('a', 64), 'sk_live_tests_1', now() + interval '1 hour', null),
   ('Revoked', 'a0000000-0000-4000-8000-000000000000', repeat('b', 64), 'sk_live_tests_2', null, now()),
   ('Expired', 'a0000000-0000-4000-8000-000000000000', repeat('c', 64), 'sk_live_tests_3', now(), null),
   ('Owned by somebody locked out', 'b0000000-0000-4000-8000-000000000000', repeat('d', 64), 'sk_live_tests_4', null, null),

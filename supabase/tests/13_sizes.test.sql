@@ -1,6 +1,6 @@
 -- What a user may send straight to the data API has an end: lists, and texts of any length.
 begin;
-select plan(8);
+select plan(9);
 
 select bag_eq(
   $$ select proname || '.' || argument
@@ -52,6 +52,15 @@ select lives_ok(
      select user_id, sound_id from public.favorites where user_id = 'a0000000-0000-4000-8000-000000000000'
      on conflict do nothing $$,
   'what is a favorite already is not one more'
+);
+
+insert into public.history (user_id, sound_id, plays, last_played_at)
+  select 'a0000000-0000-4000-8000-000000000000', id, 1, now() from public.sounds where title = 'Many' limit 101;
+set local role authenticated;
+set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
+select results_eq(
+  $$ select json_array_length(public.list_history() -> 'data'), json_array_length(public.list_history(1000) -> 'data') $$,
+  'values (50, 100)', 'a page of the history has 50 entries, and 100 at most'
 );
 
 select * from finish();

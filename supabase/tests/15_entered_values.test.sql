@@ -1,6 +1,6 @@
 -- Which values the tables reject, with a message for administrators, and what a new account makes of its metadata.
 begin;
-select plan(65);
+select plan(66);
 
 insert into public.categories (slug, name) values ('tests-parent', 'Parent');
 insert into public.categories (slug, name, parent_id)
@@ -24,6 +24,7 @@ from (
     ('frequency_hz', '''Infinity''', 'frequency_hz_is_above_0'),
     ('audio_path', '''a b.mp3''', 'audio_path_has_url_safe_characters'),
     ('audio_path', '''bowl#1.mp3''', 'audio_path_has_url_safe_characters'),
+    ('audio_path', '''звук.mp3''', 'audio_path_has_url_safe_characters'),
     ('audio_path', '''no-extension''', 'and_an_extension'),
     ('cover_image_path', '''/a.jpg''', 'cover_image_path_has_url_safe_characters'),
     ('cover_image_path', '''../a.jpg''', 'cover_image_path_has_url_safe_characters'),

@@ -65,11 +65,12 @@ describe('GET /home', () => {
     await addSound(sql, { category: parent, is_active: false });
     const rule = { mode: 'rule', rule_type: 'category', rule_value: parent };
     const alone = await addSection(sql, rule);
-    const family = await addSection(sql, { ...rule, rule_include_children: true });
+    const wide = { ...rule, rule_include_children: true };
+    const family = await addSection(sql, wide);
     expect(await idsOf(app, alone)).toEqual([first, last]);
     const renamed = newSlug('renamed');
     await sql`update public.categories set slug = ${renamed} where slug = ${parent}`;
-    expect(await sectionsOf(app, family)).toMatchObject([{ ...rule, rule_value: renamed }]);
+    expect(await sectionsOf(app, family)).toMatchObject([{ ...wide, rule_value: renamed }]);
     expect(await idsOf(app, family)).toEqual([first, ofChild, last]);
     await sql`delete from public.categories where slug = ${child}`;
     const removal = sql`delete from public.categories where slug = ${renamed}`;

@@ -44,7 +44,8 @@ describe('POST /plays', () => {
       [playOf(await addSound(sql, { is_active: false })), 'not_found'],
       [playOf(randomUUID(), { id: unused }), 'not_found'], // uses up no id
       [playOf(second, { id: unused }), 'counted'],
-      [playOf(first, { played_at: ago(31 * dayMs) }), 'too_old'],
+      [playOf(second, { played_at: ago(30 * dayMs - minuteMs) }), 'counted'],
+      [playOf(first, { played_at: ago(30 * dayMs + minuteMs) }), 'too_old'],
       [playOf(first, { played_at: '0000-01-01T00:00Z' }), 'too_old'],
       [playOf(first, { played_at: '0001-01-01T00:00:00.000+14:00' }), 'too_old'],
       [playOf(first, { played_at: ago(-6 * minuteMs) }), 'in_future'],
@@ -56,7 +57,7 @@ describe('POST /plays', () => {
     expect(await send(app, sent.toSpliced(5, 1))).toEqual(
       expected.toSpliced(5, 1).map((status) => (status === 'counted' ? 'duplicate' : status)),
     );
-    expect([await playsOf(sql, first), await playsOf(sql, second)]).toEqual([2, 1]);
+    expect([await playsOf(sql, first), await playsOf(sql, second)]).toEqual([2, 2]);
   });
 
   test('an id and an Idempotency-Key are one, of one user and API keys', async ({ gateway, sql }) => {

@@ -54,7 +54,7 @@ test('npm run migration writes all changes once, and deletes data only when it i
   expect(await writeMigration('again', { project })).toMatch(/^Nothing to do/);
 });
 
-test('npm run migration names rows that make it fail, and grants nothing that PostgreSQL 15 lacks', async () => {
+test('npm run migration names rows that make it fail, and grants nothing PostgreSQL 15 lacks', async () => {
   const cover = "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec\n";
   const { project, written } = await projectWith(
     ['31_sounds.sql', column, `  mood text not null,\n${column}`],

@@ -69,63 +69,51 @@ test.for(['phone', 'desk'] as const)('every screen passes axe and fits a %s', as
 test('an account is created, gets another password twice, and is deleted', async ({ site, visit }) => {
   const email = newEmail();
   await visit('phone', async (page) => {
-    const typeIn = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text);
-    const submit = (name: string) => button(page, name).click();
+    const submit = async (name: string, fields: Record<string, string> = {}) => {
+      for (const [label, text] of Object.entries(fields))
+        await page.getByLabel(label, { exact: true }).fill(text);
+      await button(page, name).click();
+    };
+    const address = { 'E-mail address': email };
     await open(page, 'Create an account');
-    await typeIn('Name', 'Ada');
-    await typeIn('E-mail address', email);
-    await typeIn('New password', 'the first one');
-    await submit('Create the account');
+    await submit('Create the account', { Name: 'Ada', ...address, 'New password': 'the first one' });
     await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
     expect(await page.title()).toBe('Enter the code – Sounds');
     await page.keyboard.type('00000000'); // the field has the focus
     await submit('Confirm');
     await page.getByText('The code is wrong').waitFor();
-    await typeIn('Code', await codeSentTo(site.supabaseUrl, email));
-    await submit('Confirm');
+    await submit('Confirm', { Code: await codeSentTo(site.supabaseUrl, email) });
     await open(page, 'Account');
     await page.getByText(`Ada, ${email}`).waitFor();
-    await typeIn('Current password', 'the first one');
-    await typeIn('New password', 'the second one');
-    await submit('Change the password');
+    const changed = { 'Current password': 'the first one', 'New password': 'the second one' };
+    await submit('Change the password', changed);
     await page.getByText('The password is changed.').waitFor();
     await submit('Sign out');
 
     await open(page, 'Forgot your password?');
-    await typeIn('E-mail address', email);
-    await submit('Send a code');
+    await submit('Send a code', address);
     await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
-    await typeIn('Code', await codeSentTo(site.supabaseUrl, email, 2));
-    await submit('Continue');
-    await typeIn('New password', 'the third one');
-    await submit('Set the password');
+    await submit('Continue', { Code: await codeSentTo(site.supabaseUrl, email, 2) });
+    await submit('Set the password', { 'New password': 'the third one' });
 
     await open(page, 'Account');
     await submit('Delete the account …');
-    await page
-      .getByText(`${email}, your name, your favorites and your history are deleted for good`)
-      .waitFor();
+    const loss = `${email}, your name, your favorites and your history are deleted for good`;
+    await page.getByText(loss).waitFor();
     const color = await page.evaluate("getComputedStyle(document.querySelector('form button')).color");
     expect(color).toBe('rgb(163, 21, 21)');
-    await typeIn('Password', 'the third one');
-    await submit('Delete for good');
+    await submit('Delete for good', { Password: 'the third one' });
     await page.getByText('The account is gone.').waitFor();
-    await typeIn('E-mail address', email);
-    await typeIn('Password', 'the third one');
-    await submit('Sign in');
+    await submit('Sign in', { ...address, Password: 'the third one' });
     await page.getByText('The e-mail address or the password is wrong.').waitFor();
   });
 });
 
-test('a sound goes on where it was after a broken network or an expired address', async ({ site, visit }) => {
+test('a sound goes on where it was after a broken network', async ({ site, visit }) => {
   const project = { apiUrl: site.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project); // more than a browser fetches ahead
   await site.sql`insert into public.sounds (title, audio_path, sort_order) values ('Long', 'long.wav', -1000)`;
   await visit('desk', async (page) => {
-    const addresses: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/long.wav')) addresses.push(request.url());
-    });
     await listen(page);
     const seek = page.getByLabel('Position');
     await page.context().setOffline(true);
@@ -135,16 +123,5 @@ test('a sound goes on where it was after a broken network or an expired address'
     await page.context().setOffline(false);
     await expect.poll(() => position(page)).toBeGreaterThan(100);
     await waiting.waitFor({ state: 'hidden' });
-
-    await button(page, 'Pause').click();
-    await button(page, 'Play').waitFor();
-    const expired = addresses.at(-1);
-    await page.route('**/long.wav*', (route) =>
-      route.request().url() === expired ? route.fulfill({ status: 400 }) : route.continue(),
-    );
-    await seek.fill('200');
-    await expect.poll(() => addresses.at(-1)).not.toBe(expired);
-    await button(page, 'Play').click(); // it does not begin by itself
-    await expect.poll(() => position(page)).toBeGreaterThan(200);
   });
 });

@@ -34,72 +34,68 @@ const slowDevice = `{
   Date.now = () => now() + aheadMs;
 }`;
 
-/** The module that a page loads. */
-const modules = {
-  Chromium: 'packages/client/src/index.ts',
-  'Chromium with what React Native has': 'packages/client/test/react-native.js',
-};
+// examples/player/test shows the same in Chromium as it is.
+test('sessions, repeats, signals, favorites and plays work with what React Native has', async ({
+  open,
+  gateway,
+  sql,
+}) => {
+  const page = await open('packages/client/test/react-native.js');
+  const id = await addSound(sql, { title: 'A bowl' });
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() !== 'OPTIONS') sent.push(pathname.replace('/api/v1', ''));
+  });
+  const refresh = '**/api/v1/auth/refresh';
+  await page.evaluate(slowDevice);
+  await page.evaluate(start(gateway.url, 'slowStore'));
+  await page.evaluate(signUp());
+  sent.length = 0;
+  await page.evaluate('api.me()');
+  expect(sent).toEqual(['/me']);
+  await page.route(refresh, (route) => route.abort(), { times: 1 });
+  sent.length = 0;
+  await page.evaluate('aheadMs += 3_580_000, start().me()');
+  expect(sent).toEqual(['/auth/refresh', '/auth/refresh', '/me']);
 
-test.for(Object.entries(modules))(
-  'sessions, repeats, signals, favorites and plays work in %s',
-  async ([, module], { open, gateway, sql }) => {
-    const page = await open(module);
-    const id = await addSound(sql, { title: 'A bowl' });
-    const sent: string[] = [];
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url());
-      if (request.method() !== 'OPTIONS') sent.push(pathname.replace('/api/v1', ''));
-    });
-    const refresh = '**/api/v1/auth/refresh';
-    await page.evaluate(slowDevice);
-    await page.evaluate(start(gateway.url, 'slowStore'));
-    await page.evaluate(signUp());
-    sent.length = 0;
-    await page.evaluate('api.me()');
-    expect(sent).toEqual(['/me']);
-    await page.route(refresh, (route) => route.abort(), { times: 1 });
-    sent.length = 0;
-    await page.evaluate('aheadMs += 3_580_000, start().me()');
-    expect(sent).toEqual(['/auth/refresh', '/auth/refresh', '/me']);
-
-    const aborted = await page.evaluate(`{
+  const aborted = await page.evaluate(`{
       const caller = new AbortController();
       const call = api.home({ signal: caller.signal }).catch(({ name }) => name);
       caller.abort();
       call;
     }`);
-    expect(aborted).toBe('AbortError');
+  expect(aborted).toBe('AbortError');
 
-    await page.route('**/api/v1/**', (route) => route.abort());
-    const failed = await page.evaluate(`(async () => {
+  await page.route('**/api/v1/**', (route) => route.abort());
+  const failed = await page.evaluate(`(async () => {
       const { favorites, plays } = start(900);
       await favorites.add('${id}');
       await plays.record('${id}', new Date(Date.now()));
       return Promise.all([favorites, plays].map((part) => part.flush().catch(({ code }) => code)));
     })()`);
-    expect(failed).toEqual(['no_answer', 'no_answer']);
-    await page.unrouteAll();
-    const found = await page.evaluate(`(async () => {
+  expect(failed).toEqual(['no_answer', 'no_answer']);
+  await page.unrouteAll();
+  const found = await page.evaluate(`(async () => {
       const { favorites, plays, sounds } = start();
       await Promise.all([favorites.flush(), plays.flush()]);
       const { value } = await favorites.list().next();
       return [value.sounds.title, (await sounds.get('${id}')).play_count];
     })()`);
-    expect(found).toEqual(['A bowl', 1]);
+  expect(found).toEqual(['A bowl', 1]);
 
-    const held = Promise.withResolvers<void>();
-    await page.route(refresh, (route) => held.promise.then(() => route.continue()));
-    const refreshing = page.waitForRequest(refresh);
-    await page.evaluate('aheadMs += 3_580_000, void (globalThis.call = api.me().catch(({ code }) => code))');
-    await refreshing;
-    await page.evaluate('void (globalThis.signedOut = api.auth.signOut())');
-    await expect.poll(() => page.evaluate("items.has('sounds.session')")).toBe(false);
-    held.resolve();
-    expect(await page.evaluate('signedOut.then(() => call)')).toBe('unauthorized');
-    expect(await page.evaluate("items.has('sounds.session')")).toBe(false);
-    expect(await page.evaluate('events')).toEqual(['signedIn', 'refreshed', 'asked']);
-  },
-);
+  const held = Promise.withResolvers<void>();
+  await page.route(refresh, (route) => held.promise.then(() => route.continue()));
+  const refreshing = page.waitForRequest(refresh);
+  await page.evaluate('aheadMs += 3_580_000, void (globalThis.call = api.me().catch(({ code }) => code))');
+  await refreshing;
+  await page.evaluate('void (globalThis.signedOut = api.auth.signOut())');
+  await expect.poll(() => page.evaluate("items.has('sounds.session')")).toBe(false);
+  held.resolve();
+  expect(await page.evaluate('signedOut.then(() => call)')).toBe('unauthorized');
+  expect(await page.evaluate("items.has('sounds.session')")).toBe(false);
+  expect(await page.evaluate('events')).toEqual(['signedIn', 'refreshed', 'asked']);
+});
 
 test('tabs share a session, its refresh and its end, and a lasting copy', async ({ open, gateway, sql }) => {
   const id = await addSound(sql);

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
 import { canRunBrowser, launchBrowser } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';
-import { type Gateway, startGateway } from '../../../test/support/gateway.ts';
+import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
 
 /** Bundles a module of the client and what it depends on, minified, as the bundler of an app does. */
@@ -40,9 +39,9 @@ export const test = base.extend<Fixtures>({
         response.setHeader('Content-Type', 'text/html');
         response.end('<!doctype html><title>An app</title><link rel="icon" href="data:,">');
       });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-      server.close();
+      const { port, close } = await listen(server);
+      await use(`http://127.0.0.1:${port}`);
+      await close();
     }),
     { scope: 'file' },
   ],

@@ -38,6 +38,15 @@ test('a request is repeated after a fault, unless it must not take effect twice'
     expect(api.auth.verify(code)).rejects.toMatchObject({ code: 'server_error' }),
   ]);
   expect(sent.toSorted()).toEqual([...reads, ...reads, ...changes].toSorted());
+
+  // Calls of an endpoint that the client does not know.
+  sent.length = 0;
+  network.before = faultsOf('GET /me', 'cut');
+  expect(await (await api.fetch('/me')).json()).toMatchObject({ data: { id: account.user.id } });
+  network.before = faultsOf('POST /plays', 'cut');
+  const sending = api.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
+  await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
+  expect(sent).toEqual(['GET /me', 'GET /me', 'POST /plays']);
 });
 
 test('onWait gets the pauses, which double or last as long as the service asks', async ({ start }) => {

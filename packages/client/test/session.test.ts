@@ -125,17 +125,6 @@ test('a 401 leads to a refresh that survives its call and a lost response', asyn
   expect(device.stored().refresh_token).not.toBe(refresh_token);
 });
 
-test('fetch calls any endpoint with the session, and repeats no POST', async ({ device }) => {
-  const { api, network, sent, account } = device;
-  network.before = faultsOf('GET /me', 'cut');
-  expect(await (await api.fetch('/me')).json()).toMatchObject({ data: { id: account.user.id } });
-  sent.length = 0;
-  network.before = faultsOf('POST /plays', 'cut');
-  const sending = api.fetch('/plays', { method: 'POST', body: '{"plays": []}' });
-  await expect(sending).rejects.toMatchObject({ code: 'no_answer' });
-  expect(sent).toEqual(['POST /plays']);
-});
-
 /** Calls that work without a session, or that begin or end one. */
 const forGuests =
   /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;

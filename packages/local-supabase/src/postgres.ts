@@ -35,13 +35,12 @@ export const SUPERUSER = 'supabase_admin';
 
 const READY = /database system is ready to accept (read-only )?connections/;
 const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
-const FOLDER_TAKEN = /lock file "postmaster.pid" already exists/;
 // The processes of a killed server need a moment to release the shared memory.
 const STILL_DYING = /pre-existing shared memory block/;
 
 /**
  * Starts PostgreSQL on a data folder. The first start creates the cluster.
- * @throws an Error of one sentence if the port or the folder is in use, or an Error with the log of the server
+ * @throws an Error with the log of the server
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const account = serverAccount(options.dataDir);
@@ -63,7 +62,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return { folder, databaseUrl, exited: server.exited, stop: server.stop };
     }
     const lostRace = options.port === 0 && PORT_TAKEN.test(problem);
-    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem))) throw explain(problem, port, folder);
+    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem)))
+      throw new Error(`Postgres did not start: ${problem}`);
     await sleep(100);
   }
 }
@@ -147,10 +147,4 @@ function untilReady(server: SupervisedChild): Promise<string | undefined> {
     server.process.once('close', () => resolve(log.join('\n')));
     server.process.once('error', (error) => resolve(error.message));
   });
-}
-
-function explain(problem: string, port: number, folder: string): Error {
-  if (PORT_TAKEN.test(problem)) return new Error(`Port ${port} is in use by another program.`);
-  if (FOLDER_TAKEN.test(problem)) return new Error(`The data folder ${folder} is in use by another process.`);
-  return new Error(`Postgres did not start: ${problem}`);
 }

@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, inject } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import { mailsTo } from '../../../test/support/mail.ts';
-import {
-  ban,
-  claimsOf,
-  codeOf,
-  newEmail,
-  password,
-  type Request,
-  signIn,
-  test,
-  testWith,
-} from './supabase.ts';
+import { ban, claimsOf, codeOf, newEmail, password, signIn, test, testWith } from './supabase.ts';
 
 test('sign-up returns the user, and a token of an hour with the claims of Auth', async ({ supabase }) => {
   const email = newEmail();
@@ -27,18 +17,11 @@ test('sign-up returns the user, and a token of an hour with the claims of Auth',
     app_metadata: { provider: 'email', providers: ['email'] },
     user_metadata: { full_name: 'Jo', email, sub: id },
   };
-  const identities = [{ provider: 'email', id, user_id: id }];
-  expect(session.user).toMatchObject({ ...shared, identities, created_at: expect.stringMatching(/T.*Z$/) });
+  expect(session.user).toMatchObject({ ...shared, created_at: expect.stringMatching(/T.*Z$/) });
   const claims = claimsOf(session.access_token);
-  expect(claims).toMatchObject({
-    ...shared,
-    iss: expect.stringMatching(/\/auth\/v1$/),
-    sub: id,
-    aal: 'aal1',
-    amr: [{ method: 'password' }],
-    session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    exp: session.expires_at,
-  });
+  const ofSession = { iss: expect.stringMatching(/\/auth\/v1$/), session_id: expect.any(String) };
+  expect(claims).toMatchObject({ ...shared, ...ofSession, sub: id, amr: [{ method: 'password' }] });
+  expect(claims.exp).toBe(session.expires_at);
   expect(claims.exp - claims.iat).toBe(3600);
 });
 
@@ -79,45 +62,36 @@ test('triggers see a sign-up as Auth writes it, and one that fails rolls it back
     end $$;
     create trigger compat_see after insert or update of raw_user_meta_data on auth.users
       for each row execute function compat.see();`);
-  try {
-    const signUp = (email: string) =>
-      supabase.call('/auth/v1/signup', { body: { email, password, data: { full_name: 'Jo' } } });
-    const [email, rejected] = [newEmail(), `rejected-${newEmail()}`];
-    expect((await signUp(email)).status).toBe(200);
-    const seen =
-      await sql`select metadata, confirmed, role from compat.seen where email = ${email} order by n`;
-    expect(seen[0]).toEqual({ metadata: { full_name: 'Jo' }, confirmed: false, role: 'supabase_auth_admin' });
-    expect(seen.at(-1)).toMatchObject({ metadata: { full_name: 'Jo', email } });
-    expect(await codeOf(signUp(rejected))).toBe('500 unexpected_failure');
-    expect(await sql`select from auth.users where email = ${rejected}`).toHaveLength(0);
-  } finally {
-    await sql.unsafe('drop schema compat cascade');
-  }
+  onTestFinished(async () => void (await sql.unsafe('drop schema compat cascade')));
+  const signUp = (email: string) =>
+    supabase.call('/auth/v1/signup', { body: { email, password, data: { full_name: 'Jo' } } });
+  const [email, rejected] = [newEmail(), `rejected-${newEmail()}`];
+  expect((await signUp(email)).status).toBe(200);
+  const seen = await sql`select metadata, confirmed, role from compat.seen where email = ${email} order by n`;
+  expect(seen[0]).toEqual({ metadata: { full_name: 'Jo' }, confirmed: false, role: 'supabase_auth_admin' });
+  expect(seen.at(-1)).toMatchObject({ metadata: { full_name: 'Jo', email } });
+  expect(await codeOf(signUp(rejected))).toBe('500 unexpected_failure');
+  expect(await sql`select from auth.users where email = ${rejected}`).toHaveLength(0);
 });
 
-test('sign-in opens a new session whatever the case of the address, or fails with one error', async ({
+test('sign-in ignores the case of the address, and checks the ban before the password', async ({
   supabase,
 }) => {
   const user = await supabase.signUp();
   const { status, body } = await signIn(supabase, user.email.toUpperCase());
   expect([status, body.user.id]).toEqual([200, user.id]);
   expect(claimsOf(body.access_token).session_id).not.toBe(claimsOf(user.accessToken).session_id);
-  for (const call of [signIn(supabase, newEmail()), signIn(supabase, user.email, 'wrong password')]) {
-    const failed = await call;
+  for (const failed of [await signIn(supabase, newEmail()), await signIn(supabase, user.email, 'wrong')]) {
     const invalid = { code: 'invalid_credentials', message: 'Invalid login credentials' };
     expect([failed.status, failed.body]).toEqual([400, invalid]);
     expect(failed.headers.get('x-supabase-api-version')).toBe('2024-01-01');
     expect(failed.headers.get('x-sb-error-code')).toBe('invalid_credentials');
   }
-});
-
-test('sign-in rejects a banned user before it checks the password', async ({ supabase }) => {
-  const { id, email } = await supabase.signUp();
-  await ban(supabase, id);
-  for (const secret of [password, 'wrong password'])
-    expect(await codeOf(signIn(supabase, email, secret))).toBe('400 user_banned');
-  await supabase.sql`update auth.users set banned_until = now() - interval '1 second' where id = ${id}`;
-  expect((await signIn(supabase, email)).status).toBe(200);
+  await ban(supabase, user.id);
+  for (const secret of [password, 'wrong'])
+    expect(await codeOf(signIn(supabase, user.email, secret))).toBe('400 user_banned');
+  await supabase.sql`update auth.users set banned_until = now() - interval '1 second' where id = ${user.id}`;
+  expect((await signIn(supabase, user.email)).status).toBe(200);
 });
 
 const users = '/auth/v1/admin/users';
@@ -125,7 +99,7 @@ const users = '/auth/v1/admin/users';
 test('the admin API creates a user without a mail, once, reads, changes and deletes it', async ({
   supabase,
 }) => {
-  const admin = (path: string, request: Request = {}) =>
+  const admin = (path: string, request: object = {}) =>
     supabase.call(users + path, { apikey: supabase.secretKey, ...request });
   const email = newEmail();
   const made = await admin('', { body: { email, password } });

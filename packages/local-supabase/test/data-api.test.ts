@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { type JWTPayload, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import { describe, expect, inject, vi } from 'vitest';
 import { parse } from 'yaml';
-import { cannotForge, forge, type Skip } from '../../../test/support/forge.ts';
-import { PRIVATE_SIGNING_KEY } from '../src/keys.ts';
+import { forge, type Skip } from '../../../test/support/forge.ts';
 import { type Request, type Supabase, test } from './supabase.ts';
 
 type Exchange = {
   ask: string;
   answer: string;
   as?: 'service_role' | JWTPayload;
-  token?: 'lower-case bearer' | 'HS256 with the kid of the key pair' | 'unsigned' | 'forged';
+  token?: 'lower-case bearer' | 'unsigned' | 'forged';
   headers?: Record<string, string>;
   expect?: Record<string, string>;
   differs?: string;
@@ -62,14 +61,8 @@ function timed(claims: JWTPayload): JWTPayload {
   return JSON.parse(JSON.stringify(claims), time) as JWTPayload;
 }
 
-async function authorization({ jwtSecret }: Supabase, { as, token }: Exchange, skip: Skip) {
+async function authorization({ as, token }: Exchange, skip: Skip) {
   if (typeof as !== 'object') return {};
-  const { kid } = PRIVATE_SIGNING_KEY;
-  if (token === 'HS256 with the kid of the key pair') {
-    if (jwtSecret === '') return skip(cannotForge);
-    const signed = new SignJWT(timed(as)).setProtectedHeader({ alg: 'HS256', kid });
-    return { Authorization: `Bearer ${await signed.sign(new TextEncoder().encode(jwtSecret))}` };
-  }
   const good = await forge(skip, timed(as));
   const sent = {
     'lower-case bearer': `bearer ${good}`,
@@ -86,7 +79,7 @@ async function replay(supabase: Supabase, exchange: Exchange, skip: Skip) {
     headers: {
       apikey: exchange.as === 'service_role' ? supabase.secretKey : supabase.publishableKey,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(await authorization(supabase, exchange, skip)),
+      ...(await authorization(exchange, skip)),
       ...exchange.headers,
     },
     ...(body !== undefined && { body }),
@@ -133,24 +126,6 @@ test('each part rejects a missing API key, and one of another project', async ({
       const { status, body } = await supabase.call(path, { apikey });
       expect([status, body.message]).toEqual([401, message]);
     }
-});
-
-test('an API key gives its role, and a token of a user the role and time limit of users', async ({
-  supabase,
-}) => {
-  const { publishableKey, secretKey: apikey } = supabase;
-  const session = 'authenticator';
-  const anon = await rpc(supabase, 'api_me');
-  expect(anon.body).toMatchObject({ session, timeout: '3s', role: 'anon', claimed: 'anon' });
-  const service = await rpc(supabase, 'api_me', {}, { apikey });
-  expect(service.body).toMatchObject({ session, role: 'service_role', claimed: 'service_role' });
-  const { id, email, accessToken: token } = await supabase.signUp();
-  const [role, claimed] = ['authenticated', 'authenticated'];
-  for (const key of [publishableKey, apikey]) {
-    const { body } = await rpc(supabase, 'api_me', {}, { apikey: key, token });
-    expect(body).toMatchObject({ session, timeout: '8s', role, claimed, uid: id, email });
-    expect(body.jwt).toMatchObject({ sub: id, aud: 'authenticated', role });
-  }
 });
 
 test('a data request may have an address of 40 KB, and loses its connection beyond 50 KB', async ({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import { expect, inject } from 'vitest';
-import { test as base, codeOf, newEmail, password, type Supabase, signIn, testWith } from './supabase.ts';
+import { test as base, codeOf, newEmail, type Supabase, testWith } from './supabase.ts';
 
 // A real project trusts Google and Apple alone, so nothing here can be asked of one.
 const { embedded } = inject('stack');
@@ -20,24 +20,14 @@ async function userOf(supabase: Supabase, options: IdTokenOptions) {
   return body.user;
 }
 
-test('an unverified address opens its account if confirmations are off', async ({ supabase }) => {
+test('an ID token of an unverified or missing address opens an account if confirmations are off', async ({
+  supabase,
+}) => {
   const { id, email } = await supabase.signUp();
   const user = await userOf(supabase, { email, emailVerified: false });
   expect([user.id, user.app_metadata.providers]).toEqual([id, ['email', 'google']]);
-});
-
-test('an ID token without an address creates a user without one', async ({ supabase }) => {
-  const user = await userOf(supabase, { provider: 'apple', sub: randomUUID() });
-  expect(user).toMatchObject({ email: '', app_metadata: { provider: 'apple' } });
-});
-
-test('an account of an ID token cannot be opened by password', async ({ supabase }) => {
-  const email = newEmail();
-  await userOf(supabase, { email });
-  for (const secret of [password, ''])
-    expect((await signIn(supabase, email, secret)).body.code).toBe('invalid_credentials');
-  const signUp = supabase.call('/auth/v1/signup', { body: { email, password } });
-  expect(await codeOf(signUp)).toBe('422 user_already_exists');
+  const other = await userOf(supabase, { provider: 'apple', sub: randomUUID() });
+  expect(other).toMatchObject({ email: '', app_metadata: { provider: 'apple' } });
 });
 
 confirming('an unverified address gets no session, and no account that has it', async ({ supabase }) => {

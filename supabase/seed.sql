@@ -1,7 +1,7 @@
--- The catalogue that a new installation starts with. Every row has a fixed id and gives way to one that is there already, so
--- seeding again changes nothing. The files that the paths name lie in supabase/samples; several sounds share one.
+-- Sample catalogue of a new installation. Rows have fixed ids and never replace existing ones, so that seeding again
+-- changes nothing. Their files are in supabase/samples; several sounds share one.
 --
--- Some rows are hidden on purpose (two sounds, two categories, a section): they show in the table editor what `is_active` does.
+-- Two sounds, two categories and a section are inactive, to show the effect of `is_active` in the table editor.
 
 insert into public.categories (id, slug, name, description, parent_id, sort_order, is_active) values
   ('ca000000-0000-4000-8000-000000000010', 'sleep', 'Sleep', 'Slow, dark and even sounds for the end of the day.', null, 10, true),
@@ -12,7 +12,7 @@ insert into public.categories (id, slug, name, description, parent_id, sort_orde
   ('ca000000-0000-4000-8000-000000000060', 'seasonal', 'Seasonal', 'Collections for a few weeks of the year.', null, 50, false)
 on conflict do nothing;
 
--- Sub-intentions: the second statement, because their parents must be there first.
+-- Adds sub-intentions in a second statement, because their parents must exist first.
 insert into public.categories (id, slug, name, description, parent_id, sort_order, is_active) values
   ('ca000000-0000-4000-8000-000000000011', 'rainy-nights', 'Rainy Nights', 'Rain, near and far, with and without thunder.', 'ca000000-0000-4000-8000-000000000010', 10, true),
   ('ca000000-0000-4000-8000-000000000012', 'soft-noise', 'Soft Noise', 'Even noise that covers what happens next door.', 'ca000000-0000-4000-8000-000000000010', 20, true),

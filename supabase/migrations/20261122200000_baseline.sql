@@ -5,13 +5,13 @@
 -- Schemas, extensions, default privileges and the helpers that all other files use.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each noun of the
---          API, whose columns are its fields in their order. A view becomes part of the statement that reads it;
+-- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each
+--          resource of the API, with its fields as columns;
 -- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
--- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
+-- Roles need usage to run the private functions behind public ones. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
@@ -22,14 +22,14 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 
--- Only the form without "in schema" revokes the default execute of PUBLIC, because defaults of a schema are added to the global ones.
+-- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
 alter default privileges revoke execute on functions from public;
 -- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never sets an earlier time: created_at of a customer comes from Auth's clock, and now() is the start of the transaction.
+-- Never sets an earlier time, because created_at of a customer is from Auth's clock, which may be ahead.
 create function private.set_updated_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.updated_at := greatest(now(), old.updated_at);
@@ -37,7 +37,7 @@ begin
 end
 $$;
 
--- PL/pgSQL, because a function in SQL with a search_path takes six times as long.
+-- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
 language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
 comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
@@ -69,12 +69,12 @@ end
 $$;
 comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
 
--- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. The lock is taken once for each
--- statement, before any row is locked, so that writers cannot deadlock.
+-- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
+-- takes the lock before it locks rows, so that writers cannot deadlock.
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
-    -- "Delete all rows" in the dashboard runs no row triggers, so every copy of the catalogue begins anew.
+    -- Resets every copy of the catalogue, because truncate runs no row triggers.
     update private.catalogue_feed set id = default;
   else
     perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
@@ -89,9 +89,9 @@ grant execute on function private.trimmed, private.require_account to authentica
 
 -- supabase/schemas/12_search_words.sql
 
--- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel
--- marks and tatweel, alef with hamza, accents and case, and a space between digits and letters. unaccent(text) is only stable; this form
--- names the dictionary.
+-- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel marks and tatweel,
+-- alef with hamza, accents and case. Adds a space between digits and letters. Names the dictionary of unaccent, because
+-- the form without it is not immutable.
 create function private.fold_for_search(value text) returns text language sql immutable parallel safe set search_path = '' as $$
   select regexp_replace(
     lower(extensions.unaccent('extensions.unaccent', translate(
@@ -112,8 +112,8 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'The pattern of titles that contain a text.';
 
--- PL/pgSQL, because it keeps its plans: in SQL an import takes 1.5 times as long. Splits at the separators of ASCII, Latin-1 and general
--- punctuation, by code point, because character classes depend on the locale.
+-- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
+-- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return array(
@@ -149,8 +149,8 @@ grant execute on function private.fold_for_search, private.search_words, private
 
 -- One customer for each account.
 
--- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s means others in
--- JavaScript than in Postgres.
+-- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s differs
+-- between JavaScript and Postgres.
 create function private.is_https_address(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (
     '^[Hh][Tt][Tt][Pp][Ss]://'
@@ -175,7 +175,7 @@ create table public.customers (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
-    -- XK is no code of ISO 3166, but what phones in Kosovo send.
+    -- Includes XK, which phones in Kosovo send, although ISO 3166 does not assign it.
     constraint country_is_an_iso_3166_1_alpha_2_code check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
       'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
@@ -212,7 +212,7 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
--- Rows are made and removed with the account alone: no insert, no delete.
+-- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
 grant select, update on public.customers to service_role;
@@ -257,7 +257,7 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
 
--- Definer, because customers cannot write last_seen_at.
+-- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
@@ -287,9 +287,9 @@ grant execute on function public.get_customer, public.update_customer, private.t
 
 -- supabase/schemas/21_accounts.sql
 
--- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account are deleted by foreign keys.
+-- Triggers on auth.users create, change and delete the customer with the account. Foreign keys delete its other rows.
 
--- An error in a trigger on auth.users makes the sign-up fail, so values that the table would refuse are clipped or left out.
+-- Clips or omits values that the table would reject, because an error in a trigger on auth.users fails the sign-up.
 create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
   select row(
     account.id,
@@ -313,14 +313,14 @@ $$;
 
 create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
-  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
+  -- Calls it in the from clause, because (customer_of(new)).* would run it once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
 create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
 
--- Rejects deletion, because the account would never get another customer.
+-- Rejects the deletion of a customer, because the account would never get another one.
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
@@ -353,12 +353,12 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- The publishable key is public and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
--- session. An account keeps its sign-in methods when its address changes, so a stranger could give theirs an address that its owner
--- recovers later. Administrators change addresses directly, without email_change.
+-- Rejects calls of Auth that the public publishable key allows. A second factor would lock out the owner of a stolen
+-- session. An account keeps its sign-in methods when its address changes, so an attacker could change theirs to an
+-- address whose owner recovers the account later. Administrators change addresses without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
-  -- Auth puts hashes in place of addresses when it deletes an account and keeps its row.
+  -- Auth replaces addresses by hashes when it soft-deletes an account.
   if to_jsonb(new) ->> 'deleted_at' is null then
     raise exception '%', tg_argv[0] using errcode = 'feature_not_supported';
   end if;
@@ -373,15 +373,15 @@ create trigger sounds_service_refuse_factor before insert on auth.mfa_factors fo
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service knows no accounts by phone.');
 
--- For an ID token with the unverified address of another account, Auth makes an account without an address and keeps it in the identity:
--- the first sign-in of its owner with a provider would find two accounts and fail. Without the identity, Auth would make another account
--- at each attempt, so only the address is removed.
+-- Removes the unverified address of another account from an identity. Auth creates an account without an address for
+-- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts
+-- and fail. Keeps the identity, because Auth would otherwise create another account at each attempt.
 create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
@@ -394,9 +394,9 @@ create trigger sounds_service_withhold_address before insert or update of identi
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Confirming an address resets what was chosen before: password, sessions, unverified identities, name and picture. Otherwise a stranger
--- who signed up with the address would know the password. An account that is inserted and confirmed in one transaction (without
--- confirmations, or by an administrator) keeps them. A setting names such accounts until the transaction ends.
+-- Confirming an address resets password, sessions, unverified identities, name and picture, because an attacker may
+-- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,
+-- or by an administrator) keeps them. A setting names such accounts until the transaction ends.
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
@@ -412,8 +412,8 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
 
--- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. A name from an identity provider must
--- not overwrite what the customer chose, so name and picture are copied from a verified identity, or cleared, on confirmation alone.
+-- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
+-- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
 create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
@@ -449,7 +449,7 @@ create trigger sounds_service_mirror_account
 create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
-    new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
+    new.encrypted_password := ''; -- matches no password; some versions of Auth cannot read a null
     delete from auth.sessions where user_id = new.id;
     delete from auth.identities
       where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' is distinct from 'true';
@@ -460,8 +460,8 @@ $$;
 create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
   when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
 
--- Cuts long metadata to what Auth itself writes and a clipped name. It is part of every access token, and anyone can send some with a
--- sign-up to Auth, so tokens could become longer than the gateway accepts.
+-- Reduces long metadata to a clipped name and the keys that Auth writes. Metadata is part of every access token and
+-- anyone can send some with a sign-up to Auth, so tokens could become longer than the gateway accepts.
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 begin
   select coalesce(
@@ -472,13 +472,13 @@ begin
   return new;
 end
 $$;
--- Auth escapes these three characters with six in a token. Google and Apple send less than 1,000 bytes.
+-- In a token, Auth escapes these three characters with six each. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
 
--- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth has one ban for
--- each account, so a ban set in the dashboard is kept here meanwhile.
+-- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth
+-- has one ban for each account, so this table keeps a ban that was set in the dashboard.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -502,7 +502,7 @@ $$;
 create trigger customers_apply_activation after update of is_active on public.customers for each row
   when (old.is_active is distinct from new.is_active) execute function private.apply_activation();
 
--- Moves a ban that is set in the dashboard meanwhile to suspended_bans. Lifting it there does not activate the customer.
+-- Moves a ban that is set in the dashboard to suspended_bans. Lifting a ban there does not activate the customer.
 create function private.suspend_ban() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
@@ -519,12 +519,12 @@ create trigger sounds_service_suspend_ban before update of banned_until on auth.
   when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
--- Auth logs names, e-mail and IP addresses, also of the account that it deletes.
+-- Deletes log entries of Auth about a deleted account, because they contain names, e-mail and IP addresses.
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- Accounts can also be deleted where the table is missing or read-only for the service.
+-- Lets the deletion succeed if the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;
@@ -532,7 +532,7 @@ end
 $$;
 create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- One row for each deletion, because inserts do not wait for one another as updates of a counter would.
+-- Has one row for each deletion, because inserts do not wait for each other as updates of a counter do.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
@@ -553,7 +553,7 @@ create trigger customers_count_deleted after delete on public.customers for each
 
 -- supabase/schemas/30_categories.sql
 
--- Intentions (categories) and their sub-intentions: two levels, no more.
+-- Intentions (categories) and their sub-intentions. There are only two levels.
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
@@ -606,7 +606,7 @@ create trigger categories_check_depth
   before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
   execute function private.check_category_depth();
 
--- Definer: a policy that reads its own table would recurse.
+-- Runs as definer, because a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
 language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
 
@@ -635,8 +635,8 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'The Category of a response with its children, all in display order.';
 
--- Definer: guests read the tree without a grant on the table. enable_seqscan: 500 categories beside 100,000 sounds take 2.0 ms, and 9.7
--- without it.
+-- Runs as definer, because guests have no grant on the table. enable_seqscan reduces the time from 9.7 to 2.0 ms (500
+-- categories, 100,000 sounds).
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
@@ -703,14 +703,14 @@ create table public.sounds (
   updated_at timestamptz not null default now(),
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
-  -- Collation "C" compares bytes: many times faster than ilike.
+  -- Collation "C" compares bytes, which is many times faster than ilike.
   search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
   search_vector tsvector not null generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
--- Indexes in list order cover filters and id, so that a page is found by index alone. They include the title for searches of one or two
--- letters, which no trigram index can answer (11 ms for 100,000 sounds).
+-- Indexes in list order cover filters and id, so that a page needs only the index. They include the title for searches
+-- of one or two letters, which no trigram index supports (11 ms for 100,000 sounds).
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
 create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
 create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
@@ -752,7 +752,7 @@ grant select, insert, update, delete on public.sounds to service_role;
 create trigger sounds_serialize_writers
   before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
 
--- The dashboard's import of CSV writes empty cells as empty texts.
+-- Converts empty texts, which the CSV import of the dashboard writes for empty cells, to null.
 create function private.empty_to_null() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -797,13 +797,13 @@ comment on table public.play_counts is 'How often each sound was played. Written
 comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
 
 alter table public.play_counts enable row level security;
--- The inner query runs under the policies of sounds, so counts of hidden sounds stay hidden.
+-- Hides counts of hidden sounds, because the inner query runs under the policies of sounds.
 create policy "Users read play counts of sounds they see" on public.play_counts
   for select to authenticated using (exists (select from public.sounds where id = sound_id));
 grant select on public.play_counts to authenticated;
 grant select, insert, update, delete on public.play_counts to service_role;
 
--- Keeps the positions of deleted sounds, because cursors may name them, and their created_at is not reused.
+-- Positions of deleted sounds, because cursors may name them and their created_at must not be reused.
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
@@ -821,9 +821,9 @@ create trigger sounds_keep_position_of_deleted after delete on public.sounds for
 create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
   when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
--- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 50 taken milliseconds until the transaction
--- ends, because an import of n equal values would take n² steps (3,000 rows: 12 s; now 5,000: 1 s).
--- enable_seqscan: an import of 5,000 sounds into an empty table takes 5.0 s, and 7.2 with the plan of an empty table.
+-- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 50 taken milliseconds
+-- until the transaction ends, because an import of n equal values would take n² steps (5,000 rows take 1 s).
+-- enable_seqscan reduces an import of 5,000 sounds into an empty table from 7.2 to 5.0 s.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
@@ -861,8 +861,8 @@ grant execute on function private.are_tags, private.is_file_path to authenticate
 
 -- supabase/schemas/32_lists.sql
 
--- Reading the catalogue. Lists are definer functions with an explicit is_active, because under row-level security the planner does not
--- use the trigram index (52 ms instead of 1 for 100,000 sounds). Each returns one json value, because PostgREST cuts row sets.
+-- Lists of the catalogue. They are definer functions that filter is_active, because with row-level security the planner
+-- does not use the trigram index. Each returns one json value, because PostgREST limits the number of rows.
 
 create view private.sound with (security_invoker = true) as
   select sound.id, sound.title, sound.description, sound.bowl_note, sound.frequency_hz, sound.duration_sec,
@@ -891,8 +891,8 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- The parameters of a query; null for those that are absent. They come in one object, because PostgREST takes an argument of a GET such
--- as "in.(a)" for a filter. Some releases pass it as a JSON string: #>> reads both. Users may call this directly, so values are cut.
+-- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
+-- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
   q text, ids uuid[], sort text, "limit" integer, cursor jsonb
@@ -902,7 +902,7 @@ declare
   given constant jsonb := (filters #>> '{}')::jsonb;
   asked private.sound_query;
 begin
-  -- Cuts lists before they are read, because a million ids would take seconds.
+  -- Cuts lists before it reads them, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given || jsonb_strip_nulls(jsonb_build_object(
     'ids', case when jsonb_typeof(given -> 'ids') = 'array' then jsonb_path_query_array(given, '$.ids[0 to 99]') end,
     'tag', case when jsonb_typeof(given -> 'tag') = 'array' then jsonb_path_query_array(given, '$.tag[0 to 9]') end
@@ -917,8 +917,8 @@ end
 $$;
 comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
 
--- The cursor of list order is the created_at of a sound, which may have been deleted or moved. For clients that cut its fraction, a full
--- second names the last sound of that second in list order, so that no page is sent twice.
+-- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
+-- fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -934,7 +934,7 @@ end
 $$;
 comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
 
--- The cursors of the other orders hold the position itself: the order, and the key and created_at of the last sound.
+-- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -955,9 +955,9 @@ end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
--- Plans each part of the order with its values (force_custom_plan), so that the planner leaves out absent filters and the cases of other
--- orders, and finds the page by one index range. A category filter merges one range for each slug; of popular sounds, it goes through
--- the order. Sounds without plays follow those with plays, newest first.
+-- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
+-- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
+-- are read in order. Sounds without plays follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1032,7 +1032,7 @@ $$;
 comment on function private.sounds_in_order is
   'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
 
--- A subquery looks up each row: for a join the planner guesses the number of rows, and may read the whole table.
+-- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -1070,7 +1070,7 @@ language sql stable set search_path = '' as $$ select row_to_json(sound) from pr
 comment on function public.get_sound is
   'One active sound with the names of its files, which only the service can turn into addresses; or null.';
 
--- Definer, because users cannot read the tables of Storage.
+-- Runs as definer, because users cannot read the tables of Storage.
 create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
   select json_build_object(
     'path', name, 'version', trim('"' from metadata ->> 'eTag'),
@@ -1117,17 +1117,17 @@ comment on table public.favorites is
 
 alter table public.favorites enable row level security;
 create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
--- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
+-- Rejects hidden and missing sounds alike, because the inner query runs under the policies of sounds.
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
--- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
+-- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts what the others
--- committed. 1,000 groups of users share locks, because the memory for locks is limited. enable_seqscan: a plan that is made while one
--- user has most favorites would read the whole table for everybody.
+-- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
+-- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan avoids plans
+-- that read the whole table, which Postgres would make while one user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -1146,7 +1146,7 @@ $$;
 create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- A subquery looks up each preview, because for a join the planner may read all sounds.
+-- Uses a subquery for each preview, because for a join the planner may read all sounds.
 create view private.favorite with (security_invoker = true) as
   select sound_id, private.iso_time(created_at) as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
@@ -1156,7 +1156,7 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
--- PL/pgSQL, because a connection plans its statements once, and those of a function in SQL at each call.
+-- Uses PL/pgSQL, because a connection plans its statements once, but those of SQL functions at each call.
 create function public.list_favorites() returns json language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
@@ -1165,7 +1165,7 @@ end
 $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
 
--- One statement, so that its snapshot and the policy see the same state of the sound.
+-- Uses one statement, so that it and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
@@ -1241,8 +1241,8 @@ create trigger home_sections_serialize_writers
 create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- These two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its slug and
--- prevents its deletion.
+-- Two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
+-- slug and prevents its deletion.
 create function private.check_rule_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform 1 from public.categories where slug = new.rule_value for key share;
@@ -1275,7 +1275,7 @@ create table public.home_section_sounds (
   sound_id uuid not null references public.sounds (id) on delete cascade,
   position integer not null constraint position_is_not_negative check (position >= 0),
   primary key (section_id, sound_id),
-  -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
+  -- Deferrable, so that Postgres checks it after each statement and one update can renumber a section.
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
 );
 create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
@@ -1284,7 +1284,7 @@ comment on column public.home_section_sounds.position is
   'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
 
 alter table public.home_section_sounds enable row level security;
--- The inner queries run under the policies of their tables, so only active sections and sounds count.
+-- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
 create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
   exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
 grant select on public.home_section_sounds to authenticated;
@@ -1293,7 +1293,7 @@ grant select, insert, update, delete on public.home_section_sounds to service_ro
 create trigger home_section_sounds_serialize_writers
   before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
--- Static statements, because a connection plans them once and a page has many sections.
+-- Uses static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -1393,10 +1393,10 @@ comment on column private.listening_days.listened is
   'Whether the user is among the listeners of the day. Who sends plays of earlier days alone is not.';
 comment on column private.listening_days.receipts is 'How many receipts of plays arrived on the day: at most private.receipts_a_day.';
 
--- Rows are locked in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key. The deletion
--- of a sound locks history before counts, too. All plays of a sound share one row of counts, locked until the commit, which therefore
--- does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound, where a counter that waits makes 2,600. A crash
--- of Postgres may lose the plays of the last half second.
+-- Locks rows in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key.
+-- The deletion of a sound locks history before counts, too. All plays of a sound lock one row of counts until the
+-- commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound instead
+-- of 2,600. A crash of Postgres may lose the plays of the last half second.
 
 -- Locks the account against deletion.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
@@ -1413,8 +1413,8 @@ language plpgsql immutable set search_path = '' as $$ begin return case when by_
 comment on function private.receipts_a_day is
   'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
 
--- Writes what count_new_plays writes, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A play beyond the receipts of
--- the day counts, but its key is not remembered.
+-- Writes the same rows as count_new_plays, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A
+-- play beyond the receipts of the day counts, but its key is not remembered.
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1582,7 +1582,7 @@ begin
     begin
       counted := private.count_new_plays(player, keys, sound_ids, moments, by_key);
     exception when foreign_key_violation then
-      null; -- a sound was deleted meanwhile: the next time it is not found
+      null; -- a sound was deleted meanwhile; the next attempt does not find it
     end;
   end loop;
   return array_to_json(array(
@@ -1617,7 +1617,7 @@ grant execute on function private.count_play, public.count_play, private.count_p
 
 create table public.history (
   user_id uuid not null references auth.users (id) on delete cascade,
-  -- No foreign key: see private.remove_from_histories.
+  -- Has no foreign key: see private.remove_from_histories.
   sound_id uuid not null,
   plays bigint not null constraint plays_is_above_0 check (plays > 0),
   last_played_at timestamptz(3) not null,
@@ -1635,9 +1635,9 @@ create policy "Users remove from their own history" on public.history for delete
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key, which deletes histories after counts: of 12 deletions of sounds that were being played, 6 ended in a deadlock.
--- Triggers run in the order of their names, and those of foreign keys begin with "RI_", so the first one takes locks in the order of a
--- play. The last one removes what was entered meanwhile; the foreign key of play_counts makes later plays fail.
+-- Replaces a foreign key, which deletes histories after counts and causes deadlocks with plays. Triggers run in the
+-- order of their names, and those of foreign keys begin with "RI_", so the first one locks rows in the order of a play.
+-- The last one removes rows that were added meanwhile; the foreign key of play_counts makes later plays fail.
 create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
@@ -1710,7 +1710,7 @@ grant execute on function public.list_history, public.clear_history, public.remo
 
 -- supabase/schemas/52_popular.sql
 
--- The order of popular sounds. Counting a play does not touch it: private.upkeep refreshes it every hour.
+-- Order of popular sounds. Counting a play does not change it: private.upkeep refreshes it every hour.
 
 create materialized view private.popularity as
   select sound_id, plays, created_at
@@ -1724,10 +1724,10 @@ comment on materialized view private.popularity is
 
 -- supabase/schemas/53_search.sql
 
--- Searching by words: GET /sounds?q=.
+-- Search by words: GET /sounds?q=.
 
--- A word is found at the beginning of one; a short one only where it comes last, as somebody may still be typing. A sound is found by the
--- name of its category, and of the category above, unless the word names more than 20 of them. Six words are enough.
+-- Makes the query from six words. Long words and the last one, which may be incomplete, match beginnings of words. Each
+-- also matches the names of a sound's category and parent category, unless it matches more than 20 categories.
 create function private.search_terms(typed text, out in_title tsquery, out anywhere tsquery, out swapped tsquery)
 language sql stable set search_path = '' as $$
   select
@@ -1753,8 +1753,8 @@ $$;
 comment on function private.search_terms is
   'What q looks for: its words in the title; in title, tags, category and description; and the same with two neighbouring letters swapped.';
 
--- Each tier is one statement, planned with its values, as in private.sounds_in_order. Trigrams find a text inside of titles, as in
--- Chinese, Japanese and Thai, and similar words where nothing else was found.
+-- Runs one statement for each tier, planned with its values, as in private.sounds_in_order. Trigrams find texts inside
+-- of titles, for Chinese, Japanese and Thai, and similar words if nothing else was found.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1804,7 +1804,7 @@ comment on function private.search_sounds is
 
 -- supabase/schemas/54_changes.sql
 
--- GET /catalogue/changes for apps that keep a copy of the catalogue. Holds the last change of each row.
+-- GET /catalogue/changes, for apps that keep a copy of the catalogue. Contains the last change of each row.
 
 create table private.catalogue_changes (
   kind text not null constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
@@ -1831,7 +1831,7 @@ begin
 end
 $$;
 
--- Sections may depend on any sound or category. Once in a transaction is enough, because its changes become visible together.
+-- Notes all sections once in each transaction, because they may depend on any sound or category.
 create function private.note_sections_change() returns void language plpgsql volatile set search_path = '' as $$
 begin
   if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
@@ -1869,7 +1869,7 @@ create trigger home_sections_note_change
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
--- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
+-- Notes the sounds that name a file when it is replaced, removed or moved, also to another bucket.
 create function private.note_file_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
@@ -1910,8 +1910,8 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'The Home section of a copy of the catalogue: it names its sounds.';
 
--- "since" holds the feed, the number of the last change in the copy and, until the first walk ends, the number of the last change at its
--- start. Rows that were removed before that were never in the copy.
+-- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
+-- the last change at its start. Rows that were removed before that were never in the copy.
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -1969,7 +1969,7 @@ declare
 begin
   refresh materialized view concurrently private.popularity;
 
-  -- Rows that a request has locked are left for the next hour.
+  -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
     order by received_at limit batch for update skip locked
@@ -2036,7 +2036,7 @@ create function private.base62_digit(value bigint) returns text language sql imm
   select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
 $$;
 
--- Drops bytes from 248 on, the last multiple of 62, so that all characters are equally likely.
+-- Drops bytes of 248 (4 × 62) and more, so that all characters are equally likely.
 create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
 declare
   result text := '';
@@ -2059,7 +2059,7 @@ comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
   'wrong one without a query.';
 
--- Refuses a time in the past: most likely a mistyped year.
+-- Rejects a time in the past, which is most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2117,7 +2117,7 @@ begin
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
       and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
   if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
-    -- Concurrent requests skip the row.
+    -- Skips a row that a concurrent request has locked.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;
@@ -2125,8 +2125,8 @@ begin
 end
 $$;
 
--- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, who is always the
--- "player".
+-- Puts only names from the catalogs into the statement. Values are parameters: $1 the arguments, $2 the owner, who is
+-- always the "player".
 create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
@@ -2146,7 +2146,7 @@ $$;
 comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
 
--- Invoker, because a definer function cannot change the role.
+-- Runs as invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2160,7 +2160,7 @@ begin
   if statement is null then
     raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
   end if;
-  -- Plays are counted by the service. Everything else runs as the owner, so functions without a grant to users are denied.
+  -- The service counts plays. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
     perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
     perform set_config('role', 'authenticated', true);
@@ -2177,7 +2177,7 @@ grant execute on function private.owner_of_live_key, private.rpc_statement, publ
 
 -- supabase/schemas/61_export.sql
 
--- Exports the data of a user (GDPR, articles 15 and 20). Definer, because API roles cannot read these tables.
+-- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
 language sql stable security definer set search_path = '' as $$
   select
@@ -2192,7 +2192,7 @@ language sql stable security definer set search_path = '' as $$
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
 $$;
 
--- Returns the body as the gateway sends it, because a month of plays is megabytes.
+-- Returns the body as the gateway sends it, because a month of plays takes megabytes.
 create function public.export_account() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select json_build_object(
@@ -2217,7 +2217,7 @@ grant execute on function private.export_account, public.export_account to authe
 
 -- supabase/schemas/70_admin.sql
 
--- Views and functions for administrators, in the table editor or the SQL editor. API roles have no usage on the schema admin.
+-- Views and functions for administrators, in the dashboard. API roles have no usage on the schema admin.
 
 create view admin.api_keys with (security_invoker = true) as
   select key.key_prefix, key.name, owner.email as owner_email, case
@@ -2239,8 +2239,8 @@ comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise
 comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
 comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
 
--- A union, because each half is one hash join, and "or" would compare every file with every sound. The dashboard keeps empty folders with
--- a hidden file.
+-- Uses a union, because each half is one hash join, whereas "or" would compare every file with every sound. Omits the
+-- hidden files that the dashboard adds to empty folders.
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from (
@@ -2369,8 +2369,8 @@ comment on view admin.home_explained is
 comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
 comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
 
--- Orders by listeners, because one account can make thousands of plays; then by days, because a sound that is played again on other days
--- is liked. The history has one row for each listener, also for the owner of an API key.
+-- Orders by listeners, because one account can make thousands of plays; then by days, because users repeat sounds that
+-- they like. The history has one row for each listener, also for the owner of an API key.
 create function admin.top_sounds(days integer)
 returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
 language sql stable set search_path = '' as $$
@@ -2467,7 +2467,7 @@ $$;
 comment on function admin.arrange_section is
   'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
 
--- Dynamic, because a database without Supabase Cron has no table of jobs.
+-- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2490,7 +2490,7 @@ comment on view admin.scheduled is
   'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
 comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
 
--- Plays, listeners and accounts by day. Days are those of UTC, and name nobody.
+-- Plays, listeners and accounts by day in UTC, without names.
 
 create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays
@@ -2543,11 +2543,11 @@ comment on column admin.accounts_by_day.active is 'Accounts that used the app; A
 
 -- supabase/schemas/71_imports.sql
 
--- State of `npm run import`, so that its next run, on any machine, sees what was changed in the dashboard since. In public, because the
--- import uses the data API; only the service has grants.
+-- State of `npm run import`, so that its next run, on any machine, detects changes that were made in the dashboard. Is
+-- in public, because the import uses the data API; only the service has grants.
 
 create table public.imported_sounds (
-  -- Not a foreign key, because the import remembers that a sound was deleted in the dashboard.
+  -- Has no foreign key, because the import remembers that a sound was deleted in the dashboard.
   sound_id uuid primary key,
   fields jsonb not null,
   places jsonb not null default '[]',
@@ -2595,7 +2595,7 @@ begin
     begin
       insert into public.sounds
         (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at)
-      -- A folder may be named like a bucket: its files are there by the time the row is written.
+      -- Accepts a folder named like the bucket, as the table does once its files are uploaded.
       select
         title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
         regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now())
@@ -2619,8 +2619,8 @@ grant execute on function public.validate_sounds to service_role;
 
 -- supabase/schemas/72_operations.sql
 
--- For `npm run doctor` and /readyz. Executable with the secret key alone, and limited to accounts at doctor.invalid, a domain that cannot
--- exist (RFC 2606).
+-- For `npm run doctor` and /readyz. Only the secret key may execute them. They are limited to accounts at
+-- doctor.invalid, a domain that cannot exist (RFC 2606).
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
@@ -2628,7 +2628,7 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
 
--- Definer, because API roles cannot read these schemas. Dynamic, because the tables may be missing.
+-- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
 create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
@@ -2693,11 +2693,11 @@ language sql volatile set search_path = '' as $$ select private.doctor_revoke_ke
 comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
 
--- Behind a load balancer nothing else tells a replica from the primary.
+-- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
-    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
+    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- up to date, although the last change may be old
     else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
   end
 $$;
@@ -2711,7 +2711,7 @@ grant execute on function private.doctor_report, public.doctor_report, private.d
 
 -- supabase/schemas/80_private_tables.sql
 
--- Nobody reaches the tables of the schema private: the API roles have no grant on them, and no row passes this policy either.
+-- API roles cannot read the tables of the schema private, because they have no grant and this policy allows no rows.
 
 do $$
 declare
@@ -2730,10 +2730,10 @@ $$;
 
 -- supabase/schemas/90_rows.sql
 
--- The rows that every project starts with.
+-- Rows that every project starts with.
 
--- There is no policy on storage.objects: with one, users could ask Storage for signed URLs that live for years. The service signs with
--- its secret key, after the row was read as the caller.
+-- Adds no policy on storage.objects, because users could then get signed URLs from Storage that are valid for years.
+-- The service signs with its secret key, after it has read the row as the caller.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values
   ('audio', 'audio', false, 50 * 1024 * 1024, array[
@@ -2746,11 +2746,11 @@ on conflict (id) do update set
   file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
 
--- A project can have accounts before it has the service.
+-- Adds customers for accounts that are older than the service.
 insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer
   on conflict (id) do nothing;
--- Ends changes of address that were begun, and runs the trigger on identities with unverified addresses.
+-- Cancels pending changes of address, and runs the trigger on identities with unverified addresses.
 update auth.users
   set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
   where email_change <> '' or phone_change <> '';
@@ -2759,7 +2759,7 @@ update auth.identities set identity_data = identity_data
 
 insert into private.catalogue_feed default values;
 
--- Supabase Cron, in the only database that can have it. Shadow databases of the CLI and plain Postgres go without.
+-- Uses Supabase Cron where it is available. Shadow databases of the CLI and plain Postgres do not have it.
 do $$
 begin
   if current_database() = 'postgres' and exists (select from pg_available_extensions where name = 'pg_cron') then

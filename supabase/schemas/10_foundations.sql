@@ -1,13 +1,13 @@
 -- Schemas, extensions, default privileges and the helpers that all other files use.
 --
 -- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each noun of the
---          API, whose columns are its fields in their order. A view becomes part of the statement that reads it;
+-- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each
+--          resource of the API, with its fields as columns;
 -- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
 comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
--- A role needs usage to run the private function behind a public one. PostgREST exposes neither schema.
+-- Roles need usage to run the private functions behind public ones. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
@@ -18,14 +18,14 @@ create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 
--- Only the form without "in schema" revokes the default execute of PUBLIC, because defaults of a schema are added to the global ones.
+-- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
 alter default privileges revoke execute on functions from public;
 -- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never sets an earlier time: created_at of a customer comes from Auth's clock, and now() is the start of the transaction.
+-- Never sets an earlier time, because created_at of a customer is from Auth's clock, which may be ahead.
 create function private.set_updated_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.updated_at := greatest(now(), old.updated_at);
@@ -33,7 +33,7 @@ begin
 end
 $$;
 
--- PL/pgSQL, because a function in SQL with a search_path takes six times as long.
+-- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
 language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
 comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
@@ -65,12 +65,12 @@ end
 $$;
 comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
 
--- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. The lock is taken once for each
--- statement, before any row is locked, so that writers cannot deadlock.
+-- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
+-- takes the lock before it locks rows, so that writers cannot deadlock.
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
-    -- "Delete all rows" in the dashboard runs no row triggers, so every copy of the catalogue begins anew.
+    -- Resets every copy of the catalogue, because truncate runs no row triggers.
     update private.catalogue_feed set id = default;
   else
     perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);

@@ -1,6 +1,6 @@
--- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel
--- marks and tatweel, alef with hamza, accents and case, and a space between digits and letters. unaccent(text) is only stable; this form
--- names the dictionary.
+-- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel marks and tatweel,
+-- alef with hamza, accents and case. Adds a space between digits and letters. Names the dictionary of unaccent, because
+-- the form without it is not immutable.
 create function private.fold_for_search(value text) returns text language sql immutable parallel safe set search_path = '' as $$
   select regexp_replace(
     lower(extensions.unaccent('extensions.unaccent', translate(
@@ -21,8 +21,8 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'The pattern of titles that contain a text.';
 
--- PL/pgSQL, because it keeps its plans: in SQL an import takes 1.5 times as long. Splits at the separators of ASCII, Latin-1 and general
--- punctuation, by code point, because character classes depend on the locale.
+-- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
+-- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return array(

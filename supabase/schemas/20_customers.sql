@@ -1,7 +1,7 @@
 -- One customer for each account.
 
--- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s means others in
--- JavaScript than in Postgres.
+-- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s differs
+-- between JavaScript and Postgres.
 create function private.is_https_address(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (
     '^[Hh][Tt][Tt][Pp][Ss]://'
@@ -26,7 +26,7 @@ create table public.customers (
       '^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*'
       '(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$')),
   country text
-    -- XK is no code of ISO 3166, but what phones in Kosovo send.
+    -- Includes XK, which phones in Kosovo send, although ISO 3166 does not assign it.
     constraint country_is_an_iso_3166_1_alpha_2_code check (country = any (string_to_array(
       'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ '
       'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO '
@@ -63,7 +63,7 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
--- Rows are made and removed with the account alone: no insert, no delete.
+-- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
 grant select, update on public.customers to service_role;
@@ -108,7 +108,7 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
 
--- Definer, because customers cannot write last_seen_at.
+-- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';

@@ -1,6 +1,6 @@
--- Triggers on auth.users make, change and remove the customer with the account. Other rows of an account are deleted by foreign keys.
+-- Triggers on auth.users create, change and delete the customer with the account. Foreign keys delete its other rows.
 
--- An error in a trigger on auth.users makes the sign-up fail, so values that the table would refuse are clipped or left out.
+-- Clips or omits values that the table would reject, because an error in a trigger on auth.users fails the sign-up.
 create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
   select row(
     account.id,
@@ -24,14 +24,14 @@ $$;
 
 create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
-  -- Called in the from clause: as (customer_of(new)).* it would run once for each column.
+  -- Calls it in the from clause, because (customer_of(new)).* would run it once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
 create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
 
--- Rejects deletion, because the account would never get another customer.
+-- Rejects the deletion of a customer, because the account would never get another one.
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
@@ -64,12 +64,12 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- The publishable key is public and opens more of Auth than the gateway does. A second factor would lock out the owner of a stolen
--- session. An account keeps its sign-in methods when its address changes, so a stranger could give theirs an address that its owner
--- recovers later. Administrators change addresses directly, without email_change.
+-- Rejects calls of Auth that the public publishable key allows. A second factor would lock out the owner of a stolen
+-- session. An account keeps its sign-in methods when its address changes, so an attacker could change theirs to an
+-- address whose owner recovers the account later. Administrators change addresses without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
-  -- Auth puts hashes in place of addresses when it deletes an account and keeps its row.
+  -- Auth replaces addresses by hashes when it soft-deletes an account.
   if to_jsonb(new) ->> 'deleted_at' is null then
     raise exception '%', tg_argv[0] using errcode = 'feature_not_supported';
   end if;
@@ -84,15 +84,15 @@ create trigger sounds_service_refuse_factor before insert on auth.mfa_factors fo
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- where phones are not confirmed, Auth writes it at once
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
   execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service knows no accounts by phone.');
 
--- For an ID token with the unverified address of another account, Auth makes an account without an address and keeps it in the identity:
--- the first sign-in of its owner with a provider would find two accounts and fail. Without the identity, Auth would make another account
--- at each attempt, so only the address is removed.
+-- Removes the unverified address of another account from an identity. Auth creates an account without an address for
+-- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts
+-- and fail. Keeps the identity, because Auth would otherwise create another account at each attempt.
 create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
@@ -105,9 +105,9 @@ create trigger sounds_service_withhold_address before insert or update of identi
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Confirming an address resets what was chosen before: password, sessions, unverified identities, name and picture. Otherwise a stranger
--- who signed up with the address would know the password. An account that is inserted and confirmed in one transaction (without
--- confirmations, or by an administrator) keeps them. A setting names such accounts until the transaction ends.
+-- Confirming an address resets password, sessions, unverified identities, name and picture, because an attacker may
+-- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,
+-- or by an administrator) keeps them. A setting names such accounts until the transaction ends.
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
@@ -123,8 +123,8 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
 
--- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. A name from an identity provider must
--- not overwrite what the customer chose, so name and picture are copied from a verified identity, or cleared, on confirmation alone.
+-- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
+-- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
 create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
@@ -160,7 +160,7 @@ create trigger sounds_service_mirror_account
 create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
-    new.encrypted_password := ''; -- opens nothing; some versions of Auth cannot read a null
+    new.encrypted_password := ''; -- matches no password; some versions of Auth cannot read a null
     delete from auth.sessions where user_id = new.id;
     delete from auth.identities
       where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' is distinct from 'true';
@@ -171,8 +171,8 @@ $$;
 create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
   when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
 
--- Cuts long metadata to what Auth itself writes and a clipped name. It is part of every access token, and anyone can send some with a
--- sign-up to Auth, so tokens could become longer than the gateway accepts.
+-- Reduces long metadata to a clipped name and the keys that Auth writes. Metadata is part of every access token and
+-- anyone can send some with a sign-up to Auth, so tokens could become longer than the gateway accepts.
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 begin
   select coalesce(
@@ -183,13 +183,13 @@ begin
   return new;
 end
 $$;
--- Auth escapes these three characters with six in a token. Google and Apple send less than 1,000 bytes.
+-- In a token, Auth escapes these three characters with six each. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
 
--- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth has one ban for
--- each account, so a ban set in the dashboard is kept here meanwhile.
+-- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth
+-- has one ban for each account, so this table keeps a ban that was set in the dashboard.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -213,7 +213,7 @@ $$;
 create trigger customers_apply_activation after update of is_active on public.customers for each row
   when (old.is_active is distinct from new.is_active) execute function private.apply_activation();
 
--- Moves a ban that is set in the dashboard meanwhile to suspended_bans. Lifting it there does not activate the customer.
+-- Moves a ban that is set in the dashboard to suspended_bans. Lifting a ban there does not activate the customer.
 create function private.suspend_ban() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
@@ -230,12 +230,12 @@ create trigger sounds_service_suspend_ban before update of banned_until on auth.
   when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
--- Auth logs names, e-mail and IP addresses, also of the account that it deletes.
+-- Deletes log entries of Auth about a deleted account, because they contain names, e-mail and IP addresses.
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- Accounts can also be deleted where the table is missing or read-only for the service.
+-- Lets the deletion succeed if the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;
@@ -243,7 +243,7 @@ end
 $$;
 create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- One row for each deletion, because inserts do not wait for one another as updates of a counter would.
+-- Has one row for each deletion, because inserts do not wait for each other as updates of a counter do.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,

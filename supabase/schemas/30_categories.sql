@@ -1,4 +1,4 @@
--- Intentions (categories) and their sub-intentions: two levels, no more.
+-- Intentions (categories) and their sub-intentions. There are only two levels.
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
@@ -51,7 +51,7 @@ create trigger categories_check_depth
   before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
   execute function private.check_category_depth();
 
--- Definer: a policy that reads its own table would recurse.
+-- Runs as definer, because a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
 language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
 
@@ -80,8 +80,8 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'The Category of a response with its children, all in display order.';
 
--- Definer: guests read the tree without a grant on the table. enable_seqscan: 500 categories beside 100,000 sounds take 2.0 ms, and 9.7
--- without it.
+-- Runs as definer, because guests have no grant on the table. enable_seqscan reduces the time from 9.7 to 2.0 ms (500
+-- categories, 100,000 sounds).
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))

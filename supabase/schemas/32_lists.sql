@@ -1,5 +1,5 @@
--- Reading the catalogue. Lists are definer functions with an explicit is_active, because under row-level security the planner does not
--- use the trigram index (52 ms instead of 1 for 100,000 sounds). Each returns one json value, because PostgREST cuts row sets.
+-- Lists of the catalogue. They are definer functions that filter is_active, because with row-level security the planner
+-- does not use the trigram index. Each returns one json value, because PostgREST limits the number of rows.
 
 create view private.sound with (security_invoker = true) as
   select sound.id, sound.title, sound.description, sound.bowl_note, sound.frequency_hz, sound.duration_sec,
@@ -28,8 +28,8 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- The parameters of a query; null for those that are absent. They come in one object, because PostgREST takes an argument of a GET such
--- as "in.(a)" for a filter. Some releases pass it as a JSON string: #>> reads both. Users may call this directly, so values are cut.
+-- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
+-- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
   q text, ids uuid[], sort text, "limit" integer, cursor jsonb
@@ -39,7 +39,7 @@ declare
   given constant jsonb := (filters #>> '{}')::jsonb;
   asked private.sound_query;
 begin
-  -- Cuts lists before they are read, because a million ids would take seconds.
+  -- Cuts lists before it reads them, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given || jsonb_strip_nulls(jsonb_build_object(
     'ids', case when jsonb_typeof(given -> 'ids') = 'array' then jsonb_path_query_array(given, '$.ids[0 to 99]') end,
     'tag', case when jsonb_typeof(given -> 'tag') = 'array' then jsonb_path_query_array(given, '$.tag[0 to 9]') end
@@ -54,8 +54,8 @@ end
 $$;
 comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
 
--- The cursor of list order is the created_at of a sound, which may have been deleted or moved. For clients that cut its fraction, a full
--- second names the last sound of that second in list order, so that no page is sent twice.
+-- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
+-- fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -71,7 +71,7 @@ end
 $$;
 comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
 
--- The cursors of the other orders hold the position itself: the order, and the key and created_at of the last sound.
+-- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -92,9 +92,9 @@ end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
 
--- Plans each part of the order with its values (force_custom_plan), so that the planner leaves out absent filters and the cases of other
--- orders, and finds the page by one index range. A category filter merges one range for each slug; of popular sounds, it goes through
--- the order. Sounds without plays follow those with plays, newest first.
+-- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
+-- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
+-- are read in order. Sounds without plays follow those with plays, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -169,7 +169,7 @@ $$;
 comment on function private.sounds_in_order is
   'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
 
--- A subquery looks up each row: for a join the planner guesses the number of rows, and may read the whole table.
+-- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -207,7 +207,7 @@ language sql stable set search_path = '' as $$ select row_to_json(sound) from pr
 comment on function public.get_sound is
   'One active sound with the names of its files, which only the service can turn into addresses; or null.';
 
--- Definer, because users cannot read the tables of Storage.
+-- Runs as definer, because users cannot read the tables of Storage.
 create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
   select json_build_object(
     'path', name, 'version', trim('"' from metadata ->> 'eTag'),

@@ -11,17 +11,17 @@ comment on table public.favorites is
 
 alter table public.favorites enable row level security;
 create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
--- The inner query runs under the policies of sounds: a hidden sound cannot be added, nor told from a missing one.
+-- Rejects hidden and missing sounds alike, because the inner query runs under the policies of sounds.
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
--- Insert is granted on sound_id alone: owner and time come from the defaults. Nothing is ever updated.
+-- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts what the others
--- committed. 1,000 groups of users share locks, because the memory for locks is limited. enable_seqscan: a plan that is made while one
--- user has most favorites would read the whole table for everybody.
+-- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
+-- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan avoids plans
+-- that read the whole table, which Postgres would make while one user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -40,7 +40,7 @@ $$;
 create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- A subquery looks up each preview, because for a join the planner may read all sounds.
+-- Uses a subquery for each preview, because for a join the planner may read all sounds.
 create view private.favorite with (security_invoker = true) as
   select sound_id, private.iso_time(created_at) as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
@@ -50,7 +50,7 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
 grant select on private.favorite to authenticated;
 
--- PL/pgSQL, because a connection plans its statements once, and those of a function in SQL at each call.
+-- Uses PL/pgSQL, because a connection plans its statements once, but those of SQL functions at each call.
 create function public.list_favorites() returns json language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
@@ -59,7 +59,7 @@ end
 $$;
 comment on function public.list_favorites is 'The caller''s favorites, newest first.';
 
--- One statement, so that its snapshot and the policy see the same state of the sound.
+-- Uses one statement, so that it and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;

@@ -41,8 +41,8 @@ create trigger home_sections_serialize_writers
 create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- These two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its slug and
--- prevents its deletion.
+-- Two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
+-- slug and prevents its deletion.
 create function private.check_rule_category() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform 1 from public.categories where slug = new.rule_value for key share;
@@ -75,7 +75,7 @@ create table public.home_section_sounds (
   sound_id uuid not null references public.sounds (id) on delete cascade,
   position integer not null constraint position_is_not_negative check (position >= 0),
   primary key (section_id, sound_id),
-  -- Deferrable means checked at the end of a statement, so that one update can renumber a section.
+  -- Deferrable, so that Postgres checks it after each statement and one update can renumber a section.
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
 );
 create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
@@ -84,7 +84,7 @@ comment on column public.home_section_sounds.position is
   'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
 
 alter table public.home_section_sounds enable row level security;
--- The inner queries run under the policies of their tables, so only active sections and sounds count.
+-- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
 create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
   exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
 grant select on public.home_section_sounds to authenticated;
@@ -93,7 +93,7 @@ grant select, insert, update, delete on public.home_section_sounds to service_ro
 create trigger home_section_sounds_serialize_writers
   before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
--- Static statements, because a connection plans them once and a page has many sections.
+-- Uses static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin

@@ -2,7 +2,7 @@
 
 create table public.history (
   user_id uuid not null references auth.users (id) on delete cascade,
-  -- No foreign key: see private.remove_from_histories.
+  -- Has no foreign key: see private.remove_from_histories.
   sound_id uuid not null,
   plays bigint not null constraint plays_is_above_0 check (plays > 0),
   last_played_at timestamptz(3) not null,
@@ -20,9 +20,9 @@ create policy "Users remove from their own history" on public.history for delete
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key, which deletes histories after counts: of 12 deletions of sounds that were being played, 6 ended in a deadlock.
--- Triggers run in the order of their names, and those of foreign keys begin with "RI_", so the first one takes locks in the order of a
--- play. The last one removes what was entered meanwhile; the foreign key of play_counts makes later plays fail.
+-- Replaces a foreign key, which deletes histories after counts and causes deadlocks with plays. Triggers run in the
+-- order of their names, and those of foreign keys begin with "RI_", so the first one locks rows in the order of a play.
+-- The last one removes rows that were added meanwhile; the foreign key of play_counts makes later plays fail.
 create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;

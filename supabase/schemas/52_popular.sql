@@ -1,4 +1,4 @@
--- The order of popular sounds. Counting a play does not touch it: private.upkeep refreshes it every hour.
+-- Order of popular sounds. Counting a play does not change it: private.upkeep refreshes it every hour.
 
 create materialized view private.popularity as
   select sound_id, plays, created_at

@@ -1,7 +1,7 @@
--- Searching by words: GET /sounds?q=.
+-- Search by words: GET /sounds?q=.
 
--- A word is found at the beginning of one; a short one only where it comes last, as somebody may still be typing. A sound is found by the
--- name of its category, and of the category above, unless the word names more than 20 of them. Six words are enough.
+-- Makes the query from six words. Long words and the last one, which may be incomplete, match beginnings of words. Each
+-- also matches the names of a sound's category and parent category, unless it matches more than 20 categories.
 create function private.search_terms(typed text, out in_title tsquery, out anywhere tsquery, out swapped tsquery)
 language sql stable set search_path = '' as $$
   select
@@ -27,8 +27,8 @@ $$;
 comment on function private.search_terms is
   'What q looks for: its words in the title; in title, tags, category and description; and the same with two neighbouring letters swapped.';
 
--- Each tier is one statement, planned with its values, as in private.sounds_in_order. Trigrams find a text inside of titles, as in
--- Chinese, Japanese and Thai, and similar words where nothing else was found.
+-- Runs one statement for each tier, planned with its values, as in private.sounds_in_order. Trigrams find texts inside
+-- of titles, for Chinese, Japanese and Thai, and similar words if nothing else was found.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare

@@ -1,4 +1,4 @@
--- GET /catalogue/changes for apps that keep a copy of the catalogue. Holds the last change of each row.
+-- GET /catalogue/changes, for apps that keep a copy of the catalogue. Contains the last change of each row.
 
 create table private.catalogue_changes (
   kind text not null constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
@@ -25,7 +25,7 @@ begin
 end
 $$;
 
--- Sections may depend on any sound or category. Once in a transaction is enough, because its changes become visible together.
+-- Notes all sections once in each transaction, because they may depend on any sound or category.
 create function private.note_sections_change() returns void language plpgsql volatile set search_path = '' as $$
 begin
   if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
@@ -63,7 +63,7 @@ create trigger home_sections_note_change
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
--- A file that is replaced, removed or moved, also to another bucket, changes the sounds that name it.
+-- Notes the sounds that name a file when it is replaced, removed or moved, also to another bucket.
 create function private.note_file_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
@@ -104,8 +104,8 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'The Home section of a copy of the catalogue: it names its sounds.';
 
--- "since" holds the feed, the number of the last change in the copy and, until the first walk ends, the number of the last change at its
--- start. Rows that were removed before that were never in the copy.
+-- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
+-- the last change at its start. Rows that were removed before that were never in the copy.
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -7,7 +7,7 @@ declare
 begin
   refresh materialized view concurrently private.popularity;
 
-  -- Rows that a request has locked are left for the next hour.
+  -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
     order by received_at limit batch for update skip locked

@@ -33,7 +33,7 @@ create function private.base62_digit(value bigint) returns text language sql imm
   select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
 $$;
 
--- Drops bytes from 248 on, the last multiple of 62, so that all characters are equally likely.
+-- Drops bytes of 248 (4 × 62) and more, so that all characters are equally likely.
 create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
 declare
   result text := '';
@@ -56,7 +56,7 @@ comment on function private.api_key_checksum is
   'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
   'wrong one without a query.';
 
--- Refuses a time in the past: most likely a mistyped year.
+-- Rejects a time in the past, which is most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -114,7 +114,7 @@ begin
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
       and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
   if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
-    -- Concurrent requests skip the row.
+    -- Skips a row that a concurrent request has locked.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;
@@ -122,8 +122,8 @@ begin
 end
 $$;
 
--- Only names from the catalogs are put into the statement; values are parameters: $1 the arguments, $2 the owner, who is always the
--- "player".
+-- Puts only names from the catalogs into the statement. Values are parameters: $1 the arguments, $2 the owner, who is
+-- always the "player".
 create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
@@ -143,7 +143,7 @@ $$;
 comment on function private.rpc_statement is
   'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
 
--- Invoker, because a definer function cannot change the role.
+-- Runs as invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -157,7 +157,7 @@ begin
   if statement is null then
     raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
   end if;
-  -- Plays are counted by the service. Everything else runs as the owner, so functions without a grant to users are denied.
+  -- The service counts plays. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
     perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
     perform set_config('role', 'authenticated', true);

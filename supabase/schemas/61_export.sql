@@ -1,4 +1,4 @@
--- Exports the data of a user (GDPR, articles 15 and 20). Definer, because API roles cannot read these tables.
+-- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
 language sql stable security definer set search_path = '' as $$
   select
@@ -13,7 +13,7 @@ language sql stable security definer set search_path = '' as $$
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
 $$;
 
--- Returns the body as the gateway sends it, because a month of plays is megabytes.
+-- Returns the body as the gateway sends it, because a month of plays takes megabytes.
 create function public.export_account() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select json_build_object(

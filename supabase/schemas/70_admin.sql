@@ -1,4 +1,4 @@
--- Views and functions for administrators, in the table editor or the SQL editor. API roles have no usage on the schema admin.
+-- Views and functions for administrators, in the dashboard. API roles have no usage on the schema admin.
 
 create view admin.api_keys with (security_invoker = true) as
   select key.key_prefix, key.name, owner.email as owner_email, case
@@ -20,8 +20,8 @@ comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise
 comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
 comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
 
--- A union, because each half is one hash join, and "or" would compare every file with every sound. The dashboard keeps empty folders with
--- a hidden file.
+-- Uses a union, because each half is one hash join, whereas "or" would compare every file with every sound. Omits the
+-- hidden files that the dashboard adds to empty folders.
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from (
@@ -150,8 +150,8 @@ comment on view admin.home_explained is
 comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
 comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
 
--- Orders by listeners, because one account can make thousands of plays; then by days, because a sound that is played again on other days
--- is liked. The history has one row for each listener, also for the owner of an API key.
+-- Orders by listeners, because one account can make thousands of plays; then by days, because users repeat sounds that
+-- they like. The history has one row for each listener, also for the owner of an API key.
 create function admin.top_sounds(days integer)
 returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
 language sql stable set search_path = '' as $$
@@ -248,7 +248,7 @@ $$;
 comment on function admin.arrange_section is
   'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
 
--- Dynamic, because a database without Supabase Cron has no table of jobs.
+-- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
 language plpgsql stable set search_path = '' as $$
 begin
@@ -271,7 +271,7 @@ comment on view admin.scheduled is
   'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
 comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
 
--- Plays, listeners and accounts by day. Days are those of UTC, and name nobody.
+-- Plays, listeners and accounts by day in UTC, without names.
 
 create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays

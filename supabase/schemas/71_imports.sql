@@ -1,8 +1,8 @@
--- State of `npm run import`, so that its next run, on any machine, sees what was changed in the dashboard since. In public, because the
--- import uses the data API; only the service has grants.
+-- State of `npm run import`, so that its next run, on any machine, detects changes that were made in the dashboard. Is
+-- in public, because the import uses the data API; only the service has grants.
 
 create table public.imported_sounds (
-  -- Not a foreign key, because the import remembers that a sound was deleted in the dashboard.
+  -- Has no foreign key, because the import remembers that a sound was deleted in the dashboard.
   sound_id uuid primary key,
   fields jsonb not null,
   places jsonb not null default '[]',
@@ -50,7 +50,7 @@ begin
     begin
       insert into public.sounds
         (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at)
-      -- A folder may be named like a bucket: its files are there by the time the row is written.
+      -- Accepts a folder named like the bucket, as the table does once its files are uploaded.
       select
         title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
         regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now())

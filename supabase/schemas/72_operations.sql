@@ -1,5 +1,5 @@
--- For `npm run doctor` and /readyz. Executable with the secret key alone, and limited to accounts at doctor.invalid, a domain that cannot
--- exist (RFC 2606).
+-- For `npm run doctor` and /readyz. Only the secret key may execute them. They are limited to accounts at
+-- doctor.invalid, a domain that cannot exist (RFC 2606).
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
@@ -7,7 +7,7 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
 
--- Definer, because API roles cannot read these schemas. Dynamic, because the tables may be missing.
+-- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
 create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
@@ -72,11 +72,11 @@ language sql volatile set search_path = '' as $$ select private.doctor_revoke_ke
 comment on function public.doctor_revoke_key is
   'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
 
--- Behind a load balancer nothing else tells a replica from the primary.
+-- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
-    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- all that came; the last change may be long ago
+    when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0 -- up to date, although the last change may be old
     else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
   end
 $$;

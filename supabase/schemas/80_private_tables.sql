@@ -1,4 +1,4 @@
--- Nobody reaches the tables of the schema private: the API roles have no grant on them, and no row passes this policy either.
+-- API roles cannot read the tables of the schema private, because they have no grant and this policy allows no rows.
 
 do $$
 declare

@@ -1,7 +1,7 @@
--- The rows that every project starts with.
+-- Rows that every project starts with.
 
--- There is no policy on storage.objects: with one, users could ask Storage for signed URLs that live for years. The service signs with
--- its secret key, after the row was read as the caller.
+-- Adds no policy on storage.objects, because users could then get signed URLs from Storage that are valid for years.
+-- The service signs with its secret key, after it has read the row as the caller.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values
   ('audio', 'audio', false, 50 * 1024 * 1024, array[
@@ -14,11 +14,11 @@ on conflict (id) do update set
   file_size_limit = excluded.file_size_limit,
   allowed_mime_types = excluded.allowed_mime_types;
 
--- A project can have accounts before it has the service.
+-- Adds customers for accounts that are older than the service.
 insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer
   on conflict (id) do nothing;
--- Ends changes of address that were begun, and runs the trigger on identities with unverified addresses.
+-- Cancels pending changes of address, and runs the trigger on identities with unverified addresses.
 update auth.users
   set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
   where email_change <> '' or phone_change <> '';
@@ -27,7 +27,7 @@ update auth.identities set identity_data = identity_data
 
 insert into private.catalogue_feed default values;
 
--- Supabase Cron, in the only database that can have it. Shadow databases of the CLI and plain Postgres go without.
+-- Uses Supabase Cron where it is available. Shadow databases of the CLI and plain Postgres do not have it.
 do $$
 begin
   if current_database() = 'postgres' and exists (select from pg_available_extensions where name = 'pg_cron') then

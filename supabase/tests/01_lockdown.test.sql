@@ -1,6 +1,5 @@
--- What nobody may open by accident. Grants on tables, policies, and functions that do more than their callers may are held
--- against the lists below: whoever adds one has to add it here, and to say in a test of its own what it must not allow. A function
--- that runs with the rights of the users who call it needs no line: it lets them do nothing that they cannot do without it.
+-- Compares grants on tables, policies, and functions with more rights than their callers with the lists below. If you
+-- add one, add it here, and test what it must not allow. Functions with the rights of their callers need no line.
 begin;
 select plan(21);
 
@@ -19,7 +18,7 @@ create view pg_temp.our_functions as
 
 -- Row-level security ------------------------------------------------------------------------------------------
 
-select cmp_ok((select count(*) from our_tables), '>=', 10::bigint, 'the tables are looked at');
+select cmp_ok((select count(*) from our_tables), '>=', 10::bigint, 'the tests below find the tables');
 select is_empty(
   'select name from our_tables where not relrowsecurity',
   'every table has row-level security'
@@ -62,7 +61,7 @@ select bag_eq(
 select is_empty(
   $$ select tablename from pg_policies
      where schemaname = 'private' and (qual, with_check) is distinct from ('false', 'false') $$,
-  'the policies of private tables let nobody in'
+  'the policies of private tables allow no rows'
 );
 select is_empty(
   $$ select policyname from pg_policies where schemaname = 'storage' $$,
@@ -71,7 +70,7 @@ select is_empty(
 
 -- Functions and views -------------------------------------------------------------------------------------------
 
-select cmp_ok((select count(*) from our_functions), '>=', 40::bigint, 'the functions are looked at');
+select cmp_ok((select count(*) from our_functions), '>=', 40::bigint, 'the tests below find the functions');
 select is_empty(
   $$ select name from our_functions where prosecdef and schema = 'public' $$,
   'no function of the exposed schema runs with the rights of its owner'
@@ -130,7 +129,7 @@ select bag_eq(
 );
 select is_empty(
   $$ select name, callers from our_functions where callers ~ '-' or schema = 'admin' and callers <> '' $$,
-  'no function may be called by everybody who connects, and none of the admins by anybody of the API'
+  'PUBLIC may call no function, and API roles no function of the schema admin'
 );
 select is_empty(
   $$ select name from our_functions where not coalesce(proconfig @> '{"search_path=\"\""}', false) $$,
@@ -209,13 +208,13 @@ select bag_eq(
   $$ values
     ('anon', 'public'), ('authenticated', 'public'), ('service_role', 'public'),
     ('anon', 'private'), ('authenticated', 'private'), ('service_role', 'private') $$,
-  'nobody of the API enters the schema admin'
+  'API roles have no usage on the schema admin'
 );
 select is_empty(
   $$ select role, name
      from our_schemas cross join unnest(array['anon', 'authenticated', 'service_role']) as role
      where has_schema_privilege(role, oid, 'create') $$,
-  'nobody of the API makes anything in our schemas'
+  'API roles cannot create objects in the schemas'
 );
 select bag_eq(
   $$ select name from our_functions where has_function_privilege('anon', oid, 'execute')
@@ -224,7 +223,7 @@ select bag_eq(
      where has_any_column_privilege('anon', oid, 'select, insert, update')
        or has_table_privilege('anon', oid, 'delete, truncate') $$,
   $$ values ('public.list_categories'), ('private.list_categories') $$,
-  'guests read the categories, by whatever way a grant may come to them, and nothing else'
+  'guests can read the categories and nothing else, by any kind of grant'
 );
 select is_empty(
   $$ select roleid::regrole, member::regrole from pg_auth_members
@@ -240,7 +239,7 @@ select is_empty(
        or has_any_column_privilege(role, 'public.added_later', 'select, insert, update, references')
        or has_table_privilege(role, 'public.added_later', 'delete, truncate, trigger')
        or has_sequence_privilege(role, 'public.added_later_id_seq', 'usage, select, update') $$,
-  'what is made later in the exposed schema is granted to nobody'
+  'new objects in the exposed schema are granted to no API role'
 );
 select is_empty(
   $$ select tablename from pg_publication_tables join our_schemas on our_schemas.name = schemaname $$,

@@ -1,4 +1,4 @@
--- Attacks on customer records: Mallory on Alice's, and Alice on what is not hers to write.
+-- Attacks on customer records: by Mallory on Alice's, and by Alice on fields that she must not write.
 begin;
 select plan(42);
 
@@ -21,7 +21,7 @@ set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select results_eq(
   'select full_name from public.customers', array['Mallory'],
-  'another user sees nobody but herself'
+  'another user sees only herself'
 );
 select is_empty(
   $$ update public.customers set full_name = 'Mine' where id = 'a0000000-0000-4000-8000-000000000000' returning id $$,
@@ -36,15 +36,15 @@ select is(
   public.get_customer() ->> 'id', 'b0000000-0000-4000-8000-000000000000',
   'another user gets her own record'
 );
-select is(public.touch_last_seen(), true, 'another user is seen');
+select is(public.touch_last_seen(), true, 'touch_last_seen records another user');
 reset role;
 update public.customers set last_seen_at = now() - interval '14 minutes' where full_name = 'Mallory';
 set local role authenticated;
-select is(public.touch_last_seen(), false, 'another user is not seen again after 14 minutes');
+select is(public.touch_last_seen(), false, 'touch_last_seen records nothing after 14 minutes');
 reset role;
 update public.customers set last_seen_at = now() - interval '16 minutes' where full_name = 'Mallory';
 set local role authenticated;
-select is(public.touch_last_seen(), true, 'another user is seen again after 16 minutes');
+select is(public.touch_last_seen(), true, 'touch_last_seen records another user again after 16 minutes');
 
 set local request.jwt.claims to '{"role": "authenticated"}';
 select is_empty('select * from public.customers', 'a token without a subject sees no customer');
@@ -60,7 +60,7 @@ from unnest(array[
 ]) as name;
 select throws_ok(
   $$ insert into public.customers (id) values (gen_random_uuid()) $$, '42501', 'permission denied for table customers',
-  'a customer cannot make records'
+  'a customer cannot create records'
 );
 select throws_ok(
   'delete from public.customers', '42501', 'permission denied for table customers',
@@ -81,7 +81,7 @@ select is(
   public.update_customer('{"is_active": false, "email": "x@tests.example.com", "provider": "x", "source": "apple"}')::jsonb
     - array['updated_at', 'created_at'],
   public.get_customer()::jsonb - array['updated_at', 'created_at'],
-  'fields that are not hers are left out of her changes'
+  'update_customer ignores fields that a customer must not change'
 );
 select throws_ok(
   'select * from private.suspended_bans', '42501', 'permission denied for table suspended_bans',
@@ -91,23 +91,23 @@ select throws_ok(
   'select * from auth.users', '42501', 'permission denied for table users',
   'a customer cannot read accounts'
 );
-select lives_ok($$ update public.customers set country = 'DE' $$, 'a customer writes what is hers');
+select lives_ok($$ update public.customers set country = 'DE' $$, 'a customer can write her own fields');
 
 reset role;
 select results_eq(
   $$ select email, full_name, phone, country, is_active, last_seen_at is null from public.customers
      where id = 'a0000000-0000-4000-8000-000000000000' $$,
   $$ values ('alice@tests.example.com', 'Alice', null, 'DE', true, true) $$,
-  'the record was there all the time, and has nothing but her own change'
+  'the attacked record exists and has only its owner''s changes'
 );
 select results_eq(
   $$ select phone, last_seen_at is null from public.customers where id = 'b0000000-0000-4000-8000-000000000000' $$,
   $$ values ('+15550100', false) $$,
-  'what the other user wrote went into her own'
+  'the changes by the other user are in her own record'
 );
 select is(
   (select count(*) from public.customers where country = 'DE' and email like '%@tests.example.com'), 1::bigint,
-  'an update without a condition reached one row'
+  'an update without a condition changed one row'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Attacks on favorites: Mallory on Alice's, and on sounds that she may not know of.
+-- Attacks on favorites: by Mallory on Alice's, and on hidden sounds.
 begin;
 select plan(23);
 
@@ -27,11 +27,11 @@ set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000",
 select is_empty('select * from public.favorites', 'another user sees no favorite');
 select is(public.list_favorites()::jsonb, '[]', 'another user lists no favorite');
 select is_empty('delete from public.favorites returning *', 'another user deletes no favorite');
--- Without a column in it, the policy for reading does not apply.
-select lives_ok('delete from public.favorites', 'nor without looking at it');
+-- The policy for reading does not apply to a delete that reads no column.
+select lives_ok('delete from public.favorites', 'another user deletes no favorite without reading it');
 select lives_ok(
   $$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$,
-  'another user may remove what she never liked'
+  'another user may remove a sound that is not her favorite'
 );
 select throws_ok(attack, '42501', 'permission denied for table favorites', 'another user cannot: ' || attack)
 from unnest(array[
@@ -48,23 +48,23 @@ from unnest(array[
 select throws_ok(
   $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000002') $$,
   '42501', 'new row violates row-level security policy for table "favorites"',
-  'a hidden sound cannot be liked'
+  'a hidden sound cannot be added to favorites'
 );
 select throws_ok(
   $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-00000000000f') $$,
   '42501', 'new row violates row-level security policy for table "favorites"',
-  'and cannot be told from one that does not exist'
+  'a missing sound gets the same error as a hidden one'
 );
 select is(
   public.add_favorite('7e575000-0000-4000-8000-000000000002'), false,
-  'the function for it says no more'
+  'add_favorite returns false for a hidden sound'
 );
 
 set local request.jwt.claims to '{"role": "authenticated"}';
 select throws_ok(
   $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000001') $$,
   '42501', null,
-  'a token without a subject likes nothing'
+  'a token without a subject adds no favorite'
 );
 
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -77,7 +77,7 @@ reset role;
 select results_eq(
   $$ select user_id, created_at from public.favorites where sound_id::text like '7e575000-0000-4000-8000-%' $$,
   $$ values ('a0000000-0000-4000-8000-000000000000'::uuid, timestamptz '2020-01-01') $$,
-  'the favorite was there all the time, unchanged, and no other was made'
+  'the attacked favorite exists unchanged, and there is no other'
 );
 
 select * from finish();

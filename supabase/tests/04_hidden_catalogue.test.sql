@@ -1,4 +1,4 @@
--- Attacks on what admins have hidden: inactive sounds, categories and home sections, and all that would give them away.
+-- Attacks on hidden rows: inactive sounds, categories and home sections, and data that would reveal them.
 begin;
 select plan(47);
 
@@ -32,7 +32,7 @@ from unnest(array[
   $$private.category_family('tests-hidden', true)$$
 ]) as call;
 select unalike(public.list_categories()::text, '%tests-hidden%', 'a guest finds no hidden category in the tree');
-select alike(public.list_categories()::text, '%tests-shown%', 'a guest finds an active one');
+select alike(public.list_categories()::text, '%tests-shown%', 'a guest finds an active category in the tree');
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -66,10 +66,10 @@ from (values
 ) as asked (call, answer);
 select is(
   json_array_length(public.list_sounds('{"category": "tests-shown"}') -> 'data'), 1,
-  'while the active sound is listed'
+  'list_sounds returns the active sound'
 );
-select is(public.get_sound('7e575000-0000-4000-8000-000000000001')::jsonb, null, 'a hidden sound has no detail');
-select isnt(public.get_sound('7e575000-0000-4000-8000-000000000002')::jsonb, null, 'while the active one has');
+select is(public.get_sound('7e575000-0000-4000-8000-000000000001')::jsonb, null, 'get_sound returns null for a hidden sound');
+select isnt(public.get_sound('7e575000-0000-4000-8000-000000000002')::jsonb, null, 'get_sound returns an active sound');
 select throws_ok('select ' || call, '42501', null, 'a user cannot call ' || call)
 from unnest(array[
   $$private.sounds_in_order(null)$$,
@@ -80,11 +80,11 @@ from unnest(array[
 ]) as call;
 select throws_ok(
   'select * from private.former_positions', '42501', 'permission denied for table former_positions',
-  'a user cannot look up where deleted sounds stood'
+  'a user cannot read the positions of deleted sounds'
 );
 select is(
   private.is_category_active('c0000000-0000-4000-8000-000000000001'), false,
-  'of a category whose id a user has guessed, no more can be learned than that it is hidden'
+  'a user who knows the id of a hidden category learns only that it is inactive'
 );
 
 reset role;
@@ -92,16 +92,16 @@ select is((select count(*) from public.categories where slug like 'tests-hidden%
 select is((select count(*) from public.sounds where title = 'Tests hidden'), 1::bigint, 'the hidden sound exists');
 select is(
   (select count(*) from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 1::bigint,
-  'its plays exist'
+  'the plays of the hidden sound exist'
 );
 select is((select count(*) from public.home_sections where slug = 'tests-hidden'), 1::bigint, 'the hidden section exists');
 select is(
   (select count(*) from public.home_section_sounds where section_id::text like 'd0000000-%'), 3::bigint,
-  'the picks exist'
+  'the picks of the sections exist'
 );
 select isnt_empty(
   $$ select from private.former_positions where created_at = '2999-01-03' $$,
-  'the place of a deleted sound exists'
+  'the position of a deleted sound exists'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Attacks on the catalogue: whatever admins edit, users and guests only read. So nobody promotes, renames or adds a sound.
+-- Attacks on the catalogue: only administrators write it.
 begin;
 select plan(54);
 
@@ -41,14 +41,14 @@ reset role;
 select results_eq(
   $$ select title, category from public.sounds where id = '7e575000-0000-4000-8000-000000000001' $$,
   $$ values ('Original', 'tests') $$,
-  'the sound is there, unchanged'
+  'the sound exists unchanged'
 );
-select results_eq($$ select name from public.categories where slug = 'tests' $$, array['Tests'], 'so is the category');
-select results_eq($$ select title from public.home_sections where slug = 'tests' $$, array['Original'], 'so is the section');
+select results_eq($$ select name from public.categories where slug = 'tests' $$, array['Tests'], 'the category exists unchanged');
+select results_eq($$ select title from public.home_sections where slug = 'tests' $$, array['Original'], 'the section exists unchanged');
 select results_eq(
   $$ select position from public.home_section_sounds where section_id = 'd0000000-0000-4000-8000-000000000001' $$,
   array[1],
-  'so is its pick'
+  'the pick of the section exists unchanged'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Attacks on the play counter: only the service counts.
+-- Attacks on the play counter, which only the service may change.
 begin;
 select plan(31);
 
@@ -43,36 +43,36 @@ select throws_ok(
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(attack, '42501', 'permission denied for ' || target, 'a user cannot: ' || attack) from attacks;
--- Whatever a token claims, the role of the connection counts.
+-- Privileges depend on the role of the connection, not on the claims of the token.
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "service_role"}';
 select throws_ok(
   $$ select public.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000') $$,
   '42501', 'permission denied for function count_play',
-  'a user cannot count by calling herself the service'
+  'a user cannot count with a token that claims the role service_role'
 );
 
 reset role;
 select is(
   (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 41::bigint,
-  'the count was there all the time, unchanged'
+  'the attacked count exists unchanged'
 );
 
 set local role service_role;
 select is(
   public.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000')::jsonb,
   '{"id": "7e575000-0000-4000-8000-000000000001", "play_count": 42}',
-  'the service counts, one at a time'
+  'the service counts one play'
 );
 select is(
-  public.count_play('7e575000-0000-4000-8000-000000000002', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'a hidden sound is not played'
+  public.count_play('7e575000-0000-4000-8000-000000000002', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'the service counts no play of a hidden sound'
 );
 select is(
-  public.count_play('7e575000-0000-4000-8000-00000000000f', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'nor one that does not exist'
+  public.count_play('7e575000-0000-4000-8000-00000000000f', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'the service counts no play of a missing sound'
 );
 select throws_ok(
   $$ update public.play_counts set plays = -1 where sound_id = '7e575000-0000-4000-8000-000000000001' $$,
   '23514', null,
-  'not even the service counts below nothing'
+  'not even the service can set a negative count'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Attacks on API keys: reading them, making them, reviving them, and doing more with one than its owner may.
+-- Attacks on API keys: read, create or reactivate keys, or exceed the rights of the owner.
 begin;
 select plan(70);
 
@@ -11,7 +11,7 @@ insert into public.sounds (id, title, is_active) values
   ('7e575000-0000-4000-8000-000000000001', 'Liked', true), ('7e575000-0000-4000-8000-000000000002', 'Hidden', false);
 insert into public.favorites (user_id, sound_id) values
   ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001');
--- As their hash stands for a key, no key is needed to use them here.
+-- The hash identifies a key, so these tests need no keys.
 insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at, revoked_at) values
   ('Live', 'a0000000-0000-4000-8000-000000000000', repeat('a', 64), 'sk_live_tests_1', now() + interval '1 hour', null),
   ('Revoked', 'a0000000-0000-4000-8000-000000000000', repeat('b', 64), 'sk_live_tests_2', null, now()),
@@ -83,10 +83,10 @@ from (values
 select is(
   public.as_api_key(repeat('a', 64), 'get_customer') ->> 'email', 'alice@tests.example.com', 'a live key acts as its owner'
 );
--- From here on the transaction is the owner's.
-select is(current_user::text, 'authenticated', 'and has her role, not that of the service');
-select is_empty('select * from public.favorites', 'and does not see what others like');
-select is_empty($$ select * from public.sounds where title = 'Hidden' $$, 'nor what is hidden');
+-- The transaction now has the role of the owner.
+select is(current_user::text, 'authenticated', 'a live key has the role of its owner, not that of the service');
+select is_empty('select * from public.favorites', 'a live key does not see favorites of others');
+select is_empty($$ select * from public.sounds where title = 'Hidden' $$, 'a live key does not see hidden sounds');
 
 reset role;
 select results_eq(
@@ -95,15 +95,15 @@ select results_eq(
   $$ values ('Live', false, true), ('Revoked', true, false), ('Expired', false, false),
      ('Owned by somebody locked out', false, false), ('Owned by somebody banned', false, false),
      ('Owned by somebody deleted', false, false) $$,
-  'the keys were there all the time; one was used'
+  'the attacked keys exist unchanged, and one was used'
 );
 select throws_ok(
   $$ update private.api_keys set revoked_at = null where key_prefix = 'sk_live_tests_2' $$,
   '23514', null,
-  'not even an administrator revives a revoked key'
+  'not even an administrator can reactivate a revoked key'
 );
 
--- When a key is noted as used, and whose are live
+-- Time of the last use, and state
 create function pg_temp.use_after(ago interval) returns boolean language plpgsql as $$
 begin
   update private.api_keys set last_used_at = now() - ago where key_prefix = 'sk_live_tests_1';
@@ -111,39 +111,39 @@ begin
   reset role;
   return (select last_used_at = now() from private.api_keys where key_prefix = 'sk_live_tests_1');
 end $$;
-select is(pg_temp.use_after('50 seconds'), false, 'a key is noted as used at most once a minute');
-select is(pg_temp.use_after('70 seconds'), true, 'and then again');
+select is(pg_temp.use_after('50 seconds'), false, 'the use of a key is recorded at most once a minute');
+select is(pg_temp.use_after('70 seconds'), true, 'the use of a key is recorded again after a minute');
 select results_eq(
   $$ select state from admin.api_keys where key_prefix like 'sk_live_tests_%' order by key_prefix $$,
   array['live', 'revoked', 'expired', 'owner deactivated', 'owner banned', 'owner deleted'],
-  'administrators see why a key is not live'
+  'admin.api_keys shows why a key is not live'
 );
 update auth.users set banned_until = '2020-01-01' where id = 'c0000000-0000-4000-8000-000000000000';
 select is(
-  public.as_api_key(repeat('1', 64), 'get_customer') ->> 'email', 'banned@tests.example.com', 'a key is live again when a ban is over'
+  public.as_api_key(repeat('1', 64), 'get_customer') ->> 'email', 'banned@tests.example.com', 'a key is live again when the ban of its owner has expired'
 );
 reset role;
 update auth.users set banned_until = null where id = 'c0000000-0000-4000-8000-000000000000';
-select is((select state from admin.api_keys where key_prefix = 'sk_live_tests_5'), 'live', 'or lifted');
+select is((select state from admin.api_keys where key_prefix = 'sk_live_tests_5'), 'live', 'a key is live again when the ban of its owner is lifted');
 
--- How a key is issued
+-- Issuing keys
 create temporary table issued on commit drop as select * from admin.create_api_key('Partner', 'ALICE@tests.example.com');
 select matches((select api_key from issued), '^sk_live_[0-9A-Za-z]{49}$', 'a key has the documented form');
 select results_eq(
   $$ select stored.owner_id, stored.key_prefix, strpos(stored::text, substr(api_key, 17)) from private.api_keys as stored, issued
      where stored.key_hash = encode(sha256(convert_to(api_key, 'UTF8')), 'hex') $$,
   $$ select 'a0000000-0000-4000-8000-000000000000'::uuid, left(api_key, 16), 0 from issued $$,
-  'and is stored as its hash and its first 16 characters'
+  'a key is stored as its hash and its first 16 characters'
 );
 select throws_like(
   format('select admin.create_api_key(%L, %L, %L)', 'x', 'alice@tests.example.com', moment),
-  '%Give a moment in the future, or none.', 'no key expires before it is issued: ' || moment
+  '%Give a moment in the future, or none.', 'a key cannot expire in the past: ' || moment
 ) from (values ('2020-01-01'), ('now')) as given (moment);
 select throws_like(
   $$ select admin.create_api_key('x', 'nobody@tests.example.com') $$,
-  '%must have an account first.', 'the owner of a key has an account'
+  '%must have an account first.', 'a key cannot be issued without an account'
 );
-select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'a key that is revoked exists');
+select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'an unknown key cannot be revoked');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- Attacks on what is for administrators alone, and on the inner workings.
+-- Attacks on the schemas admin and private.
 begin;
 select plan(65);
 
@@ -45,7 +45,7 @@ select throws_ok(attack, '42501', 'permission denied for ' || target, 'the servi
 reset role;
 select isnt_empty(
   $$ select from private.suspended_bans where customer_id = 'b0000000-0000-4000-8000-000000000000' $$,
-  'the ban was there all the time'
+  'the attacked ban exists'
 );
 select has_function('admin', name, 'administrators have admin.' || name)
 from unnest(array['create_api_key', 'revoke_api_key', 'fill_section']) as name;

@@ -1,4 +1,4 @@
--- What is left of a deleted account: Alice's is deleted, Bob's lives on.
+-- Data that remains after an account is deleted: Alice's is deleted, Bob's is kept.
 begin;
 select plan(33);
 
@@ -50,7 +50,7 @@ select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
     'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys', 'private.suspended_bans'],
-  'a deactivated customer has something everywhere but in sessions, which ended'
+  'a deactivated customer has rows everywhere except in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');
 
@@ -58,17 +58,17 @@ delete from auth.users where id = 'a0000000-0000-4000-8000-000000000000';
 
 select is_empty(
   $$ select place from traces where account = 'a0000000-0000-4000-8000-000000000000' $$,
-  'deleting an account leaves nothing of it'
+  'deleting an account removes all of its rows'
 );
 select set_eq(
   $$ select distinct place from traces where account = 'b0000000-0000-4000-8000-000000000000' $$,
   array['auth.users', 'auth.sessions', 'auth.identities', 'auth.audit_log_entries', 'public.customers',
     'public.favorites', 'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys'],
-  'another account keeps all it has'
+  'another account keeps all of its rows'
 );
 select is(
   (select plays from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 2::bigint,
-  'what was played stays counted'
+  'plays of a deleted account stay counted'
 );
 
 create temporary table own_data (call text) on commit drop;
@@ -86,41 +86,41 @@ grant select on own_data to authenticated;
 
 select throws_ok(
   $$ select public.count_play('7e575000-0000-4000-8000-000000000001', 'a0000000-0000-4000-8000-000000000000') $$,
-  'PT401', 'The account of this token no longer exists.', 'nothing is counted for a deleted account'
+  'PT401', 'The account of this token no longer exists.', 'a deleted account cannot count a play'
 );
 select throws_ok(
   $$ select public.count_plays('[]', 'a0000000-0000-4000-8000-000000000000') $$,
-  'PT401', null, 'nor without a network'
+  'PT401', null, 'a deleted account cannot count plays made without a network'
 );
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(
-  call, 'PT401', 'The account of this token no longer exists.', 'refused to a deleted account: ' || call
+  call, 'PT401', 'The account of this token no longer exists.', 'a deleted account cannot: ' || call
 ) from own_data;
-select lives_ok('select public.touch_last_seen()', 'a deleted account is not seen, and that fails nothing');
+select lives_ok('select public.touch_last_seen()', 'touch_last_seen does not fail for a deleted account');
 select is_empty('select * from public.customers', 'a deleted account sees no customer');
-select lives_ok('select public.list_sounds()', 'the catalogue does not ask for the account');
+select lives_ok('select public.list_sounds()', 'a deleted account can list sounds');
 
--- Neither deleted nor soft-deleted, but without the row that belongs to it, which a trigger keeps.
+-- An account that is not deleted, but has lost its customer record, which a trigger otherwise keeps.
 reset role;
 alter table public.customers disable trigger customers_keep;
 delete from public.customers where id = 'b0000000-0000-4000-8000-000000000000';
 alter table public.customers enable trigger customers_keep;
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
-select is(public.get_customer()::jsonb, null, 'a living account without a customer record has no record');
-select is(public.update_customer('{"full_name": "Bob"}')::jsonb, null, 'and none to change');
+select is(public.get_customer()::jsonb, null, 'get_customer returns null without a customer record');
+select is(public.update_customer('{"full_name": "Bob"}')::jsonb, null, 'update_customer returns null without a customer record');
 select is(
   public.list_favorites() -> 0 ->> 'sound_id', '7e575000-0000-4000-8000-000000000001',
-  'a living account without a customer record has its favorites'
+  'list_favorites works without a customer record'
 );
 
 reset role;
 update auth.users set deleted_at = now() where id = 'b0000000-0000-4000-8000-000000000000';
 set local role authenticated;
-select throws_ok(call, 'PT401', null, 'refused to a soft-deleted account: ' || call) from own_data;
+select throws_ok(call, 'PT401', null, 'a soft-deleted account cannot: ' || call) from own_data;
 
--- Auth writes hashes in place of addresses.
+-- On a soft delete, Auth replaces addresses by hashes.
 reset role;
 create temporary table person (name text, id uuid) on commit drop;
 insert into person select name, gen_random_uuid() from unnest(array['active', 'banned', 'inactive']) as name;
@@ -137,7 +137,7 @@ select results_eq(
   format('select (to_jsonb(customer) - array[''created_at'', ''updated_at'']) from public.customers as customer where id = %L', id),
   array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'marketing_opt_in', false, 'email', null, 'full_name', null,
     'avatar_url', null, 'phone', null, 'locale', null, 'country', null, 'provider', null, 'last_seen_at', null)],
-  'nothing in the record of a soft-deleted customer tells who it was: ' || name
+  'the record of a soft-deleted customer has no personal data: ' || name
 ) from person;
 
 select * from finish();

@@ -1,5 +1,5 @@
--- Attacks on the views that shape the answers. The API does not expose their schema; whoever came there all the same finds what
--- the tables give them, and no more.
+-- Attacks on the views behind the responses. The API does not expose their schema; they show only rows that the tables
+-- show to the user.
 begin;
 select plan(40);
 
@@ -49,10 +49,10 @@ from unnest(array[
   'insert into private.sound_preview (title) values (''Mine'')'
 ]) as attack;
 select results_eq(
-  'select email from private.customer', array['mallory@tests.example.com'], 'a user finds nobody but herself in customer'
+  'select email from private.customer', array['mallory@tests.example.com'], 'a user finds only herself in customer'
 );
 select is_empty('select * from private.favorite', 'a user finds no favorite of another');
-select is_empty('select * from private.history_entry', 'nor what another listened to');
+select is_empty('select * from private.history_entry', 'a user finds no history of another');
 select results_eq(
   format('select title from private.%I where title like %L', name, 'Tests %'), array['Tests shown'],
   'a user finds only what is active in ' || name
@@ -64,10 +64,10 @@ select results_eq(
   $$ values
     ('7e575000-0000-4000-8000-000000000001'::uuid, 'Tests shown'),
     ('7e575000-0000-4000-8000-000000000002'::uuid, null) $$,
-  'her own favorites are there, the hidden sound without its preview'
+  'a user finds her own favorites, with no preview of a hidden sound'
 );
 select is_empty(
-  $$ select from private.stored_sound where audio_path = 'tests/hidden.mp3' $$, 'and of its files she learns no name'
+  $$ select from private.stored_sound where audio_path = 'tests/hidden.mp3' $$, 'a user finds no file names of a hidden sound'
 );
 
 select * from finish();

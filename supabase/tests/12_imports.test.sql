@@ -1,5 +1,4 @@
--- Attacks on what the import remembers: nobody but the service learns the names of an admin's files, or makes the next import
--- take a change of the dashboard for its own.
+-- Attacks on the state of the import, which contains names of files and decides what the next import may change.
 begin;
 select plan(31);
 
@@ -28,7 +27,7 @@ select throws_ok(statement, '42501', 'permission denied for table ' || target, '
 from attacks;
 select throws_ok(
   $$ select public.validate_sounds('[{"title": "Mine"}]') $$, '42501',
-  'permission denied for function validate_sounds', 'a guest cannot try rows'
+  'permission denied for function validate_sounds', 'a guest cannot call validate_sounds'
 );
 
 set local role authenticated;
@@ -37,7 +36,7 @@ select throws_ok(statement, '42501', 'permission denied for table ' || target, '
 from attacks;
 select throws_ok(
   $$ select public.validate_sounds('[{"title": "Mine"}]') $$, '42501',
-  'permission denied for function validate_sounds', 'a user cannot try rows'
+  'permission denied for function validate_sounds', 'a user cannot call validate_sounds'
 );
 
 set local role service_role;
@@ -47,29 +46,29 @@ select results_eq(
   $$ update public.imported_sounds set fields = '{"title": "New"}'
      where sound_id = '7e575000-0000-4000-8000-000000000012' returning (sound_id, places -> 0 ->> 'file')::text $$,
   array['(7e575000-0000-4000-8000-000000000012,"tests/secret plans.wav")'],
-  'the service finds and changes what it wrote'
+  'the service can read and change the state of the import'
 );
 select is(
   public.validate_sounds('[
     {"title": "7e575000 fine", "duration_sec": 1.5, "tags": ["a"]}, {"title": " "}, {"title": "A", "sort_order": 1.5}, {"title": "B", "tags": [" "]}
   ]')::jsonb -> 0,
   '{"index": 1, "message": "new row for relation \"sounds\" violates check constraint \"title_is_trimmed_visible_and_has_1_to_200_characters\""}',
-  'rows are tried on the rules of the table'
+  'validate_sounds applies the constraints of the table'
 );
 select is(
   (select string_agg(refused ->> 'index', ' ') from json_array_elements(
     public.validate_sounds('[{"title": "A", "sort_order": 1.5}, {"title": "7e575000 fine"}, {"title": "B", "tags": [" "]}, {"title": "\u0000"}]')
   ) as refused),
   '0 2 3',
-  'each refused row is named, whatever it is refused for'
+  'validate_sounds names each rejected row, for any kind of error'
 );
-select is_empty($$ select from public.sounds where title = '7e575000 fine' $$, 'none of them is written');
+select is_empty($$ select from public.sounds where title = '7e575000 fine' $$, 'validate_sounds writes no row');
 
 reset role;
 select results_eq(
   $$ select fields ->> 'title' from public.imported_sounds where sound_id = '7e575000-0000-4000-8000-000000000012' $$,
   array['New'],
-  'it was there all the time'
+  'the attacked state exists'
 );
 
 select * from finish();

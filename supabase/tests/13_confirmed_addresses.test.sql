@@ -1,8 +1,8 @@
--- What is left of an account that somebody made with an address, once the address is confirmed.
+-- Data of a sign-up by someone else that remains after the owner confirms the address.
 begin;
 select plan(12);
 
--- Made earlier: the note of new accounts is gone with the transaction that made them.
+-- Existing accounts: clears the setting that names accounts of this transaction.
 insert into auth.users (id, email, encrypted_password, raw_user_meta_data, raw_app_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', 'hash of a stranger',
     '{"full_name": "Mallory", "avatar_url": "https://a.example/mallory.jpg"}', '{"provider": "email"}'),
@@ -19,28 +19,28 @@ select set_config('sounds_service.new_accounts', '', true);
 update auth.users set email_confirmed_at = now() where id = 'a0000000-0000-4000-8000-000000000000';
 select is(
   (select encrypted_password::text from auth.users where id = 'a0000000-0000-4000-8000-000000000000'), '',
-  'a confirmed address has no password that was chosen before'
+  'confirming an address removes the earlier password'
 );
 select is_empty(
   $$ select from auth.sessions where user_id = 'a0000000-0000-4000-8000-000000000000' $$,
-  'nor a session that was opened before'
+  'confirming an address ends earlier sessions'
 );
 select results_eq(
   $$ select provider::text from auth.identities where user_id = 'a0000000-0000-4000-8000-000000000000' $$,
   array['email'],
-  'nor a sign-in with a provider that does not vouch for the address'
+  'confirming an address removes identities with an unverified address'
 );
 select results_eq(
   $$ select full_name, avatar_url from public.customers where id = 'a0000000-0000-4000-8000-000000000000' $$,
   $$ values (null::text, null::text) $$,
-  'nor a name and picture that were given before'
+  'confirming an address clears the earlier name and picture'
 );
 update auth.users
   set raw_user_meta_data = '{"full_name": "Mallory", "email_verified": true}', updated_at = now()
   where id = 'a0000000-0000-4000-8000-000000000000';
 select is(
   (select full_name from public.customers where id = 'a0000000-0000-4000-8000-000000000000'), null,
-  'and gets none when Auth writes its metadata once more'
+  'a later update of the metadata does not restore the name'
 );
 
 update auth.users
@@ -52,7 +52,7 @@ select results_eq(
      from auth.users as account join public.customers as customer using (id)
      where id = 'a0000000-0000-4000-8000-000000000000' $$,
   $$ values ('hash of the owner', 'Alice') $$,
-  'what the owner chooses afterwards stays, also when the address is confirmed again'
+  'the password and name of the owner survive another confirmation'
 );
 
 update auth.users
@@ -61,19 +61,19 @@ update auth.users
 select results_eq(
   $$ select full_name, source from public.customers where id = 'b0000000-0000-4000-8000-000000000000' $$,
   $$ values ('Bob', 'google') $$,
-  'a provider that vouches for the address brings its name'
+  'the name of a verified identity is copied on confirmation'
 );
 select results_eq(
   $$ select provider::text from auth.identities where user_id = 'b0000000-0000-4000-8000-000000000000' $$,
   array['google'],
-  'and stays a way to sign in'
+  'a verified identity is kept on confirmation'
 );
 select is(
   (select encrypted_password::text from auth.users where id = 'b0000000-0000-4000-8000-000000000000'), '',
-  'unlike the password'
+  'the earlier password is removed despite a verified identity'
 );
 
--- Made and confirmed in one transaction, several at a time.
+-- Accounts that are created and confirmed in one transaction.
 insert into auth.users (id, email, encrypted_password, raw_user_meta_data, raw_app_meta_data) values
   ('c0000000-0000-4000-8000-000000000000', 'carol@tests.example.com', 'hash of Carol', '{"full_name": "Carol"}', '{}'),
   ('d0000000-0000-4000-8000-000000000000', 'dave@tests.example.com', 'hash of Dave', '{"full_name": "Dave"}', '{}');
@@ -85,18 +85,18 @@ select results_eq(
      from auth.users as account join public.customers as customer using (id)
      where account.email in ('carol@tests.example.com', 'dave@tests.example.com') order by 1 $$,
   $$ values ('hash of Carol', 'Carol', 'email'), ('hash of Dave', 'Dave', 'email') $$,
-  'an account that is confirmed in the transaction that made it keeps its password and name'
+  'an account that is created and confirmed in one transaction keeps its password and name'
 );
 
 insert into auth.users (id, email, encrypted_password, email_confirmed_at) values
   ('e0000000-0000-4000-8000-000000000000', 'eve@tests.example.com', 'hash of Eve', now());
 select is(
   (select encrypted_password::text from auth.users where id = 'e0000000-0000-4000-8000-000000000000'), 'hash of Eve',
-  'an account that is made confirmed keeps its password'
+  'an account that is created as confirmed keeps its password'
 );
 select is(
   private.is_new_account('e0000000-0000-4000-8000-000000000000'), false,
-  'and need not be noted'
+  'an account that is created as confirmed is not in the setting'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- What a user may send straight to the data API has an end: lists, and texts of any length.
+-- Limits of lists and texts that users send to the data API without the gateway.
 begin;
 select plan(9);
 
@@ -8,7 +8,7 @@ select bag_eq(
      where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
        and type::regtype not in ('boolean', 'integer', 'uuid', 'timestamptz') $$,
   $$ values ('list_catalogue_changes.filters'), ('list_sound_files.wanted'), ('list_sounds.filters'), ('update_customer.changes') $$,
-  'arguments that can be long are exactly the listed ones, which the tests of the data API send megabytes to'
+  'arguments of unlimited length are exactly those that data-api tests send megabytes to'
 );
 
 insert into auth.users (id, email) values
@@ -23,15 +23,15 @@ select is(
 );
 select is(
   public.list_sounds(jsonb_build_object('category', repeat('c', 101))) #>> '{data,0,title}', null,
-  'what is longer than a slug names no category'
+  'a text that is longer than a slug matches no category'
 );
 
 create function pg_temp.files_of_sound_after(others integer) returns bigint language sql as $$
   select json_array_length(public.list_sound_files(jsonb_build_object('ids', array(select gen_random_uuid() from generate_series(1, others))
     || (select id from public.sounds where title = repeat('t', 100)) || array(select gen_random_uuid() from generate_series(1, 100000)))))
 $$;
-select is(pg_temp.files_of_sound_after(49), 1::bigint, 'of 100,000 ids the first 50 are looked up');
-select is(pg_temp.files_of_sound_after(50), 0::bigint, 'of 100,000 ids the 51st is not looked up');
+select is(pg_temp.files_of_sound_after(49), 1::bigint, 'list_sound_files reads the first 50 of 100,000 ids');
+select is(pg_temp.files_of_sound_after(50), 0::bigint, 'list_sound_files ignores the 51st of 100,000 ids');
 
 insert into public.sounds (title) select 'Many' from generate_series(1, 5001);
 insert into public.favorites (user_id, sound_id)
@@ -40,18 +40,18 @@ select throws_ok(
   $$ insert into public.favorites (user_id, sound_id)
      select 'a0000000-0000-4000-8000-000000000000', id from public.sounds where title = repeat('t', 100) $$,
   '23514', 'A user has at most 5,000 favorites.',
-  'nobody gives a user one favorite more than 5,000, not even an administrator'
+  'not even an administrator can give a user more than 5,000 favorites'
 );
 select lives_ok(
   $$ insert into public.favorites (user_id, sound_id)
      select 'b0000000-0000-4000-8000-000000000000', id from public.sounds where title = repeat('t', 100) $$,
-  'what one user has does not count for another'
+  'favorites of one user do not count for another'
 );
 select lives_ok(
   $$ insert into public.favorites (user_id, sound_id)
      select user_id, sound_id from public.favorites where user_id = 'a0000000-0000-4000-8000-000000000000'
      on conflict do nothing $$,
-  'what is a favorite already is not one more'
+  'adding existing favorites again does not exceed the limit'
 );
 
 insert into public.history (user_id, sound_id, plays, last_played_at)

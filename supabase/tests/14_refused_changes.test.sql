@@ -1,4 +1,4 @@
--- What the database refuses administrators in the dashboard, and users who ask Auth behind the gateway's back.
+-- Changes that the database rejects, by administrators in the dashboard and by users who call Auth directly.
 begin;
 select plan(28);
 
@@ -13,14 +13,14 @@ select throws_ok(
   $$ delete from public.customers where email = 'alice@tests.example.com' $$, '23514',
   'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep somebody out, set '
     'is_active to false.',
-  'a customer is not deleted without the account'
+  'a customer cannot be deleted without the account'
 );
-select throws_ok('truncate public.customers cascade', '23514', null, 'nor with all others');
+select throws_ok('truncate public.customers cascade', '23514', null, 'the table of customers cannot be truncated');
 select throws_ok(
   format('update public.customers set %I = %L where email = %L', name, value, 'alice@tests.example.com'), '23514',
   'email, provider and source are copied from Authentication. Change the e-mail address under Authentication > Users; the other '
     'two stay as they are.',
-  name || ' does not become ' || coalesce(value, 'null') || ' by hand'
+  name || ' of a customer cannot be set to ' || coalesce(value, 'null')
 ) from (values
   ('email', 'mallory@tests.example.com'), ('email', null), ('email', ''), ('provider', 'google'), ('provider', null),
   ('source', 'google'), ('source', null)
@@ -28,58 +28,58 @@ select throws_ok(
 set local role service_role;
 select throws_ok(
   $$ update public.customers set email = 'mallory@tests.example.com' where email = 'alice@tests.example.com' $$, '23514', null,
-  'nor by the service'
+  'the service cannot change the e-mail address of a customer'
 );
 reset role;
 select lives_ok(
   $$ update public.customers set country = 'DE', email = email, provider = provider, source = source
      where email = 'alice@tests.example.com' $$,
-  'what stays the same may be saved along'
+  'an update may contain unchanged values of protected columns'
 );
 select lives_ok(
   $$ update auth.users set email = 'alice@new.example.com' where email = 'alice@tests.example.com' $$,
-  'an address is changed at Auth'
+  'an e-mail address can be changed at Auth'
 );
 select isnt_empty(
   $$ select from public.customers where email = 'alice@new.example.com' $$,
-  'and the customer follows'
+  'a change of the e-mail address at Auth changes the customer'
 );
 
 -- Paths
 select throws_ok(
   format('update public.sounds set %I = %L', name, path), '23514',
   format('Leave the name of the bucket out of %s: enter "bowls/f3.x" instead of "%s".', name, path),
-  name || ' does not begin with the bucket'
+  name || ' cannot begin with the bucket'
 ) from (values ('audio_path', 'audio/bowls/f3.x'), ('cover_image_path', 'covers/bowls/f3.x')) as attempt (name, path);
 select throws_ok(
-  $$ insert into public.sounds (title, audio_path) values ('Other', 'audio/f3.mp3') $$, '23514', null, 'nor that of a new sound'
+  $$ insert into public.sounds (title, audio_path) values ('Other', 'audio/f3.mp3') $$, '23514', null, 'audio_path of a new sound cannot begin with the bucket'
 );
 select lives_ok(
   $$ update public.sounds set audio_path = 'audio/in-a-folder.mp3', cover_image_path = 'audio/f3.jpg'
      where id = '7e575000-0000-4000-8000-000000000001' $$,
-  'unless the file lies in a folder of that name'
+  'a path may begin with the bucket if a file lies in a folder of that name'
 );
 
--- Straight at Auth
+-- Calls of Auth without the gateway
 select throws_ok(
   $$ insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
      values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000', 'totp', 'unverified', now(), now()) $$,
-  '0A000', 'The service knows no second factors.', 'nobody enrols a second factor'
+  '0A000', 'The service knows no second factors.', 'a second factor cannot be enrolled'
 );
 select throws_ok(
   format('update auth.users set %I = %L where id = %L', name, value, 'a0000000-0000-4000-8000-000000000000'),
-  '0A000', null, 'nobody begins an ' || name
+  '0A000', null, name || ' cannot be set'
 ) from (values ('email_change', 'mallory@tests.example.com'), ('phone_change', '4915550100'), ('phone', '4915550100')) as attempt (name, value);
 select lives_ok(
   $$ update auth.users set email_change = '', phone_change = '', phone = null where id = 'a0000000-0000-4000-8000-000000000000' $$,
-  'Auth may clear them'
+  'Auth can clear email_change, phone_change and phone'
 );
 select throws_ok(
-  $$ insert into auth.users (id, phone) values (gen_random_uuid(), '4915550101') $$, '0A000', null, 'nobody signs up by phone'
+  $$ insert into auth.users (id, phone) values (gen_random_uuid(), '4915550101') $$, '0A000', null, 'an account cannot be created with a phone number only'
 );
 select lives_ok(
   $$ insert into auth.users (id, email, phone) values (gen_random_uuid(), 'carol@tests.example.com', '4915550102') $$,
-  'an administrator gives an account a phone number besides its address'
+  'an account with an e-mail address may also have a phone number'
 );
 
 -- Identities
@@ -93,23 +93,23 @@ select results_eq(
      where provider = 'google' and user_id in ('a0000000-0000-4000-8000-000000000000', 'b0000000-0000-4000-8000-000000000000')
      order by 1 $$,
   $$ values ('a', 'a', 'Alice@new.example.com'), ('b', 'b', null) $$,
-  'an identity does not keep an unverified address that is not that of its account'
+  'an identity loses an unverified address that differs from that of its account'
 );
 update auth.identities set identity_data = identity_data || '{"email": "alice@new.example.com"}' where provider_id = 'b';
 select is(
   (select identity_data ->> 'email' from auth.identities where provider = 'google' and provider_id = 'b'), null,
-  'nor when it comes again'
+  'an identity loses the unverified address again when Auth writes it again'
 );
 update auth.identities set identity_data = identity_data || '{"email": "bob@tests.example.com", "email_verified": true}'
   where provider_id = 'b';
 select is(
   (select identity_data ->> 'email' from auth.identities where provider = 'google' and provider_id = 'b'), 'bob@tests.example.com',
-  'one that is verified stays'
+  'an identity keeps a verified address'
 );
 delete from auth.users where id = 'a0000000-0000-4000-8000-000000000000';
 select is_empty(
   $$ select from public.customers where id = 'a0000000-0000-4000-8000-000000000000' $$,
-  'a customer goes with the account'
+  'deleting an account deletes its customer'
 );
 
 select * from finish();

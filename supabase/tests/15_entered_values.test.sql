@@ -1,4 +1,4 @@
--- Which values the tables reject, with a message for administrators, and what a new account makes of its metadata.
+-- Values that the tables reject with a message, and customers that are created from metadata of accounts.
 begin;
 select plan(66);
 
@@ -95,7 +95,7 @@ select is(
   'a sound loses its deleted category'
 );
 
--- New accounts
+-- Customers of new accounts
 create temporary table account (what text, metadata jsonb, app jsonb, full_name text, avatar_url text, source text, id uuid)
 on commit drop;
 insert into account values
@@ -103,15 +103,15 @@ insert into account values
     '{"provider": "google", "providers": ["google"]}', 'Ada', 'https://a.example/b.png', 'google'),
   ('takes name where full_name is missing', '{"name": " Ada\t"}', '{"provider": "apple"}', 'Ada', null, 'apple'),
   ('needs no metadata', null, null, null, null, null),
-  ('bears metadata of odd shapes', '["x"]', '"text"', null, null, null),
-  ('bears a name that is no text', '{"full_name": {"a": 1}}', '{}', '{"a": 1}', null, null),
-  ('has no name of spaces', '{"full_name": " \u00a0 "}', '{}', null, null, null),
-  ('has no name without a visible character', '{"full_name": "\u200b\ufeff"}', '{}', null, null, null),
+  ('accepts metadata of other types', '["x"]', '"text"', null, null, null),
+  ('accepts a name that is not a text', '{"full_name": {"a": 1}}', '{}', '{"a": 1}', null, null),
+  ('gets no name of spaces', '{"full_name": " \u00a0 "}', '{}', null, null, null),
+  ('gets no name without a visible character', '{"full_name": "\u200b\ufeff"}', '{}', null, null, null),
   ('clips a long name', jsonb_build_object('full_name', repeat('x', 199) || ' ' || repeat('y', 100000)), '{}',
     repeat('x', 199), null, null),
-  ('has no avatar without https', '{"avatar_url": "javascript:alert(1)"}', '{}', null, null, null),
-  ('has no avatar at an impossible address', '{"avatar_url": "https://<script>"}', '{}', null, null, null),
-  ('has no source for another provider', '{}', '{"provider": "keycloak"}', null, null, null);
+  ('gets no avatar without https', '{"avatar_url": "javascript:alert(1)"}', '{}', null, null, null),
+  ('gets no avatar with an invalid address', '{"avatar_url": "https://<script>"}', '{}', null, null, null),
+  ('gets no source for another provider', '{}', '{"provider": "keycloak"}', null, null, null);
 update account set id = gen_random_uuid();
 insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data)
 select id, id || '@tests.example.com', metadata, app from account;
@@ -126,7 +126,7 @@ update public.customers set full_name = 'Chosen' where id = '7e575000-0000-4000-
 select results_eq(
   $$ select email, is_active, updated_at = created_at from public.customers where id = '7e575000-0000-4000-8000-000000000005' $$,
   $$ values (null::text, true, true) $$,
-  'an account without an address has a customer, who is not updated before being created, whatever the clock of Auth'
+  'an account without an address has a customer whose updated_at is not before created_at'
 );
 update auth.users
 set email = 'later@tests.example.com', raw_user_meta_data = '{"full_name": "Later"}', raw_app_meta_data = '{"provider": "google"}'
@@ -134,7 +134,7 @@ where id = '7e575000-0000-4000-8000-000000000005';
 select results_eq(
   $$ select email, full_name, provider, source from public.customers where id = '7e575000-0000-4000-8000-000000000005' $$,
   $$ values ('later@tests.example.com', 'Chosen', 'google', 'google') $$,
-  'a customer follows the address and provider of the account, not its name'
+  'a change of an account changes address and provider of the customer, but not the name'
 );
 
 create temporary table long_metadata (what text, sent jsonb, kept jsonb, id uuid) on commit drop;
@@ -154,14 +154,14 @@ from long_metadata join auth.users using (id);
 -- Bans
 create temporary table ban (what text, before timestamptz, meanwhile timestamptz, after timestamptz, id uuid) on commit drop;
 insert into ban values
-  ('gives back a ban from before', '2999-01-01', '2999-01-01', '2999-01-01'),
-  ('leaves a ban that was set meanwhile', null, '2999-01-01', '2999-01-01'),
-  ('leaves the later of two bans', '2998-01-01', '2999-01-01', '2999-01-01'),
-  ('leaves a ban lifted that was lifted meanwhile', '2999-01-01', null, null);
+  ('restores an earlier ban', '2999-01-01', '2999-01-01', '2999-01-01'),
+  ('keeps a ban that was set meanwhile', null, '2999-01-01', '2999-01-01'),
+  ('keeps the later of two bans', '2998-01-01', '2999-01-01', '2999-01-01'),
+  ('does not restore a ban that was lifted meanwhile', '2999-01-01', null, null);
 update ban set id = gen_random_uuid();
 insert into auth.users (id, email, banned_until) select id, id || '@tests.example.com', before from ban;
 update public.customers set is_active = false where id in (select id from ban);
-update auth.users as account set banned_until = ban.meanwhile from ban where ban.id = account.id and ban.what not like 'gives%';
+update auth.users as account set banned_until = ban.meanwhile from ban where ban.id = account.id and ban.what not like 'restores%';
 update public.customers set is_active = true where id in (select id from ban);
 select is(
   (select banned_until from auth.users as account where account.id = ban.id), after, 'activating a customer again ' || what

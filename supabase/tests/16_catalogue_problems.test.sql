@@ -27,14 +27,14 @@ update example set id = gen_random_uuid();
 insert into public.sounds (id, title, audio_path, cover_image_path, duration_sec)
 select id::uuid, 'Sound', 'tests/a.mp3', 'tests/a.jpg', 60 from example;
 select lives_ok(
-  (select string_agg(format('update public.sounds set %s where id = %L', wrong, id), ';') from example), 'values that are wrong'
+  (select string_agg(format('update public.sounds set %s where id = %L', wrong, id), ';') from example), 'wrong values can be entered'
 );
 select is(pg_temp.problems_of(id), array[problem], problem || ' is listed for ' || wrong) from example;
 select is_empty(
-  $$ select how_to_mend from admin.catalogue_problems where how_to_mend !~ '^[A-Z].{20,}\.$' $$, 'each has a remedy in a sentence'
+  $$ select how_to_mend from admin.catalogue_problems where how_to_mend !~ '^[A-Z].{20,}\.$' $$, 'each problem has its fix in a sentence'
 );
 select lives_ok(
-  (select string_agg(format('update public.sounds set %s where id = %L', fix, id), ';') from example), 'values that are right'
+  (select string_agg(format('update public.sounds set %s where id = %L', fix, id), ';') from example), 'correct values can be entered'
 );
 select is(pg_temp.problems_of(id), '{}'::text[], problem || ' is fixed by ' || fix) from example;
 
@@ -48,28 +48,28 @@ select results_eq(
   $$ select concerns from admin.catalogue_problems
      where problem = 'file_name_cannot_be_entered' and concerns like '%tests-files%' order by 1 $$,
   array['file "tests-files/My Song.mp3" in the bucket audio', 'file "tests-files/song" in the bucket audio'],
-  'files whose names cannot be entered are listed, and no placeholders of folders'
+  'files whose names cannot be entered are listed, except placeholders of folders'
 );
 update storage.objects set name = 'tests-files/renamed-' || length(name) || '.mp3'
 where name in ('tests-files/My Song.mp3', 'tests-files/song');
 select is_empty(
   $$ select from admin.catalogue_problems where problem = 'file_name_cannot_be_entered' and concerns like '%tests-files%' $$,
-  'a renamed file is not'
+  'a renamed file is not listed'
 );
 create temporary view unused as
   select bucket || '/' || name as file from admin.unused_files where name like 'tests-files/%';
 select set_eq(
   'select file from unused',
   array['audio/tests-files/renamed-23.mp3', 'audio/tests-files/renamed-16.mp3', 'covers/tests-files/used-later.jpg'],
-  'files that no sound names are listed'
+  'admin.unused_files lists files that no sound names'
 );
 select set_eq(
   $$ select concerns from admin.catalogue_problems where problem = 'file_is_unused' and concerns like '%tests-files%' $$,
   $$ select format('file "%s" in the bucket %s', name, bucket) from admin.unused_files where name like 'tests-files/%' $$,
-  'in both views'
+  'admin.catalogue_problems lists the same unused files'
 );
 insert into public.sounds (title, is_active, cover_image_path) values ('Draft', false, 'tests-files/used-later.jpg');
-select is_empty($$ select from unused where file like 'covers/%' $$, 'a file of an inactive sound is not');
+select is_empty($$ select from unused where file like 'covers/%' $$, 'a file of an inactive sound is not listed as unused');
 
 -- Categories
 insert into public.categories (id, slug, name, is_active) values ('7e575000-0000-4000-8000-000000000001', 'tests-top', 'x', false);
@@ -77,12 +77,12 @@ insert into public.categories (id, slug, name, parent_id)
 values ('7e575000-0000-4000-8000-000000000002', 'tests-below', 'x', '7e575000-0000-4000-8000-000000000001');
 select is(
   pg_temp.problems_of('7e575000-0000-4000-8000-000000000002'),
-  array['active_category_under_inactive_parent', 'category_without_sounds'], 'a category out of reach and without sounds is listed'
+  array['active_category_under_inactive_parent', 'category_without_sounds'], 'an active category without sounds under an inactive parent has two problems'
 );
 insert into public.sounds (title, category) values ('x', 'tests-below');
 update public.categories set is_active = true where slug = 'tests-top';
-select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000002'), '{}'::text[], 'one in reach with a sound is not');
-select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000001'), '{}'::text[], 'sounds of sub-intentions count');
+select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000002'), '{}'::text[], 'a category with a sound under an active parent is not listed');
+select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000001'), '{}'::text[], 'a category whose sub-intention has a sound is not listed');
 
 -- Sections
 insert into public.sounds (id, title, is_active) values ('7e575000-0000-4000-8000-000000000003', 'Hidden', false);
@@ -96,12 +96,12 @@ select is(
 );
 select is(
   pg_temp.problems_of('7e575000-0000-4000-8000-000000000005'), array['picks_are_ignored', 'rule_finds_nothing'],
-  'picks of a rule that finds nothing are listed'
+  'a rule section that has picks and finds nothing has two problems'
 );
 update public.sounds set is_active = true, category = 'tests-top' where id = '7e575000-0000-4000-8000-000000000003';
 delete from public.home_section_sounds where section_id = '7e575000-0000-4000-8000-000000000005';
-select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000004'), '{}'::text[], 'a section with a visible pick is not');
-select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000005'), '{}'::text[], 'nor a rule that finds a sound');
+select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000004'), '{}'::text[], 'a section with a visible pick is not listed');
+select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000005'), '{}'::text[], 'a section whose rule finds a sound is not listed');
 
 select finish();
 rollback;

@@ -1,4 +1,4 @@
--- What administrators read about use, and the functions that fill sections of the home page.
+-- Views of use for administrators, and functions that fill sections of the home page.
 begin;
 select plan(29);
 
@@ -64,7 +64,7 @@ delete from auth.users where id in (select id from account where n in (1, 4));
 update auth.users set deleted_at = '2001-02-03T23:59:00Z' where id = (select id from account where n = 2);
 select results_eq(
   $$ select sign_ups, deleted from admin.accounts_by_day where day = '2001-02-03' $$, $$ values (3::bigint, 1::bigint) $$,
-  'accounts_by_day counts sign-ups, also of accounts that are gone, and soft deletions, but not the doctor'
+  'accounts_by_day counts soft deletions and all sign-ups except the doctor''s'
 );
 select is((select deleted from admin.accounts_by_day where day = pg_temp.ago(0)), 1::bigint, 'accounts_by_day counts deletions on their day');
 
@@ -75,11 +75,11 @@ begin
   perform public.touch_last_seen();
   return (select active from admin.accounts_by_day where day = pg_temp.ago(0));
 end $$;
-select is(pg_temp.visitors_after(null), 1::bigint, 'an account that is seen for the first time is active');
-select is(pg_temp.visitors_after(now() - interval '25 hours'), 2::bigint, 'an account that is seen on another day is active once more');
+select is(pg_temp.visitors_after(null), 1::bigint, 'accounts_by_day counts an account as active when it is seen for the first time');
+select is(pg_temp.visitors_after(now() - interval '25 hours'), 2::bigint, 'accounts_by_day counts an account as active again on another day');
 select is(
   pg_temp.visitors_after(greatest(pg_temp.ago(0)::timestamp at time zone 'UTC', now() - interval '16 minutes')), 2::bigint,
-  'an account is active once a day'
+  'accounts_by_day counts an account as active once a day'
 );
 
 -- Sections
@@ -163,7 +163,7 @@ select throws_like(
 select throws_like($$ select admin.arrange_section('tests-rule', array['Loud of tests']) $$, 'There is no home section%', 'arrange_section rejects a section with a rule');
 select is(
   pg_temp.picks('tests-manual'), array['A second of tests', 'Z first of tests', 'Third of tests'],
-  'functions that fail leave a section as it is'
+  'functions that fail do not change a section'
 );
 select results_eq(
   $$ select place, title from admin.arrange_section('tests-manual', array['Loud of tests', 'Z first of tests']) $$,

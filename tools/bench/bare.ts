@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createClients } from '../../src/supabase/clients.ts';
 import { createFetch } from '../../src/supabase/fetch.ts';
 
-// Express alone: makes the same calls to Supabase as the gateway, with the same clients, and does nothing else.
+// Express only: makes the same calls to Supabase as the gateway, with the same clients, and does nothing else.
 
 const config = loadConfig(process.env);
 const { user, service } = createClients(config, createFetch(null).fetch);

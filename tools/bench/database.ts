@@ -9,11 +9,11 @@ import { isSearch, plainRead, type Statement, statements, tablesReadWhole } from
 
 const pageSize = 50;
 const pages = 1_000;
-/** Highest cost of the last of these pages, as a multiple of page 1. */
+/** Maximum cost of the last of these pages, as a multiple of page 1. */
 const pageRatioMax = 1.2;
-/** Highest cost of a search that must read all titles, as a multiple of reading them. */
+/** Maximum cost of a search that must read all titles, as a multiple of reading them. */
 const titlesRatioMax = 2;
-/** Highest cost of a page, as a multiple of reading its rows by their ids. */
+/** Maximum cost of a page, as a multiple of reading its rows by their ids. */
 const plainRatioMax = 8;
 
 /** A statement with its cost in the database, and its plans. */
@@ -106,8 +106,8 @@ function sectionOf(rows: Measured[], pageRatio: number): string {
   const size = Object.entries(LARGE).map(([name, count]) => `${whole(count)} ${name}`);
   return `## The database
 
-PostgreSQL 17 with default settings, ${size.join(', ')}. The time of a call in Postgres alone, and as a multiple of reading the rows of the
-same page by their ids, or of reading all titles for a search of one or two letters.
+PostgreSQL 17 with default settings, ${size.join(', ')}. Time of a call in Postgres, and as a multiple of reading the
+rows of the same page by their ids or, for a search of one or two letters, of reading all titles.
 
 ${markdownTable([
   ['Request', 'Median', 'At most', 'Kept', 'Compared'],

@@ -16,7 +16,7 @@ const SETTINGS = `
   set client_min_messages = log`;
 
 /**
- * Opens a connection that reports the plans of all statements, including those inside functions, and rolls each statement back.
+ * Opens a connection that reports the plans of all statements, also inside functions, and rolls each statement back.
  * @param databaseUrl a database whose superuser needs no password, such as the embedded one
  */
 export async function openExplainer(databaseUrl: string) {

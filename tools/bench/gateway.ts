@@ -4,7 +4,7 @@ import { milliseconds, verdict, whole } from './report.ts';
 import { load, nameOf, type Request, requestOf } from './requests.ts';
 import { type Server, start } from './servers.ts';
 
-/** Rounds are spread over several processes, because two processes of one script differ. */
+/** Number of processes per server, because two processes of one script differ in speed. */
 const sets = 3;
 const roundsPerSet = 3;
 const duration = 0.7; // of one load, in seconds
@@ -19,7 +19,7 @@ const names = { calls: 'Express, same calls', usual: 'the usual way' };
  */
 type Row = Request & {
   against: keyof typeof names;
-  /** Lowest share of the other server's responses, or highest latency added to its latency. */
+  /** Minimum share of the other server's responses, or maximum latency added to its latency. */
   target: { shareMin: number } | { addedMsMax: number };
   rounds: [ours: number, theirs: number][];
 };
@@ -52,7 +52,7 @@ async function requireSameResponse(request: Request, servers: Server[]) {
   const { path, ...init } = requestOf(request);
   const responses = servers.map(async ({ url }) => {
     const text = await (await fetch(url + path, init)).text();
-    return text.replace(/"expires_at":\d+/g, ''); // another second may have begun
+    return text.replace(/"expires_at":\d+/g, ''); // may differ by a second
   });
   const [ours, theirs] = await Promise.all(responses);
   if (ours !== theirs) throw new Error(`${request.endpoint}: the responses differ: ${ours} and ${theirs}`);

@@ -20,8 +20,8 @@ export const COLLECTOR_FAVORITES = 2_000;
 const SECTIONS = 20;
 
 /**
- * Loads a catalogue through the real constraints and triggers, in a few statements, with a fixed random seed. A few categories,
- * customers and sounds have most of the rows. Rows that the database already holds stay unchanged.
+ * Loads a catalogue through the real constraints and triggers, in a few statements, with a fixed random seed. A few
+ * categories, customers and sounds have most of the rows. Existing rows stay unchanged.
  * @param log called with the duration of each step
  * @throws a PostgresError 23505 if it was loaded before; then nothing is written
  */
@@ -73,7 +73,7 @@ async function loadCategories(sql: Transaction, { categories }: Size) {
 }
 
 async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
-  // These are deleted again, because lists keep the position of deleted sounds.
+  // Deleted again, because lists also keep the positions of deleted sounds.
   const withdrawn = Math.ceil(sounds / 20);
   await sql`create temporary table loaded_sounds (id uuid, title text, created_at timestamptz) on commit drop`;
   await sql`

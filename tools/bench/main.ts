@@ -6,7 +6,7 @@ import { header } from './report.ts';
 const parts = { gateway: gatewaySection, database: databaseSection };
 const usage = `Usage: npm run bench -- [${Object.keys(parts).join('] [')}]
 
-Measures the named part, or both. A run of both writes tools/bench/results.md. Exit code 1: a target is missed.`;
+Measures the named part, or both. Without arguments, writes tools/bench/results.md. Exit code 1: a target is missed.`;
 
 const named = process.argv.slice(2);
 if (named.includes('--help')) {
@@ -15,11 +15,11 @@ if (named.includes('--help')) {
 }
 const unknown = named.find((name) => !(name in parts));
 if (unknown !== undefined) {
-  console.error(`"${unknown}" is no part of the benchmark.\n\n${usage}`);
+  console.error(`The benchmark has no part "${unknown}".\n\n${usage}`);
   process.exit(1);
 }
 const sections = [
-  `# Results of \`npm run bench\`\n\n${header()}\n[README](README.md) says how to read it.\n`,
+  `# Results of \`npm run bench\`\n\n${header()}\nSee [README](README.md#how-to-read-it).\n`,
 ];
 const problems: string[] = [];
 const isWhole = named.length === 0;

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { LOCAL_KEYS } from 'local-supabase/keys';
 import { median } from 'simple-statistics';
 
-/** A request of an app. `endpoint` holds method, path and, for some, JSON. */
+/** Request of an app. `endpoint` contains the method, the path and, for some, JSON. */
 export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
 
 /** Returns a token that is as long as one of Supabase Auth, because its length is part of the work. */
@@ -55,14 +55,14 @@ const callsOf: Record<string, string[]> = {
 export const nameOf = (endpoint: string) =>
   endpoint.replace(/[?].*| \{.*/, '').replace(/[0-9a-f-]{36}/, '{id}');
 
-/** @throws if the server called a function that the endpoint does not declare, or called one too often */
+/** @throws if the server called a function that the endpoint does not declare, or called a function too often */
 async function checkCalls({ endpoint }: Request, responses: number, supabase: { url: string }) {
   const response = await fetch(`${supabase.url}/calls`);
   const calls = (await response.json()) as Record<string, number>;
   const declared = callsOf[nameOf(endpoint)] ?? [];
   for (const [name, count] of Object.entries(calls)) {
     const perResponse = declared.filter((each) => each === name).length;
-    // At its end a load has one request in flight per connection, whose calls may count here or in the next load.
+    // When a load ends, each connection has a request in flight, whose calls may count here or in the next load.
     const allowed = perResponse * (responses + tokens.length) + 2 * tokens.length;
     if (count > allowed)
       throw new Error(`${endpoint}: ${name} was called ${count} times, at most ${allowed} are declared.`);

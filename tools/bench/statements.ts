@@ -57,7 +57,7 @@ const words = (q: string) => page({ q }, /^sounds_(words|list|by_title)$/);
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
-/** Returns the highest number of plays that one request may carry. */
+/** Returns the maximum number of plays of one request. */
 const hundredPlays = (sound: string) => `(
   select jsonb_agg(jsonb_build_object(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
@@ -146,13 +146,13 @@ const SMALL_TABLES = [
   'listening_days',
 ];
 
-/** Returns the tables that a statement may read as a whole. A search of one or two letters may read all titles, which no index covers. */
+/** Returns the tables that a statement may read as a whole: `sounds` for short searches, which no index covers. */
 export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...SMALL_TABLES, 'sounds'] : SMALL_TABLES;
 
 /**
- * Tells a search, or a filter that no index orders, which reads rows until its page is full. Other requests read only the rows that
- * they return. `ids` counts too, because reading one row costs less than the call.
+ * Tells whether a request reads rows until its page is full: a search, or a filter that no index orders. `ids` counts
+ * too, because reading one row costs less than the call.
  */
 export const isSearch = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q|tag|min_duration|ids)=|popular&category/.test(name);
@@ -163,8 +163,8 @@ const allTitles = `
   order by list_rank desc, created_at desc limit 51`;
 
 /**
- * Returns the statement to compare a page of `GET /sounds` with: one that reads its rows by their ids, or all titles for a search
- * of one or two letters.
+ * Returns the statement to compare a page of `GET /sounds` with: one that reads its rows by their ids or, for a search
+ * of one or two letters, all titles.
  * @returns null for other statements and longer searches, because finding their rows takes longer than reading them
  */
 export async function plainRead(statement: Statement, explainer: Explainer): Promise<string | null> {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// A Supabase that answers each call after 2 ms, with the examples of openapi.json. GET /calls returns how often each function
-// was called since the last GET /calls.
+// Supabase that answers each call after 2 ms, with the examples of openapi.json. GET /calls returns the number of calls
+// of each function since the last GET /calls.
 
 type Schema = { $ref?: string; properties?: object; items?: Schema; examples?: unknown[]; enum?: unknown[] };
 

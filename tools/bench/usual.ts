@@ -8,8 +8,8 @@ import { pinoHttp } from 'pino-http';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config.ts';
 
-// The usual way: the same endpoints with the same middleware, each with its defaults, and supabase-js on Node's fetch, with one
-// client per request that carries the user's token.
+// The usual way: the same endpoints with the same middleware, each with its defaults, and supabase-js on Node's fetch,
+// with one client per request that has the user's token.
 
 const { supabase, secrets, rateLimits, port } = loadConfig(process.env);
 const secret = new TextEncoder().encode(secrets.supabaseJwtSecret ?? '');

@@ -12,7 +12,7 @@ export const FULL_MB = 10;
 /**
  * Checks the free space of a folder, which need not exist yet.
  * @param leastMb minimum free space
- * @returns a sentence if there is less
+ * @returns an error message if there is less
  */
 export function diskProblem(folder: string, leastMb: number): string | undefined {
   let there = resolve(folder);

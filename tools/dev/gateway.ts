@@ -26,8 +26,7 @@ const SETTLE_MS = 100;
 const SOURCE = /^\w.*\.ts$/;
 
 /**
- * Starts the gateway, and restarts it on each change of its source. If it ends by itself, such as on a syntax error, the next
- * change starts it again.
+ * Starts the gateway, and restarts it on each change of its source, even if it has ended because of a syntax error.
  * @param env its whole environment, with PORT
  */
 export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void): Gateway {
@@ -93,7 +92,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
   };
 }
 
-/** Returns whether the gateway at a port is ready. Its X-Request-Id tells it from other programs. */
+/** Tells whether the gateway at a port is ready. Its X-Request-Id distinguishes it from other programs. */
 async function isReady(port: string | undefined): Promise<boolean> {
   const id = randomUUID();
   try {

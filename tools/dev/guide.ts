@@ -21,7 +21,7 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
 
-/** Returns where a link in a page leads on the served page, or null when the service does not serve its target. */
+/** Returns the address of a link on the served page, or null if the service does not serve its target. */
 function addressOf(href: string, page: string): string | null {
   if (/^https?:/.test(href)) return href;
   const [path = '', anchor = ''] = href.split('#');

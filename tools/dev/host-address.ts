@@ -13,7 +13,7 @@ export async function hostAddress(wanted: string): Promise<string> {
   if (wanted === 'auto') return ownAddress();
   if (isIPv4(wanted) && !ONLY_HERE.includes(wanted) && (await isOurs(wanted))) return wanted;
   throw new Error(
-    `--host takes an IPv4 address of this machine in its network, such as 192.168.1.20, or auto; ${wanted} is none.`,
+    `${wanted} is not an address of this machine. Set --host to its IPv4 address in the network, such as 192.168.1.20, or to auto.`,
   );
 }
 
@@ -31,7 +31,7 @@ async function ownAddress(): Promise<string> {
   }
 }
 
-/** Returns whether this machine can listen at an address. */
+/** Tells whether this machine can listen at an address. */
 function isOurs(address: string): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { makeIdToken, PROVIDERS, type Provider } from 'local-supabase/identity-provider';
 
-// `npm run -s id-token -- --email ada@example.com`: prints an ID token that the stack of `npm run dev` accepts. Other projects accept
-// tokens of Google and Apple alone.
+// `npm run -s id-token -- --email ada@example.com` prints an ID token that only the stack of `npm run dev` accepts.
 
 const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
     [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>] [--unverified]

@@ -13,8 +13,7 @@ import { seed } from './seed.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { summary } from './summary.ts';
 
-// `npm run dev`: starts a local Supabase with samples, the gateway in front of it, and the example player. Ctrl-C stops all of
-// them.
+// `npm run dev` starts a local Supabase with samples, the gateway and the example player. Ctrl-C stops all of them.
 
 // Writes lines in the format of the gateway's log, because both share the terminal.
 const logger = pino(prettyLog({ sync: true }));
@@ -23,13 +22,13 @@ const log = (line: string) => logger.info(line);
 /** Returns the gateway's environment: that of this process, with the local stack instead of the project of `.env`. */
 function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
   return {
-    // No client needs longer during development.
+    // Restarts quickly.
     SHUTDOWN_GRACE_SECONDS: '1',
-    // A web app in development may use any port.
+    // Allows web apps in development at any port.
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
-    // No proxy ends TLS here.
+    // Accepts plain http, because no proxy ends TLS.
     REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,
     SUPABASE_PUBLIC_URL: stack.publicUrl,
@@ -37,7 +36,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     DEV_DATABASE_URL: stack.databaseUrl,
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
-    // The stack signs with a key pair.
+    // Removes the secret, because the stack signs with a key pair.
     SUPABASE_JWT_SECRET: undefined,
   };
 }
@@ -56,7 +55,7 @@ const SAME_PRESS_MS = 500;
 async function end(code: number): Promise<void> {
   if (ending) return;
   ending = true;
-  // A second Ctrl-C exits at once. The children then end by themselves.
+  // A second Ctrl-C exits at once; the children end by themselves.
   setTimeout(() => {
     for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
   }, SAME_PRESS_MS);
@@ -109,8 +108,8 @@ if (process.env['npm_lifecycle_event'] === 'dev') {
   setInterval(() => process.ppid !== npm && void end(0), 500);
 }
 
-// The database driver throws from a timer when its connection goes away while it is writing. What it was asked for is then never
-// answered, and an orderly end would wait for that. The children follow by themselves.
+// Exits without waiting, because the database driver throws from a timer if its connection breaks while it writes, and
+// its query then never ends. The children end by themselves.
 process.on('uncaughtException', (error) => {
   if (ending) return;
   console.error(error);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// `npm run scalar [-- 1.72.1]`: copies the browser bundle of Scalar, by default of the newest release, into src/openapi/assets. As a
-// dependency, Scalar would add 280 MB to each installation.
+// `npm run scalar [-- 1.72.1]` copies the browser bundle of Scalar, by default the newest release, into
+// src/openapi/assets. As a dependency, Scalar would add 280 MB to each installation.
 
 /**
  * Moves the languages of apps to the top of the examples. Scalar has no option for their order.

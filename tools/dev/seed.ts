@@ -16,7 +16,7 @@ export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as 
 
 /**
  * Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing.
- * @param empty creates the demo account alone, also in later calls
+ * @param empty creates only the demo account, also in later calls
  * @throws an Error if `empty` is set and the catalogue has the samples
  */
 export async function seed(
@@ -36,7 +36,7 @@ export async function seed(
   }
 }
 
-/** Takes the place of the samples' hash in a database without samples. */
+/** Recorded instead of the samples' hash in a database without samples. */
 const EMPTY = 'empty';
 
 /**

@@ -9,12 +9,12 @@ import { serve } from '../../src/http/serve.ts';
 import { howToApply } from './pending-migrations.ts';
 import { DEMO } from './seed.ts';
 
-// The gateway of `npm run dev`: that of src/server.ts, with additions for developers that no deployment may have.
+// Starts the gateway of `npm run dev`: that of src/server.ts, with additions that only developers may have.
 
 const context = createContext(configOrExit());
 const { port } = context.config;
 
-/** Returns an access token of the demo account, or nothing if it cannot sign in. */
+/** Returns an access token of the demo account, or undefined if it cannot sign in. */
 async function demoToken(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}${apiBase}/auth/signin`, {
     method: 'POST',
@@ -49,7 +49,7 @@ const nameWaitingMigrations: RequestHandler = (_req, res, next) => {
     void migrationDrift(process.env['DEV_DATABASE_URL'] ?? '')
       .then(
         ({ pending }) => pending,
-        () => [], // where the database is away, that is the reason
+        () => [], // the database is down, which explains the 500
       )
       .then((pending) => {
         if (pending.length > 0) body.error.message += ` In development: ${howToApply(pending)}`;

@@ -43,10 +43,10 @@ export async function readSettings(args: string[]) {
 
 const USAGE = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
   --fresh           starts with an empty database
-  --empty           leaves out the samples, to try an import. If the catalogue has them, add --fresh
-  --confirm-email   new accounts must confirm their address by the code that is mailed to them
-  --host ADDRESS    for phones in the same network: signs URLs with this IPv4 address of your machine, such as 192.168.1.20,
-                    and serves the files there; "auto" finds the address`;
+  --empty           omits the samples, so that you can try an import. If the catalogue has samples, add --fresh
+  --confirm-email   requires new accounts to confirm their address with a mailed code
+    --host ADDRESS    lets phones in the same network play files: signs and serves URLs at this IPv4 address of your
+                      machine, such as 192.168.1.20; "auto" finds the address`;
 
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },

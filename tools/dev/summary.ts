@@ -34,12 +34,12 @@ Sign in, list, fetch audio:
 
 ${calls.join('\n')}
 
-In this folder: sign in with an ID token like those of Google (of Apple: --provider apple); run SQL:
+In this folder: sign in with an ID token like one of Google (Apple: --provider apple), and run SQL:
 
 ${CURL} ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
 DO_NOT_TRACK=1 npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
 
-An account of your own, from sign-up through a forgotten password to deletion. Mailed codes are printed here; the lines look them up:
+An account of your own, from sign-up through a forgotten password to deletion. The commands look up the mailed codes:
 
 ${accountCalls(api, stack.apiUrl, emailConfirmations).join('\n')}
 

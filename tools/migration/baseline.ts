@@ -4,8 +4,8 @@ import { PROJECT } from './databases.ts';
 const BASELINE = '20261122200000_baseline.sql';
 
 /**
- * Writes the schema files, in the order of their names, into the baseline. Before the first release only, because it replaces
- * migrations that databases have applied.
+ * Writes the schema files, in the order of their names, into the baseline. Allowed only before the first release,
+ * because it changes a migration that databases may have applied.
  * @param project the folder that holds `supabase/`
  * @throws if a later migration exists
  */

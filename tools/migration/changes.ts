@@ -82,13 +82,13 @@ function faultsIn({ ok, applyError, ...verdict }: ProofVerdict): string[] {
   const faults = [
     ...(applyError ? [`${applyError.message}\n\n${applyError.sql}`] : []),
     ...verdict.dataViolations.map((found) => `Rows of ${name(found)} would be lost or changed.`),
-    ...verdict.rewriteViolations.map((found) => `${name(found)} would be written anew.`),
+    ...verdict.rewriteViolations.map((found) => `${name(found)} would be rewritten.`),
     ...verdict.driftDeltas.map((delta) => `Still different afterwards: ${JSON.stringify(delta)}`),
   ];
-  return ok || faults.length > 0 ? faults : ['pg-delta could not prove the changes.'];
+  return ok || faults.length > 0 ? faults : ['pg-delta could not verify the changes.'];
 }
 
-/** Returns the text of the schema files for an object, because catalogs keep neither lines nor comments. */
+/** Returns an object's text in the schema files, because catalogs keep neither lines nor comments. */
 function asWritten(generated: string, statements: readonly string[]): string | undefined {
   const name = nameOf(generated);
   const [written, ...others] = statements.filter((statement) => name && nameOf(statement) === name);

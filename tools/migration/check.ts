@@ -53,7 +53,7 @@ async function majorVersion(databaseUrl: string): Promise<number> {
   return Math.floor(Number(rows[0]?.server_version_num) / 10_000);
 }
 
-/** Tells an object that was added to the database, which is no difference unless it is a policy, grant or overload of a declared one. */
+/** Tells whether an object was added to the database and is no policy, grant or overload of a declared object. */
 function isAddition({ verb, destroys: [dropped] }: Action, desired: FactBase): boolean {
   if (verb !== 'drop' || dropped === undefined || desired.has(dropped)) return false;
   if (dropped.kind === 'acl') return !desired.has(dropped.target);
@@ -70,7 +70,7 @@ function subjectOf({ produces, destroys, consumes }: Action): StableId | undefin
   return id !== undefined && 'target' in id ? id.target : id;
 }
 
-/** The statement of the plan; null where a later one includes it. */
+/** Returns the statement of the plan, or null if a later one includes it. */
 function fixOf(action: Action, statements: readonly string[]): string | null {
   const subject = subjectOf(action);
   if (subject?.kind !== 'trigger' || subject.schema !== 'auth') return action.sql;

@@ -12,8 +12,7 @@ export interface MigrationOptions {
  * Writes the migration that makes a migrated database equal to supabase/schemas.
  * @param name name of the change, such as `add_mood_to_sounds`
  * @returns a report
- * @throws if a schema file or a migration fails, if data would be lost without `allowDataLoss`, or if the written migration fails
- *   on a copy
+ * @throws if a schema file, a migration or the written migration fails, or data would be lost without `allowDataLoss`
  */
 export async function writeMigration(
   name: string,

@@ -16,7 +16,7 @@ export type TopSound = { title: string; listeners: number; days_played: number; 
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
 
-/** Maximum number of named sounds. */
+/** Maximum number of top sounds. */
 const topSoundsMax = 20;
 
 /**

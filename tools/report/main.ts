@@ -5,12 +5,12 @@ import { readEnvFile } from 'local-supabase/env-file';
 import { readFigures } from './figures.ts';
 import { reportPage } from './page.ts';
 
-// `npm run report`: writes one HTML page about the use of the service.
+// `npm run report` writes one HTML page about the use of the service.
 
 const usage = `Usage: npm run report -- [--days 30] [--database URL] [--out FILE]
   --days N         the last N days, today included: 1 to 365. Default: 30
-  --database URL   the database, such as postgresql://postgres:<password>@<host>:5432/postgres. Default: DATABASE_URL, or the
-                   database of npm run dev
+    --database URL   the database, such as postgresql://postgres:<password>@<host>:5432/postgres. Default: DATABASE_URL,
+                     or the database of npm run dev
   --out FILE       the page to write. Default: sounds-report.html`;
 
 /** @throws an Error about an invalid argument */

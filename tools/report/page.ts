@@ -37,7 +37,7 @@ function byDay(title: string, note: string, type: 'bar' | 'line', days: Day[], c
 function topSounds({ topSounds: sounds }: Figures): Section {
   return {
     title: 'Top sounds',
-    note: 'Those with the most listeners on these days. An account is one listener, however often it plays.',
+    note: 'Sounds with the most listeners on these days. An account counts as one listener, however often it plays.',
     chart: {
       type: 'bar',
       data: {
@@ -68,7 +68,7 @@ const sections = (figures: Figures): Section[] => [
   byDay('Plays', 'Plays without a network count for the day on which they were made.', 'bar', figures.days, [
     { name: 'Plays', color: colors.plays, of: ({ plays }) => plays },
   ]),
-  byDay('Listeners', 'Who played something that day, and who used the app.', 'line', figures.days, [
+  byDay('Listeners', 'Accounts that played something on the day, and accounts that used the app.', 'line', figures.days, [
     { name: 'Listeners', color: colors.listeners, of: ({ listeners }) => listeners },
     { name: 'Active accounts', color: colors.accounts, of: ({ active }) => active },
   ]),
@@ -151,7 +151,7 @@ export function reportPage(figures: Figures, madeAt: Date): string {
 <title>Sounds Service, ${first} to ${last}</title>
 <style>${style}</style>
 <h1>Sounds Service</h1>
-<p>${first} to ${last}; days are those of UTC. Made on ${madeAt.toISOString().slice(0, 16).replace('T', ' at ')} UTC.</p>
+<p>${first} to ${last}. Days are in UTC. Made on ${madeAt.toISOString().slice(0, 16).replace('T', ' at ')} UTC.</p>
 <dl>${tiles.map(([name, value]) => `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`).join('')}</dl>
 ${all.map(sectionHtml).join('\n')}
 <script type="application/json" id="charts">${charts}</script>

@@ -7,7 +7,7 @@ import { type Explainer, indexesRead, openExplainer, rowsRead, tablesScanned } f
 import { COLLECTOR_FAVORITES, load, type Size } from '../load.ts';
 import { isSearch, type Statement, statements, tablesReadWhole } from '../statements.ts';
 
-// The statements of `npm run bench`, in a catalogue just large enough for the planner to prefer indexes.
+// Tests the statements of `npm run bench` in a catalogue just large enough for the planner to prefer indexes.
 
 const SIZE: Size = { sounds: 20_000, categories: 100, customers: 300, favorites: 20_000 };
 
@@ -49,7 +49,7 @@ export function testPlans(title: string, { release, ...size }: Partial<Size> & {
         // A search reads titles until its page is full.
         if (isSearch(statement)) return;
         expect(rowsRead(plans, 'sounds')).toBeLessThanOrEqual(COLLECTOR_FAVORITES);
-        // Those of the caller, and one that is added.
+        // The favorites of the caller, and one that is added.
         expect(rowsRead(plans, 'favorites')).toBeLessThanOrEqual(COLLECTOR_FAVORITES + 1);
       },
     );

@@ -17,10 +17,10 @@ import {
 } from '../../../test/support/processes.ts';
 import { DEMO } from '../seed.ts';
 
-// Linux takes every address of 127.0.0.0/8 for its own: 127.0.0.2 stands for that of the network.
+// 127.0.0.2 stands for the address in the network, because Linux listens on all of 127.0.0.0/8.
 const isLinux = process.platform === 'linux';
 
-// Each test goes on with what the one before leaves.
+// Each test continues with the data of the previous one.
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
   let env: Awaited<ReturnType<typeof devEnvironment>>;
@@ -78,7 +78,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
         expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching('^image/')]);
       }
 
-      /** Sends a path as it is, with the secret key and as the studio would. */
+      /** Sends a path unchanged, with the secret key and with the headers of Studio. */
       const statusOf = (method: string, path: string) => {
         const { secretKey: key } = LOCAL_KEYS;
         const headers = [`apikey: ${key}`, `Authorization: Bearer ${key}`, 'Sec-Fetch-Site: same-origin'];
@@ -132,7 +132,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     dev = await startDev(env);
     expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
     await query('insert into public.kept values (8)');
-    // The keepers of its children along with it: then nobody is left who would end them.
+    // Kills the supervisors of its children too, so that nothing is left to end them.
     const keepers = childrenOf(dev.pid);
     dev.kill('SIGKILL');
     for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
@@ -162,7 +162,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     dev = await startDev(env, '--fresh', '--empty');
     await expectNoSamples();
     await stop();
-    // By npm, which alone is told to end, as a supervisor would.
+    // Ends only npm, as a supervisor would.
     dev = run(['run', 'dev'], env, 'npm');
     await dev.until('Ctrl-C stops everything.');
     await expectNoSamples();
@@ -187,7 +187,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   test('ends on Ctrl-C during the preparation', async () => {
     dev = run(['tools/dev/main.ts', '--fresh'], env);
     await dev.until('Seeding the catalogue');
-    // Sends it twice, because at a terminal npm passes on a signal that the whole group gets.
+    // Sends it twice, because npm forwards a signal that the terminal also sends.
     for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.output.stderr]).toEqual([0, '']);
     await untilGone(folder);

@@ -14,13 +14,13 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sounds-service-dev-'));
-    // Settings of a deployment in `.env` must not reach the local one.
+    // Settings of a deployment in `.env`, which must not reach the local stack.
     const elsewhere = { SUPABASE_PUBLIC_URL: 'https://abcd.supabase.co', REQUIRE_HTTPS: 'true' };
     env = { ...(await devEnvironment(folder)), ...elsewhere };
     dev = await startDev(env);
   });
 
-  /** Pastes lines into a shell. Returns what they print. */
+  /** Pastes lines into a shell. @returns their output */
   const paste = (input: string, cwd?: string) =>
     execFileSync('sh', { input, cwd, encoding: 'utf8', stdio: 'pipe' });
 

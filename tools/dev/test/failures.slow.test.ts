@@ -13,7 +13,7 @@ import { hostAddress } from '../host-address.ts';
 
 const MAIN = 'tools/dev/main.ts';
 
-/** True if we may mount in a mount namespace of our own. */
+/** True if the tests can mount a disk in their own mount namespace. */
 const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 
 const limit = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
@@ -28,14 +28,14 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     env = await devEnvironment(folder);
   });
 
-  /** Runs it until it fails. Returns what it printed to stderr. */
+  /** Runs npm run dev until it fails. @returns its stderr */
   async function failureOf(given: Record<string, string>, args = [MAIN], program = process.execPath) {
     const { exited, output } = run(args, given, program);
     expect(await exited).toBe(1);
     return output.stderr;
   }
 
-  test('names what is in use in one sentence, and ends with an npm that was hung up on', async () => {
+  test('names what is in use in one sentence, and ends when npm gets SIGHUP', async () => {
     const npm = run(['run', 'dev'], env, 'npm');
     await npm.until('Ctrl-C stops everything.');
     const [first] = childrenOf(npm.pid);
@@ -58,7 +58,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
   });
 
   test('rejects wrong settings in one sentence', async () => {
-    const noAddress = /^--host takes an IPv4 address of this machine .+ is none\.\n$/;
+    const noAddress = /^.+ is not an address of this machine\. Set --host .+\n$/;
     for (const [given, args, expected] of [
       [{ PORT: '80x' }, [], /^PORT must be a port number from 1 to 65535\.\n$/],
       [{ PLAYER_PORT: '65536' }, [], /^PLAYER_PORT must be a port number from 1 to 65535\.\n$/],
@@ -78,7 +78,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     );
   });
 
-  /** Starts it with the data folder on a disk of its own. */
+  /** Starts npm run dev with the data folder on a separate disk. */
   async function onDisk(megabytes: number) {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-disk-'));
     await chmod(folder, 0o711);
@@ -87,7 +87,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     return { folder, dev: run(args, { ...env, DEV_DATA_DIR: folder }, 'unshare') };
   }
 
-  test('says in one sentence that the disk is full, or fills up while it starts', async ({ skip }) => {
+  test('reports a disk that is full or fills up during the start in one sentence', async ({ skip }) => {
     skip(!canMount, 'Run as root on Linux to try a full disk.');
     const full = (folder: string, left: number) =>
       `The disk of ${folder} has ${left} MB left, and npm run dev needs 100 MB: free some space, or set DEV_DATA_DIR to a folder on another disk.\n`;
@@ -111,7 +111,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
   const history = 'supabase_migrations.schema_migrations';
   const baseline = 'supabase/migrations/\\d+_baseline\\.sql';
 
-  // Each statement continues with the history that the one before leaves.
+  // Each statement continues with the history that the previous one leaves.
   test.for([
     [
       'an earlier baseline',

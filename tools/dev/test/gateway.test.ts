@@ -27,7 +27,7 @@ async function start(more: Record<string, string> = {}) {
 }
 
 beforeAll(async () => {
-  // A copy, because the tests break its source.
+  // Copies the checkout, because the tests break its source.
   folder = await mkdtemp(join(tmpdir(), 'sounds-service-checkout-'));
   for (const name of ['src', 'tools', 'supabase', 'package.json'])
     await cp(join(root, name), join(folder, name), { recursive: true });
@@ -43,13 +43,13 @@ beforeEach(() => {
   logged = [];
 });
 
-/** Saves as git and many editors do: a new file takes the place of the old one. */
+/** Saves as git and many editors do: replaces the file by a new one. */
 async function replace(file: string, text: string) {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);
 }
 
-/** A restart notices the change, ends one process and starts another. */
+/** Options of a poll for a restart, which ends one process and starts another. */
 const restart = { timeout: 15_000 };
 
 const health = async () => (await fetch(url).catch(() => undefined))?.json();

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { checkDatabase, scriptOf } from '../check.ts';
 
-/** Mistakes of administrators, and how the fix begins. */
+/** Mistakes of administrators, with the beginning of the fix. */
 const mistakes = `
   alter table public.history disable row level security | alter table "public"."history" enable row level security
   grant select on public.customers to anon | revoke all on table "public"."customers" from "anon"
@@ -43,7 +43,7 @@ test('npm run migration -- --check reports each mistake and its fix, and no addi
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   const superuser = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   await sql.unsafe(additions);
-  // Hosted projects let administrators do more to the tables of Auth.
+  // Hosted projects let administrators change more of the tables of Auth.
   for (const [mistake = ''] of mistakes) await (mistake.includes('auth.') ? superuser : sql).unsafe(mistake);
   const differences = await checkDatabase(databaseUrl);
   const fixes = differences.map(({ fix }) => fix.replace(/\s+/g, ' '));

@@ -9,10 +9,10 @@ import { PROJECT } from '../databases.ts';
 import { writeMigration } from '../migration.ts';
 import { applySchemaFiles } from '../schema-files.ts';
 
-/** Text of a schema file, with what replaces it. */
+/** Text of a schema file and its replacement. */
 type Edit = [file: string, before: string | RegExp, after: string];
 
-/** A folder with the schema files, of which some are changed, and with the migrations. */
+/** Creates a folder with the migrations and the schema files, some of them changed. */
 async function projectWith(...edits: Edit[]) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-schemas-'));
   for (const part of ['supabase/schemas', 'supabase/migrations'])

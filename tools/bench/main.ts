@@ -18,9 +18,7 @@ if (unknown !== undefined) {
   console.error(`The benchmark has no part "${unknown}".\n\n${usage}`);
   process.exit(1);
 }
-const sections = [
-  `# Results of \`npm run bench\`\n\n${header()}\nSee [README](README.md#how-to-read-it).\n`,
-];
+const sections = [`# Results of \`npm run bench\`\n\n${header()}\nSee [README](README.md#how-to-read-it).\n`];
 const problems: string[] = [];
 const isWhole = named.length === 0;
 for (const [name, measure] of Object.entries(parts)) {

@@ -68,7 +68,7 @@ const sections = (figures: Figures): Section[] => [
   byDay('Plays', 'Plays without a network count for the day on which they were made.', 'bar', figures.days, [
     { name: 'Plays', color: colors.plays, of: ({ plays }) => plays },
   ]),
-  byDay('Listeners', 'Accounts that played something on the day, and accounts that used the app.', 'line', figures.days, [
+  byDay('Listeners', 'Accounts that played something, and that used the app.', 'line', figures.days, [
     { name: 'Listeners', color: colors.listeners, of: ({ listeners }) => listeners },
     { name: 'Active accounts', color: colors.accounts, of: ({ active }) => active },
   ]),

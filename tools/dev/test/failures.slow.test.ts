@@ -68,7 +68,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     ] as const)
       expect(await failureOf({ ...env, ...given }, [MAIN, ...args])).toMatch(expected);
     for (const address of ['0.0.0.0', '127.0.0.1', 'localhost', 'fe80::1'])
-      await expect(hostAddress(address)).rejects.toThrow(/^--host takes an IPv4 address/);
+      await expect(hostAddress(address)).rejects.toThrow(/is not an address of this machine/);
     await untilGone(folder);
     if (!port80NeedsRoot) return;
     const asPlainUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-net_bind_service'] : [];

@@ -1,20 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { createClient } from '@supabase/supabase-js';
+import { readFileSync, statSync } from 'node:fs';
+import postgres from 'postgres';
 import { expect } from 'vitest';
+import { startDatabase } from '../../../test/support/prepared.ts';
 import { test } from '../../../test/support/test.ts';
-import { put } from '../project/storage.ts';
 import { walk } from '../read/walk.ts';
-import { startEmptyProject } from './empty-project.ts';
 import { readFolder } from './folder.ts';
 
 test('the sample catalogue has rows of every kind, and small files that suit them', async () => {
-  const { sql, apiUrl, secretKey } = await startEmptyProject();
+  const { databaseUrl, stop } = await startDatabase();
+  const sql = postgres(databaseUrl, { onnotice() {} });
   await sql.file('supabase/seed.sql').simple();
-  const client = createClient(apiUrl, secretKey);
-  for (const bucket of ['audio', 'covers'] as const) {
-    const { recordings, pictures } = await walk(`supabase/samples/${bucket}`, new Map());
-    for (const [path, { source, type }] of [...recordings, ...pictures])
-      await put(client, { bucket, path, type }, readFileSync(source));
+  for (const bucket_id of ['audio', 'covers']) {
+    const { recordings, pictures } = await walk(`supabase/samples/${bucket_id}`, new Map());
+    const files = [...recordings, ...pictures].map(([name, { source, type: mimetype }]) => {
+      return { bucket_id, name, metadata: { mimetype, size: statSync(source).size } };
+    });
+    await sql`insert into storage.objects ${sql(files)}`;
   }
   // An example of a problem.
   const problems = await sql`select concerns from admin.catalogue_problems`;
@@ -43,6 +44,8 @@ test('the sample catalogue has rows of every kind, and small files that suit the
     if (path.endsWith('.m4a'))
       expect(readFileSync(`${folder}/${path}`, 'latin1').slice(8, 28)).toContain('mp42');
   }
+  await sql.end();
+  await stop();
 });
 
 test('the settings of `supabase start` describe the buckets as the migrations do', async ({ sql }) => {

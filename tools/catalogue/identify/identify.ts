@@ -48,7 +48,6 @@ export function identify(
   // The key of an exported sound is its id.
   claim(({ key }) => [byId.get(key)]);
   claim((sound) => [byPlace.get(keyOf(source, sound))]);
-  claim((sound) => ofContent(sound).filter((each) => each.places.some((place) => isAt(place, sound))));
   claim((sound) => ofContent(sound).filter((each) => keysOf(each).includes(sound.key)));
   claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
   const byHand = [...catalogue.sounds.values()].filter(({ id }) => !catalogue.imported.has(id));
@@ -62,8 +61,6 @@ export function identify(
 const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>
   JSON.stringify([source, file, key]);
 const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
-/** Returns whether a place, of any folder, is that of a sound. */
-export const isAt = (place: Place, { file, key }: Sound) => place.file === file && (place.key ?? '') === key;
 
 /** Returns the record of each sound, empty for one that was made by hand. */
 function recordsIn({ sounds, imported }: Catalogue): Imported[] {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasContent, type Identity, isAt } from '../identify/identify.ts';
+import { hasContent, type Identity } from '../identify/identify.ts';
 import type { Catalogue, Imported, Place, Row } from '../project/catalogue.ts';
 import { thumbnailOf } from '../read/thumbnail.ts';
 import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from '../shared/fields.ts';
@@ -124,10 +124,11 @@ function placesOf({ file, key }: Sound, { places }: Imported, source: string): P
   return index < 0 ? [...places, here] : places.with(index, here);
 }
 
-function movedFrom(sound: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
+function movedFrom({ file, key }: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
   const here = places.find((place) => place.source === source);
   const from = here ?? places[0];
-  return from && !(here && isAt(here, sound)) ? { from } : {};
+  const isThere = here?.file === file && (here?.key ?? '') === key;
+  return from && !(here && isThere) ? { from } : {};
 }
 
 /**

@@ -9,11 +9,10 @@ export const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 /** Asks at the terminal. Ctrl-C ends the process, because nothing has been changed yet. */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new AbortController();
-  terminal.once('SIGINT', () => process.exit(130)).once('close', () => closed.abort());
+  terminal.once('SIGINT', () => process.exit(130));
   return await terminal
-    .question(question, closed)
-    .catch(() => '')
+    .question(question)
+    .catch(() => '') // Ctrl-D
     .finally(() => terminal.close());
 }
 

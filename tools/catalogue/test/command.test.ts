@@ -18,11 +18,7 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
   ['no key', { apiUrl, secretKey: '' }, /^Set SUPABASE_SECRET_KEY as well, /],
   ['no URL', { apiUrl: '', secretKey }, /^Set SUPABASE_URL as well, /],
   ['an unused URL', { apiUrl: nowhere, secretKey }, /^Nothing answers at http:\S+ Check SUPABASE_URL/],
-  [
-    'no project',
-    { apiUrl: '', secretKey: '', port },
-    /^Nothing answers at http:\S+ Start .* set SUPABASE_PORT to/,
-  ],
+  ['no project', { apiUrl: '', secretKey: '', port }, /^Nothing answers at \S+ Start .* set SUPABASE_PORT/],
   ['no scheme', { apiUrl: 'localhost:1', secretKey }, /^SUPABASE_URL is not a valid URL: localhost:1$/],
   ['no host', { apiUrl: 'http://', secretKey }, /^SUPABASE_URL is not a valid URL: http:\/\/$/],
   ['a full project', () => startFaultyProxy(() => 402), /^The project has exceeded the quota of its plan\./],

@@ -54,11 +54,12 @@ test('the settings of `supabase start` describe the buckets as the migrations do
     select id, public, file_size_limit / 1024 / 1024 as megabytes, allowed_mime_types as types from storage.buckets`;
   expect(buckets).toHaveLength(2);
   for (const { id, public: isPublic, megabytes, types } of buckets) {
-    const [, section = ''] = settings.split(`[storage.buckets.${id}]`);
-    const own = section.split('\n[')[0] ?? '';
-    expect(own).toContain(`\npublic = ${isPublic}\nfile_size_limit = "${megabytes}MiB"\n`);
-    expect(own).toContain(`\nobjects_path = "./samples/${id}"\n`);
-    const allowed = [...own.matchAll(/"(\w+\/[\w.+-]+)"/g)].map(([, type]) => type);
+    const [, section = ''] = settings.split(`\n[storage.buckets.${id}]\n`);
+    const [limits = '', names = ''] = section.split(
+      /allowed_mime_types = |\nobjects_path = "\.\/samples\/\w+"\n/,
+    );
+    expect(limits).toBe(`public = ${isPublic}\nfile_size_limit = "${megabytes}MiB"\n`);
+    const allowed = Array.from(names.matchAll(/"(.+?)"/g), ([, type]) => type);
     // The CLI detects these types for .wav and .m4a.
     expect(allowed.filter((type) => type !== 'audio/wave' && type !== 'video/mp4')).toEqual(types);
   }

@@ -197,10 +197,7 @@ test('numbers have a decimal point or comma, and ambiguous ones are rejected', (
 });
 
 test('booleans are read in the languages of Excel', () => {
-  const pairs =
-    'WAHR FALSCH VRAI FAUX VERDADERO FALSO VERO FALSO VERDADEIRO FALSO WAAR ONWAAR SANT FALSKT SAND FALSK ' +
-    'SANN USANN TOSI EPÄTOSI PRAWDA FAŁSZ PRAVDA NEPRAVDA IGAZ HAMIS ИСТИНА ЛОЖЬ ІСТИНА ХИБНІСТЬ ' +
-    'DOĞRU YANLIŞ ADEVĂRAT FALS ISTINA LAŽ True false 1 0 yes No';
+  const pairs = 'WAHR FALSCH VERDADERO FALSO TOSI EPÄTOSI ИСТИНА ЛОЖЬ DOĞRU YANLIŞ True false 1 0 yes No';
   const read = pairs.split(' ').map((cell) => truth.safeParse(cell.normalize('NFD')).data);
   expect(read).toEqual(read.map((_, index) => index % 2 === 0));
 });

@@ -41,14 +41,11 @@ export function readArguments(args: string[]): Settings | 'template' | 'help' {
     if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
     const source = (values.source ?? basename(resolve(folder))).normalize('NFC').trim();
     if (source === '') throw new Error('Name the folder with --source.');
-    const { yes, hidden, overwrite } = values;
     return {
+      ...values,
       folder,
       source,
       dryRun: values['dry-run'],
-      yes,
-      hidden,
-      overwrite,
       makeCategories: values['make-categories'],
     };
   } catch (error) {

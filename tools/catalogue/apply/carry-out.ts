@@ -1,11 +1,12 @@
 import PQueue from 'p-queue';
 import { isChanging, type Step } from '../plan/plan.ts';
+import { upsertRow } from '../project/database.ts';
 import type { Connection } from '../project/supabase.ts';
 import { columnsOf } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
-import { upload } from './upload.ts';
-import { insertSound, remember, updateSound } from './write.ts';
+import { uploadFile } from './upload.ts';
+import { insertSound, updateSound } from './write.ts';
 
 /** Receives the progress of an import. */
 export interface Progress {
@@ -13,6 +14,7 @@ export interface Progress {
   /** @param bytes number of bytes sent since the last call */
   sent(bytes: number): void;
   end(step: Step, outcome: 'done' | 'rejected'): void;
+  close(): void;
 }
 
 export interface Outcome {
@@ -42,13 +44,19 @@ export async function carryOut(
 ): Promise<Outcome> {
   const { client, signal } = connection;
   const outcome: Outcome = { done: new Set(), rejected: [] };
-  const send = once((file: LocalFile) => {
+  const sending = new Map<string, Promise<void>>();
+  /** Uploads a file that several sounds share, such as the cover of a folder, once. */
+  const send = (file: LocalFile) => {
     let sent = 0;
-    return upload(connection, file, (bytes) => {
+    const onProgress = (bytes: number) => {
       progress.sent(bytes - sent);
       sent = bytes;
-    });
-  });
+    };
+    const key = `${file.bucket}/${file.path}`;
+    const upload = sending.get(key) ?? uploadFile(connection, file, onProgress);
+    sending.set(key, upload);
+    return upload;
+  };
   const carryOutStep = async (step: Step, index: number) => {
     const { id, row, write } = step;
     for (const file of step.uploads) await send(file);
@@ -56,7 +64,7 @@ export async function carryOut(
     const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
     if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
     if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
-    if (step.remember) await remember(client, step.remember);
+    if (step.remember) await upsertRow(client, 'imported_sounds', step.remember, 'sound_id');
   };
   const carryOutOne = async (step: Step, index: number) => {
     if (signal.aborted || outcome.stopped !== undefined) return;
@@ -87,15 +95,4 @@ export async function carryOut(
   );
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
-}
-
-/** Uploads a file that several sounds share, such as the cover of a folder, once. */
-function once(send: (file: LocalFile) => Promise<void>): (file: LocalFile) => Promise<void> {
-  const sent = new Map<string, Promise<void>>();
-  return (file) => {
-    const key = `${file.bucket}/${file.path}`;
-    const sending = sent.get(key) ?? send(file);
-    sent.set(key, sending);
-    return sending;
-  };
 }

@@ -9,11 +9,11 @@ import type { Progress } from './carry-out.ts';
 const STEP_BYTES = 20_000;
 
 /** Shows the progress of an import: a bar in a terminal, otherwise a line for each file. */
-export function showProgress(steps: Step[]): Progress & { close(): void } {
+export function showProgress(steps: Step[]): Progress {
   return isTerminal && steps.length > 0 ? bar(steps) : lines(steps.length);
 }
 
-function bar(steps: Step[]): Progress & { close(): void } {
+function bar(steps: Step[]): Progress {
   const files = new Map(steps.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
   const total = [...files.values()].reduce((sum, size) => sum + size, steps.length * STEP_BYTES);
   const startedMs = performance.now();
@@ -37,7 +37,7 @@ function bar(steps: Step[]): Progress & { close(): void } {
   };
 }
 
-function lines(count: number): Progress & { close(): void } {
+function lines(count: number): Progress {
   let done = 0;
   return {
     begin() {},

@@ -22,7 +22,7 @@ const RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
  * @param onProgress called with the number of bytes sent so far
  * @throws Rejected, ImportError, and errors of the file system
  */
-export async function upload(
+export async function uploadFile(
   connection: Connection,
   file: LocalFile,
   onProgress: (bytes: number) => void,

@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Imported, Row } from '../project/catalogue.ts';
+import type { Row } from '../project/catalogue.ts';
 import { writingFailed } from '../project/database.ts';
 import type { Fields } from '../shared/fields.ts';
 import { Rejected } from '../shared/problems.ts';
@@ -26,10 +26,4 @@ export async function updateSound(
   const { data } = await query.throwOnError().then(undefined, writingFailed);
   if (data.length === 0)
     throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
-}
-
-/** Stores what an import wrote, for the next one. */
-export async function remember(client: SupabaseClient, imported: Imported): Promise<void> {
-  const query = client.from('imported_sounds').upsert(imported, { onConflict: 'sound_id' });
-  await query.throwOnError().then(undefined, writingFailed);
 }

@@ -46,10 +46,10 @@ export function categorySheet(categories: Category[]): string {
     ...row,
     parent: slugs.get(row.parent_id ?? '') ?? null,
   }));
-  return sheetOf(Object.keys(categoryRow({ hasDecimalCommas: false }).shape), rows);
+  return sheetOf(Object.keys(categoryRow(false).shape), rows);
 }
 
 export function sectionSheet(sections: Section[]): string {
   const rows = inDisplayOrder(sections).map((row) => ({ ...row, created_at: inUtc(row.created_at) }));
-  return sheetOf(Object.keys(sectionRow({ hasDecimalCommas: false }).shape), rows);
+  return sheetOf(Object.keys(sectionRow(false).shape), rows);
 }

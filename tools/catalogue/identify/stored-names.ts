@@ -1,8 +1,4 @@
-import { createHash } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
-import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Catalogue, Imported } from '../project/catalogue.ts';
-import { openStored } from '../project/storage.ts';
+import type { Catalogue } from '../project/catalogue.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Sound } from '../shared/sound.ts';
@@ -22,38 +18,21 @@ export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void
 }
 
 /**
- * Adds a checksum to names without one if Storage has another content under that name, because that file belongs to
- * the project.
+ * Adds a checksum to the name of a file if Storage has one of another size under that name, because it belongs to the
+ * project.
  */
-export async function avoidTakenNames(
-  client: SupabaseClient,
+export function avoidTakenNames(
   sounds: Sound[],
-  stored: Map<string, unknown>,
-  known: Map<Sound, Imported>,
-): Promise<void> {
-  const checked = new Map<string, Promise<LocalFile>>();
-  const check = async (file: LocalFile): Promise<LocalFile> => {
-    const { bucket, path, checksum } = file;
-    const isOpen = stored.has(`${bucket}/${path}`) && checksumIn(path) !== checksum.slice(0, 12);
-    if (!isOpen || (await storedChecksum(client, bucket, path)) === checksum) return file;
-    return { ...file, path: storagePath(path, checksum) };
-  };
-  const checkOnce = (file: LocalFile) => {
-    const known = checked.get(`${file.source} ${file.path}`) ?? check(file);
-    checked.set(`${file.source} ${file.path}`, known);
-    return known;
-  };
+  stored: Map<string, { size: number }>,
+  { known }: Pick<Identity, 'known'>,
+): void {
+  const isTaken = ({ bucket, path, size }: LocalFile) =>
+    (stored.get(`${bucket}/${path}`)?.size ?? size) !== size;
+  const renamed = (file: LocalFile) => ({ ...file, path: storagePath(file.path, file.checksum) });
   for (const sound of sounds) {
-    const record = known.get(sound);
-    const isKnown =
-      record?.checksum === sound.audio?.checksum && record?.fields.audio_path === sound.audio?.path;
-    if (sound.audio && !isKnown) sound.audio = await checkOnce(sound.audio);
-    if (sound.picture) sound.picture = await checkOnce(sound.picture);
+    const { audio, picture } = sound;
+    if (audio && known.get(sound)?.fields.audio_path !== audio.path && isTaken(audio))
+      sound.audio = renamed(audio);
+    if (picture && isTaken(picture)) sound.picture = renamed(picture);
   }
-}
-
-async function storedChecksum(client: SupabaseClient, bucket: string, path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(await openStored(client, bucket, path), hash);
-  return hash.digest('hex');
 }

@@ -6,13 +6,11 @@ import { CATEGORY_SHEET, categoryRow, rowsOf, SECTION_SHEET, sectionRow } from '
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 
-interface PartStep {
-  where: string;
-  action: 'create' | 'update' | 'unchanged' | 'left alone';
-}
-
 /** A category or home section to write. */
-export type Part = PartStep & ({ category: Category } | { section: Section });
+export type Part = { where: string; action: 'create' | 'update' | 'unchanged' | 'left alone' } & (
+  | { category: Category }
+  | { section: Section }
+);
 
 /** Name of a part in reports. */
 export const titleOf = (part: Part) =>
@@ -37,7 +35,7 @@ export function planCategories(
   overwrite: boolean,
   rejected: Problem[],
 ): { parts: Part[]; categories: Category[] } {
-  const rows = csv ? rowsOf(csv, categoryRow(csv), rejected) : [];
+  const rows = csv ? rowsOf(csv, categoryRow(csv.hasDecimalCommas), rejected) : [];
   const categories = [...stored];
   const parts: Part[] = [];
   for (const { line, row } of rows.toSorted((a, b) => Number(!!a.row.parent) - Number(!!b.row.parent))) {
@@ -63,7 +61,7 @@ export function planCategories(
 
 /** Plans the home sections of a sheet. Existing ones change only if `overwrite` is set. */
 export function planSections(csv: Csv, stored: Section[], overwrite: boolean, rejected: Problem[]): Part[] {
-  return rowsOf(csv, sectionRow(csv), rejected).map(({ line, row }) => {
+  return rowsOf(csv, sectionRow(csv.hasDecimalCommas), rejected).map(({ line, row }) => {
     const { id, created_at, ...rest } = row;
     const existing = stored.find((each) => each.id === id || each.slug === row.slug);
     const wanted = { ...rest, rule_type: row.rule_type ?? null, rule_value: row.rule_value ?? null };

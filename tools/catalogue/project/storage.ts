@@ -14,10 +14,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
       new ImportError(`The bucket ${bucket} cannot be read: ${error.message}. ${question}`)
     );
   }
-  return {
-    ...(data.file_size_limit && { maxBytes: data.file_size_limit }),
-    ...(data.allowed_mime_types && { types: data.allowed_mime_types }),
-  };
+  return { maxBytes: data.file_size_limit ?? null, types: data.allowed_mime_types ?? null };
 }
 
 const PAGE = 1000;

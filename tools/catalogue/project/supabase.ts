@@ -6,9 +6,9 @@ import { ImportError } from '../shared/problems.ts';
 /** A Supabase project. */
 export interface Project {
   url: string;
-  /** Variable that the URL comes from. */
-  urlSetBy: 'SUPABASE_URL' | 'SUPABASE_PORT';
   secretKey: string;
+  /** What to do if nothing answers at the URL. */
+  remedy: string;
 }
 
 /**
@@ -20,8 +20,8 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
   if (!url && !secretKey)
     return {
       url: `http://127.0.0.1:${port || 54321}`,
-      urlSetBy: 'SUPABASE_PORT',
       secretKey: LOCAL_KEYS.secretKey,
+      remedy: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
     };
   if (!url || !secretKey) {
     const missing = url ? 'SUPABASE_SECRET_KEY' : 'SUPABASE_URL';
@@ -31,7 +31,7 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
   }
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
-  return { url: url.replace(/\/+$/, ''), urlSetBy: 'SUPABASE_URL', secretKey };
+  return { url: url.replace(/\/+$/, ''), secretKey, remedy: 'Check SUPABASE_URL and the network.' };
 }
 
 const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
@@ -69,14 +69,9 @@ export function connect(project: Project, signal: AbortSignal, retries = RETRIES
   return { project, client, signal };
 }
 
-const CHECK = {
-  SUPABASE_URL: 'Check SUPABASE_URL and the network.',
-  SUPABASE_PORT: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
-} as const satisfies Record<Project['urlSetBy'], string>;
-
 /** @throws ImportError if other requests would fail as well */
 async function fetchWithRetries(
-  { url, urlSetBy }: Project,
+  { url, remedy }: Project,
   input: Parameters<typeof fetch>[0],
   init: RequestInit & { signal: AbortSignal },
   retries: number,
@@ -92,7 +87,7 @@ async function fetchWithRetries(
     answer = await pRetry(attempt, { ...RETRIES, retries, signal: init.signal });
   } catch (error) {
     if (init.signal.aborted) throw error;
-    if (!answer) throw new ImportError(`Nothing answers at ${url}. ${CHECK[urlSetBy]}`);
+    if (!answer) throw new ImportError(`Nothing answers at ${url}. ${remedy}`);
   }
   const sentence = fatalMessage(answer.status, url);
   if (sentence) throw new ImportError(sentence);

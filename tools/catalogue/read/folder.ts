@@ -25,14 +25,14 @@ export async function openFolder(folder: string): Promise<Folder> {
   const found = await walk(folder, await readManifest(folder));
   const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) => sheetNamed(name, found.sheets));
   const [sounds, categories, sections] = await Promise.all(
-    names.map((name) => name && readCsv(folder, name)),
+    names.map((name) => (name ? readCsv(folder, name) : undefined)),
   );
   const unread = found.sheets.filter((file) => !names.includes(file));
   return {
     found,
-    sounds: sounds || undefined,
-    categories: categories || undefined,
-    sections: sections || undefined,
+    sounds,
+    categories,
+    sections,
     notes: [...unread.map((where) => ({ where, reason: whyUnread(where) })), ...notesAbout(found.others)],
   };
 }

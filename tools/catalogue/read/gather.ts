@@ -40,10 +40,13 @@ export async function gather(
     ([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)),
   );
   let done = 0;
+  // A recording becomes one sound, or one for each of its rows.
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
-    const outcome = await readSounds(file, source, rows.get(file), found, limits).catch(asRejected);
+    const recording = await readRecording(file, source, limits.audio).catch(asRejected);
     showReading(++done, recordings.length);
-    return outcome instanceof Rejected ? { where: file, reason: outcome.message } : outcome;
+    if (recording instanceof Rejected) return { where: file, reason: recording.message };
+    const own = rows.get(file) ?? [{ line: 0, file, key: '', fields: {}, faults: [] }];
+    return await Promise.all(own.map((row) => soundOf(row, recording, found, limits)));
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
@@ -55,18 +58,6 @@ export async function gather(
     rejected: [...found.rejected, ...rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
     notes: [...formatNotes(recordings), ...leftNotes(left), ...pictureNotes(found, sheet)],
   };
-}
-
-/** Reads a recording. It becomes one sound, or one for each of its rows. */
-async function readSounds(
-  file: string,
-  source: FoundFile,
-  rows: SheetRow[] = [{ line: 0, file, key: '', fields: {}, faults: [] }],
-  found: Found,
-  limits: Catalogue['limits'],
-): Promise<Sound[]> {
-  const recording = await readRecording(file, source, limits.audio);
-  return await Promise.all(rows.map((row) => soundOf(row, recording, found, limits)));
 }
 
 async function soundOf(
@@ -111,7 +102,6 @@ function formatNotes(recordings: [string, FoundFile][]): Problem[] {
 }
 
 function leftNotes(left: [string, FoundFile][]): Problem[] {
-  if (left.length === 0) return [];
   const reason = `Not imported: at the last export no sound had it any more. For a new sound, add a line to ${SHEET}.`;
   return left.map(([where]) => ({ where, reason }));
 }

@@ -38,7 +38,7 @@ export async function readRecording(
   if (path === exported?.path) return { fields: {}, audio, notes: [] };
   if (/mpeg|aac/.test(type)) await requireMpeg(source);
   const { seconds, bytes } = measure(source);
-  const metadata = await parse(source, type, bytes);
+  const metadata = await parse(source, type, bytes < size ? bytes : undefined);
   const length = seconds ?? metadata?.format.duration;
   if (!metadata || !length) {
     const reason = 'It cannot be read as audio, or its length cannot be measured.';
@@ -58,14 +58,14 @@ export async function readRecording(
 
 /**
  * Reads the tags of a recording, or of the first of several that were joined.
+ * @param first size of the first one
  * @returns undefined if it is not a recording
  */
-async function parse(source: string, type: string, bytes: number): Promise<IAudioMetadata | undefined> {
-  const { size } = await stat(source);
+async function parse(source: string, type: string, first?: number): Promise<IAudioMetadata | undefined> {
   const parsing =
-    bytes === size
+    first === undefined
       ? parseFile(source)
-      : parseStream(createReadStream(source, { end: bytes - 1 }), { mimeType: type, size: bytes });
+      : parseStream(createReadStream(source, { end: first - 1 }), { mimeType: type, size: first });
   return await parsing.catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
     return undefined;

@@ -15,20 +15,20 @@ const slug = name.refine(
 );
 const title = name.refine((text) => [...text].length <= 200, 'has more than 200 characters');
 const description = text.refine((text) => [...text].length <= 5000, 'has more than 5000 characters');
-const integerIn = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
-  numberIn(csv.hasDecimalCommas).refine((count) => count === (count | 0), 'is not a whole number');
+const integerIn = (hasDecimalCommas: boolean) =>
+  numberIn(hasDecimalCommas).refine((count) => count === (count | 0), 'is not a whole number');
 
-export const categoryRow = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
+export const categoryRow = (hasDecimalCommas: boolean) =>
   z.object({
     id: z.uuid('is not an id').optional(),
     slug,
     name: title,
     description: description.optional(),
     parent: name.optional(),
-    sort_order: integerIn(csv).default(0),
+    sort_order: integerIn(hasDecimalCommas).default(0),
     is_active: truth.default(true),
   });
-export const sectionRow = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
+export const sectionRow = (hasDecimalCommas: boolean) =>
   z
     .object({
       id: z.uuid('is not an id').optional(),
@@ -38,10 +38,10 @@ export const sectionRow = (csv: Pick<Csv, 'hasDecimalCommas'>) =>
       rule_type: z.enum(['category', 'featured', 'newest'], 'is no type of rule').optional(),
       rule_value: name.optional(),
       rule_include_children: truth.default(false),
-      item_limit: integerIn(csv)
+      item_limit: integerIn(hasDecimalCommas)
         .refine((count) => count >= 1 && count <= 100, 'is not 1 to 100')
         .default(20),
-      sort_order: integerIn(csv).default(0),
+      sort_order: integerIn(hasDecimalCommas).default(0),
       is_active: truth.default(true),
       created_at: moment.optional(),
       sounds: keys.default([]),

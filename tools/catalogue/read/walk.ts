@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import mime from 'mime';
@@ -73,35 +72,29 @@ async function look(
     else if (isSheet(name)) found.sheets.push(file);
     else if (found.recordings.has(file) || found.pictures.has(file))
       reject('Another file has this name, with its accents written in another form of Unicode. Rename one.');
-    else if (exported)
-      mapFor(exported.bucket, found).set(file, { source, type: exported.type, isLink, exported });
-    else addByType(file, { source, isLink }, found);
+    else if (exported) {
+      const files = exported.bucket === 'audio' ? found.recordings : found.pictures;
+      files.set(file, { source, type: exported.type, isLink, exported });
+    } else addByType(file, { source, isLink }, found);
   }
 }
 
-interface Entry {
-  name: string;
-  /** True if the name is valid UTF-8. Otherwise `name` shows its bytes as Latin-1. */
-  isText: boolean;
-  entry: Dirent<Buffer>;
-}
-
-/** Lists a folder in alphabetical order; of names that differ in their form of Unicode alone, NFC comes first. */
-async function entriesOf(folder: string): Promise<Entry[]> {
+/**
+ * Lists a folder in alphabetical order; of names that differ in their form of Unicode alone, NFC comes first.
+ * @returns `isText` is false for names that are not valid UTF-8, of which `name` shows the bytes as Latin-1
+ */
+async function entriesOf(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   const named = entries.map((entry) => {
     const isText = isUtf8(entry.name);
     return { name: entry.name.toString(isText ? 'utf8' : 'latin1'), isText, entry };
   });
-  const isComposed = ({ name }: Entry) => name === name.normalize('NFC');
+  const isComposed = ({ name }: { name: string }) => name === name.normalize('NFC');
   return named.sort(
     (a, b) =>
       a.name.localeCompare(b.name, 'en', { numeric: true }) || Number(isComposed(b)) - Number(isComposed(a)),
   );
 }
-
-const mapFor = (bucket: ExportedFile['bucket'], { recordings, pictures }: Found) =>
-  bucket === 'audio' ? recordings : pictures;
 
 function addByType(file: string, where: Omit<FoundFile, 'type'>, found: Found): void {
   const extension = storedExtension(file);

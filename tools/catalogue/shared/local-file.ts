@@ -4,11 +4,11 @@ import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { megabytes } from './text.ts';
 
-/** Limits of a bucket. Without them, those of the project apply, which Storage enforces. */
+/** Limits of a bucket. Where they are null, those of the project apply, which Storage enforces. */
 export interface BucketLimits {
-  maxBytes?: number;
+  maxBytes: number | null;
   /** Allowed types, such as `audio/mpeg`, or `audio/*` for all of a kind. */
-  types?: string[];
+  types: string[] | null;
 }
 
 /** A file of the folder, or a picture embedded in one, and its name in Storage. */
@@ -40,12 +40,12 @@ export function limitProblem(
   file: string,
   type: string,
   size: number,
-  { types, maxBytes = Number.POSITIVE_INFINITY }: BucketLimits,
+  { types, maxBytes }: BucketLimits,
 ): string | undefined {
   const isAllowed = (allowed: string) =>
     allowed === type || (allowed.endsWith('/*') && type.startsWith(allowed.slice(0, -1)));
   if (types && !types.some(isAllowed))
     return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
-  if (size <= maxBytes) return undefined;
+  if (maxBytes === null || size <= maxBytes) return undefined;
   return `It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}.`;
 }

@@ -12,7 +12,8 @@ import { run } from '../../../test/support/processes.ts';
 import { newEmail, password, test } from '../../../test/support/test.ts';
 import { put } from '../project/storage.ts';
 import { catalogueOf, type EmptyProject, startEmptyProject } from './empty-project.ts';
-import { envOf, importInto, makeFolder, picture, type Target } from './folder.ts';
+import { picture } from './files.ts';
+import { envOf, importInto, makeFolder, type Target } from './folder.ts';
 import { isDownload } from './proxy.ts';
 
 const startExport = (folder: string, target: Target) =>

@@ -1,3 +1,12 @@
+import sharp from 'sharp';
+
+/** Returns a picture with unique bytes behind its end, which readers ignore. */
+export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
+  const create = { width: 16, height: 16, channels: 3, background: 'teal' } as const;
+  const image = await sharp({ create }).toFormat(format).toBuffer();
+  return Buffer.concat([image, crypto.getRandomValues(new Uint8Array(16))]);
+}
+
 // Recordings made by hand, with tags that no encoder writes.
 
 // A frame of 128 kbit/s at 44.1 kHz.

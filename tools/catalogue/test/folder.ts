@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import sharp from 'sharp';
 import { expect, inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
@@ -15,13 +14,6 @@ import { openFolder } from '../read/folder.ts';
 import { gather } from '../read/gather.ts';
 import { readSheet } from '../read/sheet.ts';
 import { ImportError } from '../shared/problems.ts';
-
-/** Returns a picture with unique bytes behind its end, which readers ignore. */
-export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
-  const create = { width: 16, height: 16, channels: 3, background: 'teal' } as const;
-  const image = await sharp({ create }).toFormat(format).toBuffer();
-  return Buffer.concat([image, crypto.getRandomValues(new Uint8Array(16))]);
-}
 
 /** Files by their names in a folder. */
 export type Files = Record<string, Buffer | string>;

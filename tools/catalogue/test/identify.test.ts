@@ -5,8 +5,9 @@ import { tone } from '../../../test/support/audio.ts';
 import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
+import { avoidTakenNames } from '../identify/stored-names.ts';
 import type { Category } from '../project/catalogue.ts';
-import { mp3With, titled } from './files.ts';
+import { mp3With, picture, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
 
 test('a folder below an imported one, and one given by --source, have the same sounds', async ({ sql }) => {
@@ -97,6 +98,15 @@ test('keys tell sounds apart that share a recording or have none', async ({ sql 
   expect(stdout).toContain('0 new, 1 to update, 3 unchanged, 0 left alone, 0 rejected; 0 files to upload');
   const after = await sounds();
   expect([after.map(({ id }) => id), titlesOf(after)[1]]).toEqual([before.map(({ id }) => id), 'Shorter']);
+});
+
+test('a file of another content in Storage is neither used nor replaced', async () => {
+  const { sounds } = await readFiles({ 'a.wav': tone(), 'cover.jpg': await picture() });
+  const paths = () =>
+    sounds.flatMap(({ audio, picture }) => [`audio/${audio?.path}`, `covers/${picture?.path}`]);
+  const before = paths();
+  avoidTakenNames(sounds, new Map(before.map((path) => [path, { size: 1 }])), { known: new Map() });
+  expect(paths().filter((path) => before.includes(path))).toEqual([]);
 });
 
 const tones = (names: string[]) => Object.fromEntries(names.map((name) => [name, tone()]));

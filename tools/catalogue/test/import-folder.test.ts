@@ -5,7 +5,8 @@ import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory, addSound } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
-import { importAsking, imported, importFolder, makeFolder, picture, soundsIn, titlesOf } from './folder.ts';
+import { picture } from './files.ts';
+import { importAsking, imported, importFolder, makeFolder, soundsIn, titlesOf } from './folder.ts';
 
 describe('the first import', () => {
   test('takes names, pictures and the order of new sounds from the folder', async ({ sql }) => {
@@ -144,15 +145,16 @@ describe('the next import', () => {
   });
 
   test('agrees with the dashboard on an activation, a new slug and an equal title', async ({ sql }) => {
-    const { category, next, sounds } = await imported(sql, { '@/a.wav': tone() }, '--hidden');
-    expect(await sounds()).toMatchObject([{ is_active: false }]);
-    await sql`update public.sounds set title = 'Renamed', is_active = true where category = ${category}`;
+    const files = { '@/a.wav': tone(), '@/b.wav': tone(), 'sounds.csv': 'file,category\n@/b.wav,@\n' };
+    const { category, next, sounds } = await imported(sql, files, '--hidden');
+    expect(await sounds()).toMatchObject([{ is_active: false }, { is_active: false }]);
+    await sql`update public.sounds set title = 'Renamed', is_active = true where title = 'A' and category = ${category}`;
     const slug = `${category}-renamed`;
     await sql`update public.categories set slug = ${slug} where slug = ${category}`;
     const same = await next({ 'sounds.csv': 'file,title\n@/a.wav,Renamed\n' }, '--hidden');
-    expect(same.stdout).toContain('0 new, 0 to update, 1 unchanged, 0 left alone');
-    expect(await soundsIn(sql, slug)).toMatchObject([{ title: 'Renamed', is_active: true }]);
+    expect(same.stdout).toContain('0 new, 0 to update, 2 unchanged, 0 left alone');
+    expect(await soundsIn(sql, slug)).toMatchObject([{ title: 'Renamed', is_active: true }, { title: 'B' }]);
     const { stdout } = await next({ 'sounds.csv': 'file,title\n@/a.wav,Again\n' });
-    expect(stdout).toContain('0 new, 1 to update, 0 unchanged, 0 left alone');
+    expect(stdout).toContain('0 new, 1 to update, 1 unchanged, 0 left alone');
   });
 });

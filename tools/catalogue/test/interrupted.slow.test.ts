@@ -7,6 +7,7 @@ import { addCategory } from '../../../test/support/catalogue.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
+import { picture } from './files.ts';
 import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, titlesOf } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
@@ -99,7 +100,8 @@ describe.runIf(inject('stack').embedded)('an import', () => {
 
   test('retries requests if they or their responses get lost', async ({ sql }) => {
     const category = await addCategory(sql);
-    const folder = await makeFolder({ ...tones(category, 6), [`${category}/large.wav`]: tone(150) });
+    const files = { [`${category}/large.wav`]: tone(150), [`${category}/cover.jpg`]: await picture() };
+    const folder = await makeFolder({ ...tones(category, 6), ...files });
     const [requests, answers] = [new Set<string>(), new Set<string>()];
     const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
       const { size } = seen;
@@ -118,6 +120,7 @@ describe.runIf(inject('stack').embedded)('an import', () => {
     });
     expect(turn).toBeGreaterThan(20);
     expect(answers.size).toBe(7);
+    expect(proxy.passed.filter(({ path }) => path.endsWith('.jpg'))).toHaveLength(1);
     expect(await soundsIn(sql, category)).toHaveLength(7);
   });
 

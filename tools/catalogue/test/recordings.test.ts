@@ -6,8 +6,8 @@ import sharp from 'sharp';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
-import { latin1, mp3With, utf8, utf16 } from './files.ts';
-import { type Files, imported, makeFolder, picture, readFiles, readFolder } from './folder.ts';
+import { latin1, mp3With, picture, utf8, utf16 } from './files.ts';
+import { type Files, imported, makeFolder, readFiles, readFolder } from './folder.ts';
 
 const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
-import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
+import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import { planCategories, planSections } from '../plan/structure.ts';
 import { numberIn, tags, truth } from '../read/cells.ts';
@@ -10,17 +10,8 @@ import { readCsv } from '../read/csv.ts';
 import { readSheet } from '../read/sheet.ts';
 import { usableRows } from '../read/usable-rows.ts';
 import type { Problem } from '../shared/problems.ts';
-import { mp3With, utf8 } from './files.ts';
-import {
-  imported,
-  importFolder,
-  makeFolder,
-  picture,
-  readFiles,
-  soundsIn,
-  startImport,
-  titlesOf,
-} from './folder.ts';
+import { mp3With, picture, utf8 } from './files.ts';
+import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
 
 describe('sounds.csv', () => {
   test('overrides the folder, keeps values and clears them, and must not disappear', async ({ sql }) => {
@@ -78,14 +69,12 @@ ${elsewhere}\\plain.wav,CATEGORY @,{slow}`,
   });
 
   test('has lines rejected that the database rejects, and the others imported', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${category}/${name}.wav`, tone()]));
+    const { next, sounds } = await imported(sql, { '@/a.wav': tone(), '@/b.wav': tone(), '@/c.wav': tone() });
     const lines = ['file,title,sort_order', 'a.wav,First,', `b.wav,${'x'.repeat(300)},`, 'c.wav,,1.5'];
-    const folder = await makeFolder({ ...files, 'sounds.csv': lines.join(`\n${category}/`) });
-    const { code, stdout } = await importFolder(folder);
-    expect([code, titlesOf(await soundsIn(sql, category))]).toEqual([1, ['First']]);
+    const { code, stdout } = await next({ 'sounds.csv': lines.join('\n@/') });
+    expect([code, titlesOf(await sounds())]).toEqual([1, ['First', 'B', 'C']]);
     for (const line of [
-      /1 new, 0 to update, 0 unchanged, 0 left alone, 2 rejected; 1 file to upload/,
+      /0 new, 1 to update, 0 unchanged, 0 left alone, 2 rejected; 0 files to upload/,
       /rejected +\S+b\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
       /rejected +\S+c\.wav +The database rejects it: .*1\.5.*\. Correct/,
     ])

@@ -4,15 +4,7 @@ import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
-import {
-  imported,
-  importFolder,
-  makeFolder,
-  readFiles,
-  readFolder,
-  startImport,
-  titlesOf,
-} from './folder.ts';
+import { imported, importFolder, makeFolder, readFiles, readFolder, startImport } from './folder.ts';
 
 // Capabilities by which root reads files of others.
 const unprivileged =
@@ -28,7 +20,7 @@ test('control characters and the secret key are not printed', async ({ sql }) =>
   expect(stdout).not.toMatch(/[^\P{Cc}\n]|[\u2028\u202e]/u);
   expect(stdout).not.toContain(inject('stack').secretKey);
   expect(stdout).toMatch(/new +\S+\/b\\u\{a\}b\.wav +B b \(/);
-  expect(titlesOf(await sounds())).toEqual(['A [31m', 'B b', 'C c', 'D d', 'E e', 'F f']);
+  expect((await sounds()).map(({ title }) => title)).toEqual(['A [31m', 'B b', 'C c', 'D d', 'E e', 'F f']);
 });
 
 test('every file that is not used is named by its kind', async () => {

@@ -68,9 +68,9 @@ describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
     for (const timing of ['*/5 * * * *', '0 0 $ * *', fields, '0 0 * * 7', '59 seconds', '@daily'])
       await unschedule(sql, await schedule(sql, 'valid', timing, 'select 1'));
     const outOfRange = ['60 * * * *', '* 24 * * *', '* * 0 * *', '* * * 13 *', '* * * * 8', '60 seconds'];
-    for (const timing of [...outOfRange, '* * * *', '* * * * * *', 'daily', ''])
-      await expect(schedule(sql, 'invalid', timing, 'select 1')).rejects.toThrow(
-        `invalid schedule: ${timing}`,
-      );
+    for (const timing of [...outOfRange, '* * * *', '* * * * * *', 'daily', '']) {
+      const invalid = schedule(sql, 'invalid', timing, 'select 1');
+      await expect(invalid).rejects.toThrow(`invalid schedule: ${timing}`);
+    }
   });
 });

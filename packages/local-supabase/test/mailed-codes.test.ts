@@ -32,9 +32,8 @@ async function signUpUnconfirmed(supabase: Supabase) {
 }
 
 /** Says that the last mail to an address was sent some minutes ago. */
-const noteMailSent = ({ sql }: Supabase, email: string, minutesAgo: number) =>
-  sql`
-    update auth.users set confirmation_sent_at = now() - make_interval(mins => ${minutesAgo}) where email = ${email}`;
+const noteMailSent = ({ sql }: Supabase, email: string, minutesAgo: number) => sql`
+  update auth.users set confirmation_sent_at = now() - make_interval(mins => ${minutesAgo}) where email = ${email}`;
 
 confirming('a confirmation code is invalid an hour later and for other purposes', async ({ supabase }) => {
   const { email, code } = await signUpUnconfirmed(supabase);

@@ -58,15 +58,19 @@ async function withFourRuns(
   );
 }
 
+/** Waits until so many requests have arrived and are waiting: the last ones are a few turns of the event loop from it. */
+async function untilWaiting(gateway: Gateway, requests: number) {
+  await expect.poll(gateway.arrived).toBe(requests);
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+}
+
 test('identical reads run four times at once, and once for all that wait, without their leader', async () => {
   await withFourRuns(async (api, runs, first, gateway) => {
     const leader = new AbortController();
     const led = fetch(`${gateway.url}/categories`, { signal: leader.signal }).catch(() => 'gone');
     await expect.poll(gateway.arrived).toBe(5);
     const waiting = times(50, () => statusOf(api));
-    await expect.poll(gateway.arrived).toBe(55);
-    // The last ones are a few turns of the event loop away from asking.
-    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    await untilWaiting(gateway, 55);
     expect(runs).toHaveLength(4);
     leader.abort();
     expect(await led).toBe('gone');
@@ -86,7 +90,7 @@ test('identical reads run four times at once, and once for all that wait, withou
 test('reads that share a failing run all fail, and the next read starts a new run', async () => {
   await withFourRuns(async (api, runs, first, gateway) => {
     const waiting = times(10, () => statusOf(api));
-    await expect.poll(gateway.arrived).toBe(14);
+    await untilWaiting(gateway, 14);
     for (const res of runs) sendList(res);
     expect(await Promise.all(first)).toEqual(Array(4).fill(200));
     await expect.poll(() => runs.length).toBe(5);

@@ -22,11 +22,13 @@ describe('GET /me/export', () => {
     await other.app.post(`/sounds/${id}/play`).expect(200);
     await issueKey(sql, other);
 
+    const customerNow = async () => (await app.get('/me/customer')).body.data;
+    await expect.poll(async () => (await customerNow()).last_seen_at).not.toBeNull(); // written behind a response
     const { headers, body, text } = await app.get('/me/export').expect(200);
     expect(headers['content-disposition']).toBe('attachment; filename=sounds-service-export.json');
     expect(body.data).toEqual({
       profile: (await app.get('/me')).body.data,
-      customer: (await app.get('/me/customer')).body.data,
+      customer: await customerNow(),
       favorites: (await app.get('/favorites')).body.data,
       history: (await app.get('/history')).body.data,
       api_keys: [{ name: 'Partner', key_prefix: apiKey.slice(0, 16) }],

@@ -92,15 +92,17 @@ describe('paging through GET /sounds', () => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, [{ category }, { category }, { category, created_at: '1990-01-01' }]);
     const [loud = '', quiet = '', added = ''] = ids;
-    const play = (id: string, plays: number) =>
-      sql`insert into public.play_counts (sound_id, plays) values (${id}, ${plays})`;
-    const popular = async () => idsOf(await readPage(app, { sort: 'popular', category }));
-    await play(quiet, 1);
+    const query = { sort: 'popular', category };
+    await sql`insert into public.play_counts (sound_id, plays) values (${quiet}, 1)`;
     await sql`select private.upkeep()`;
-    await play(loud, 500);
-    expect(await popular()).toEqual([quiet, loud, added]);
+    await sql.begin(async (transaction) => {
+      // The upkeep of another test does not see these plays yet.
+      await transaction`insert into public.play_counts (sound_id, plays) values (${loud}, 500)`;
+      const [row] = await transaction`select public.list_sounds(${JSON.stringify(query)}::jsonb) as page`;
+      expect(idsOf(row?.['page'])).toEqual([quiet, loud, added]);
+    });
     await sql`select private.upkeep()`;
-    expect(await popular()).toEqual([loud, quiet, added]);
+    expect(idsOf(await readPage(app, query))).toEqual([loud, quiet, added]);
   });
 
   test('returns every sound once for cursors without fractions, and ends', async ({ app, sql }) => {

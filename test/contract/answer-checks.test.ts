@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { departures } from '../openapi/departures.ts';
 import { apiAt, bearer } from '../support/api.ts';
+import { listen } from '../support/gateway.ts';
 import { expectNoSecretIn } from '../support/secrets.ts';
 
 // The client of the other tests checks every response. These tests show that it finds what is wrong.
@@ -21,9 +20,9 @@ test('a response without its parts fails its test, and its credentials are found
   let [sent, body]: [OutgoingHttpHeaders, object] = [complete, notFound];
   const server = createServer((req, res) => {
     res.writeHead(req.url?.endsWith('/nope') ? 404 : 200, sent).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const api = apiAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`);
+  });
+  const { port, close } = await listen(server);
+  const api = apiAt(`http://127.0.0.1:${port}/api/v1`);
   await api.get('/nope');
   for (const name of Object.keys(complete)) {
     sent = { ...complete, [name]: [] };
@@ -41,7 +40,7 @@ test('a response without its parts fails its test, and its credentials are found
   for (const secret of [...Object.values(received), 'access-token-sent', 'password-sent'])
     expect(() => expectNoSecretIn(`a line with ${secret} in it`)).toThrow('the log holds the secret');
   expectNoSecretIn('a line without any');
-  server.close();
+  await close();
 });
 
 test('the checks find a status, field, header or missing body that departs from the document', () => {

@@ -16,38 +16,29 @@ async function ownDatabase() {
 const moment = '2001-02-03T04:05:06Z';
 
 describe('created_at', () => {
-  // Moving each of n equal values by itself would take n²/2 scans of each table: 500 and 100 for a row.
-  test.for([
-    [1, 5],
-    [5, 60],
-  ] as const)(
-    'an import of 500 sounds with %i moments makes them unique in %i scans a row',
-    async ([moments, scansPerRow]) => {
-      const sql = await ownDatabase();
-      await sql`
+  // Moving each of n equal values by itself would take n²/2 scans of each table: 500 for a row.
+  test('an import of 500 sounds with one created_at makes them unique in 5 scans a row', async () => {
+    const sql = await ownDatabase();
+    await sql`
         insert into public.sounds (title, created_at)
         select 'Before', timestamptz '2010-01-01' + n * interval '1 minute' from generate_series(1, 40) as n`;
-      // The planner now knows how small the table is, which must not mislead it.
-      await sql`vacuum analyze public.sounds`;
-      const [scans] = await sql.begin(async (transaction) => {
-        await transaction`
+    // The planner now knows how small the table is, which must not mislead it.
+    await sql`vacuum analyze public.sounds`;
+    const [scans] = await sql.begin(async (transaction) => {
+      await transaction`
           insert into public.sounds (title, created_at)
-          select 'Import', ${moment}::timestamptz + n % ${moments} * interval '1 minute' from generate_series(1, 500) as n`;
-        return transaction`
+          select 'Import', ${moment} from generate_series(1, 500)`;
+      return transaction`
           select sum(idx_scan)::int as of_indexes, sum(seq_tup_read)::int as rows_without_index
           from pg_stat_xact_user_tables where relname in ('sounds', 'former_positions')`;
-      });
-      expect(scans?.['of_indexes'] / 500).toBeLessThan(scansPerRow);
-      expect(scans?.['rows_without_index'] / 500).toBeLessThan(1);
-      const spans = await sql`
-        select count(*)::int as sounds, extract(epoch from max(created_at) - min(created_at)) * 1000 as span_ms
-        from public.sounds where title = 'Import' group by date_trunc('minute', created_at)`;
-      const sounds = 500 / moments;
-      expect(spans.map((row) => [row['sounds'], Number(row['span_ms'])])).toEqual(
-        Array(moments).fill([sounds, sounds - 1]),
-      );
-    },
-  );
+    });
+    expect(scans?.['of_indexes'] / 500).toBeLessThan(5);
+    expect(scans?.['rows_without_index'] / 500).toBeLessThan(1);
+    const [span] = await sql`
+        select count(*)::int as sounds, extract(epoch from max(created_at) - min(created_at))::float as seconds
+        from public.sounds where title = 'Import'`;
+    expect(span).toEqual({ sounds: 500, seconds: 0.499 });
+  });
 
   test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
     const sql = await ownDatabase();

@@ -1,5 +1,3 @@
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
 import type { Release } from 'local-supabase/postgres-files';
 import postgres from 'postgres';
 import { compareSchemas } from 'sounds-migration/changes';
@@ -20,7 +18,7 @@ async function ownersIn(databaseUrl: string) {
   return owners.filter(({ object }) => !object.includes('supabase_migrations'));
 }
 
-/** Expects that the migrations make what the schema files declare, and that the comparison finds what they forget. */
+/** Expects that the migrations make what the schema files declare. Returns both databases for `compareSchemas`. */
 export async function expectDeclared(release: Release) {
   const bare = await startDatabase(release, 'bare');
   onTestFinished(bare.stop);
@@ -33,22 +31,5 @@ export async function expectDeclared(release: Release) {
   };
   expect((await compareSchemas(databases)).statements).toEqual([]);
   expect(await ownersIn(databases.migrated)).toEqual(await ownersIn(databases.declared));
-
-  const sql = postgres(as(SUPERUSER, databases.migrated), { max: 1, onnotice() {} });
-  await sql.unsafe(`
-      comment on function public.get_sound is null;
-      revoke execute on function public.get_sound from authenticated;
-      alter function private.list_categories reset enable_seqscan;
-      alter table public.favorites disable trigger favorites_limit;
-      drop trigger sounds_service_limit_metadata on auth.users`);
-  await sql.end();
-  const { statements } = await compareSchemas(databases);
-  for (const missing of [
-    /^comment on function "public"."get_sound"/,
-    /^grant execute on function "public"."get_sound"\(uuid\) to "authenticated"/,
-    /^create or replace function private.list_categories\(\) [\s\S]* set enable_seqscan = off/,
-    /^alter table "public"."favorites"\s+enable trigger "favorites_limit"/,
-    /^create trigger sounds_service_limit_metadata/,
-  ])
-    expect(statements).toContainEqual(expect.stringMatching(missing));
+  return databases;
 }

@@ -8,7 +8,9 @@ import { checkDatabase } from 'sounds-migration/check';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectDeclared } from './declared.ts';
 
-test('the migrations make what the schema files declare, on PostgreSQL 15', () => expectDeclared(15));
+test('the migrations make what the schema files declare, on PostgreSQL 15', async () => {
+  await expectDeclared(15);
+});
 
 test('the migrations make the declared schema in an older project that grants everything', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-older-'));

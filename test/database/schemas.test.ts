@@ -1,4 +1,27 @@
-import { test } from 'vitest';
+import { as } from 'local-supabase/database';
+import { SUPERUSER } from 'local-supabase/postgres';
+import postgres from 'postgres';
+import { compareSchemas } from 'sounds-migration/changes';
+import { expect, test } from 'vitest';
 import { expectDeclared } from './declared.ts';
 
-test('the migrations make what the schema files declare', () => expectDeclared(17));
+test('the migrations make what the schema files declare, and a difference would be found', async () => {
+  const databases = await expectDeclared(17);
+  const sql = postgres(as(SUPERUSER, databases.migrated), { max: 1, onnotice() {} });
+  await sql.unsafe(`
+      comment on function public.get_sound is null;
+      revoke execute on function public.get_sound from authenticated;
+      alter function private.list_categories reset enable_seqscan;
+      alter table public.favorites disable trigger favorites_limit;
+      drop trigger sounds_service_limit_metadata on auth.users`);
+  await sql.end();
+  const { statements } = await compareSchemas(databases);
+  for (const missing of [
+    /^comment on function "public"."get_sound"/,
+    /^grant execute on function "public"."get_sound"\(uuid\) to "authenticated"/,
+    /^create or replace function private.list_categories\(\) [\s\S]* set enable_seqscan = off/,
+    /^alter table "public"."favorites"\s+enable trigger "favorites_limit"/,
+    /^create trigger sounds_service_limit_metadata/,
+  ])
+    expect(statements).toContainEqual(expect.stringMatching(missing));
+});

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { times } from '../limits/bursts.ts';
 import { unissuedKey } from '../model/unissued-key.ts';
+import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import type { Gateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
-
-const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
 
 /** Asks at once, unlike a request of supertest, which waits for somebody to await it. */
 const statusOf = async (api: Api) => (await api.get('/categories')).status;
@@ -85,6 +85,22 @@ test('identical reads run four times at once, and once for all that wait, withou
     runs[0]?.destroy();
     expect(await Promise.all([...first, later])).toEqual([500, 200, 200, 200, 200]);
   });
+});
+
+test('simultaneous reads share no response if their queries differ', async () => {
+  const runs: ServerResponse[] = [];
+  await withSupabase(
+    (req, res) => void (req.url?.includes('list_sounds') ? runs.push(res) : sendList(res)),
+    async (_api, { url }) => {
+      const headers = { Authorization: `Bearer ${await token()}` };
+      const read = (limit: number) => fetch(`${url}/sounds?limit=${limit}`, { headers });
+      // One more than run at once with one query.
+      const answers = Promise.all([1, 2, 3, 4, 5].map(read));
+      await expect.poll(() => runs.length).toBe(5);
+      for (const res of runs) sendList(res);
+      for (const { status } of await answers) expect(status).toBe(200);
+    },
+  );
 });
 
 test('reads that share a failing run all fail, and the next read starts a new run', async () => {

@@ -1,13 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, inject, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { apiAt } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
-import { testWithProject } from '../support/project.ts';
 import { test } from '../support/test.ts';
-
-const transforming = { IMAGE_TRANSFORMATIONS: 'true', ID_TOKEN_PROVIDERS: 'apple' };
-const closed = testWithProject({ emailSignIn: false }, transforming);
 
 describe('GET /config', () => {
   test('tells an app without a token where covers are, and that it may sign users up', async () => {
@@ -24,24 +20,13 @@ describe('GET /config', () => {
     await gateway.close();
   });
 
-  closed.runIf(inject('stack').embedded)(
-    'tells the image transformations, providers and closed sign-up of a project',
-    async ({ project }) => {
-      const { data } = (await project.api.get('/config').expect(200)).body;
-      expect(data).toMatchObject({ id_token_providers: ['apple'], sign_up: false });
-      const path = '/storage/v1/render/image/public/{path}?width={size}&height={size}&resize=cover';
-      const template = expect.stringContaining(path);
-      expect(data.cover_sizes).toEqual({ template, sizes: [128, 256, 512, 1024] });
-    },
-  );
-
   test('requests the settings of Auth once a minute, and keeps the last known while it fails', async () => {
     let ahead = 0;
     const now = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
     onTestFinished(() => void vi.restoreAllMocks());
 
-    const external = { email: true, google: false };
+    const external = { email: true, google: true, apple: true };
     const settings = { disable_signup: false, mailer_autoconfirm: true, external };
     const answering: RequestListener = (_req, res) =>
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(settings));
@@ -62,16 +47,21 @@ describe('GET /config', () => {
         await api.get('/config').expect(500); // Auth has never answered
         behave = answering;
         const { body } = await api.get('/config').expect(200);
-        expect(body.data.id_token_providers).toEqual(['apple']);
-        const signUp = async () => (await api.get('/config').expect(200)).body.data.sign_up;
-        expect(body.data.sign_up).toBe(true);
+        const path = '/storage/v1/render/image/public/{path}?width={size}&height={size}&resize=cover';
+        const cover_sizes = { template: expect.stringContaining(path), sizes: [128, 256, 512, 1024] };
+        const open = { cover_sizes, id_token_providers: ['apple'], sign_up: true };
+        expect(body.data).toMatchObject(open);
+        const data = async () => (await api.get('/config').expect(200)).body.data;
+        const signUp = async () => (await data()).sign_up;
         settings.disable_signup = true;
+        external.apple = false;
         ahead += 55_000;
         expect([await signUp(), calls]).toEqual([true, 2]);
         ahead += 5_100;
         // The cache looks at the clock once a millisecond.
         await expect.poll(signUp).toBe(false);
         expect(calls).toBe(3);
+        expect((await data()).id_token_providers).toEqual([]);
 
         settings.disable_signup = false;
         for (behave of outages) {
@@ -80,7 +70,11 @@ describe('GET /config', () => {
         }
         behave = answering;
         expect(await signUp()).toBe(true);
+        external.email = false;
+        ahead += 3_600_000;
+        await expect.poll(signUp).toBe(false);
       },
+      { IMAGE_TRANSFORMATIONS: 'true', ID_TOKEN_PROVIDERS: 'apple' },
     );
   });
 });

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, vi } from 'vitest';
+import { sharedSecret } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';
@@ -32,7 +33,7 @@ type Project = {
 };
 
 /** Runs `check` in front of a project that publishes these keys and has no sounds, with a clock that only `wait` advances. */
-async function withKeys(keys: object[], check: (project: Project) => Promise<void>) {
+async function withKeys(keys: object[], check: (project: Project) => Promise<void>, secret = '') {
   const seen = { fetches: 0, isAuthAway: false, malformed: null };
   const behave: RequestListener = (req, res) => {
     res.setHeader('Content-Type', 'application/json');
@@ -46,7 +47,7 @@ async function withKeys(keys: object[], check: (project: Project) => Promise<voi
     const wait = (ms: number) => vi.setSystemTime(Date.now() + ms);
     await check(Object.assign(seen, { status, wait }));
   };
-  await withSupabase(behave, runCheck, { SUPABASE_JWT_SECRET: '' }).finally(() => vi.useRealTimers());
+  await withSupabase(behave, runCheck, { SUPABASE_JWT_SECRET: secret }).finally(() => vi.useRealTimers());
 }
 
 test('accepts a new signing key after 5 seconds, and looks up made-up keys no more often', async () => {
@@ -96,6 +97,23 @@ test('a token of an anonymous user, or signed with the published key as a secret
     const secret = new TextEncoder().encode(JSON.stringify(publicKey));
     expect(await status(await signed('HS256', kid, {}, secret))).toBe(401);
   });
+});
+
+test('a project may sign with its shared secret, but a token of another key gets 401', async () => {
+  const [ours, other] = [await signingKey('ours'), await signingKey('other')];
+  const signedWith = (alg: string, secret: string) =>
+    signed(alg, 'ours', {}, new TextEncoder().encode(secret));
+  const check = async ({ status }: Project) => {
+    for (const [expected, token] of [
+      [200, signedWith('HS256', sharedSecret)],
+      [200, ours.sign()],
+      [401, signedWith('HS256', 'x'.repeat(40))],
+      [401, signedWith('HS512', sharedSecret)],
+      [401, other.sign()],
+    ] as const)
+      expect(await status(await token)).toBe(expected);
+  };
+  await withKeys([ours.published], check, sharedSecret);
 });
 
 test('a malformed key set is 500, not 401, because it says nothing about the token', async () => {

@@ -3,13 +3,11 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'vitest';
 import { createFetch } from '../../src/supabase/fetch.ts';
+import { times } from '../limits/bursts.ts';
 import { token } from '../support/access-token.ts';
 import { bearer } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';
-
-const times = <T>(count: number, run: () => PromiseLike<T>) =>
-  Promise.all(Array.from({ length: count }, run));
 
 test('a hanging data API gets 128 calls at once, all fail in time, and Auth is not delayed', async () => {
   const calls = { now: 0, most: 0 };

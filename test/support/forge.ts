@@ -8,20 +8,12 @@ export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs t
 /** Skips a test that cannot run. */
 export type Skip = TestContext['skip'];
 
-/** Signs claims, which are complete, with the key pair of local stacks or a shared secret. */
-export function forgeWith(
-  { forging: alg, secret }: { forging: 'ES256' | 'HS256'; secret: string },
-  claims: JWTPayload,
-): Promise<string> {
-  const key = alg === 'HS256' ? new TextEncoder().encode(secret) : PRIVATE_SIGNING_KEY;
+/** Signs claims as the project of this run does; skips the test, with the reason, where that cannot be done here. */
+export function forge(skip: Skip, claims: JWTPayload): Promise<string> {
+  const { forging: alg, jwtSecret } = inject('stack');
+  if (alg === null) return skip(cannotForge);
+  const key = alg === 'HS256' ? new TextEncoder().encode(jwtSecret) : PRIVATE_SIGNING_KEY;
   const { kid } = PRIVATE_SIGNING_KEY;
   const header = { alg, typ: 'JWT', ...(alg === 'ES256' && { kid }) };
   return new SignJWT(claims).setProtectedHeader(header).sign(key);
-}
-
-/** Signs claims as the project of this run does; skips the test, with the reason, where that cannot be done here. */
-export function forge(skip: Skip, claims: JWTPayload): Promise<string> {
-  const { forging, jwtSecret } = inject('stack');
-  if (forging === null) return skip(cannotForge);
-  return forgeWith({ forging, secret: jwtSecret }, claims);
 }

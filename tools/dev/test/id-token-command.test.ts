@@ -23,10 +23,6 @@ test('npm run id-token prints a token with the requested claims, or how it is us
     email_verified: false,
   });
   const usage = expect.stringContaining('Usage: npm run -s id-token');
-  for (const wrong of [
-    '--sub s',
-    '--email a@b --provider constructor',
-    '--email a@b --provider apple --name Ada',
-  ])
-    expect(await print(wrong)).toEqual([1, '', usage]);
+  const wrong = ['--sub s', '--email a --provider constructor', '--email a --provider apple --name Ada'];
+  for (const options of wrong) expect(await print(options)).toEqual([1, '', usage]);
 });

@@ -70,7 +70,7 @@ export function createApp(context: Context): Express {
   if (metrics !== null) app.use(measureRequests(metrics));
   app.use(compression());
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
-  app.use(identify(verify, withoutToken)); // rejects nothing: requireAuth does that for each endpoint
+  app.use(identify(verify, withoutToken)); // requireAuth rejects invalid credentials later
   app.use(limiters.unknownApiKeys.map(forApiKeys)); // first, because the next limit keeps a counter for each key
   app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that its 400 has their headers

@@ -169,7 +169,7 @@ function settings(read: Read) {
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
     /** Identity providers whose ID tokens are accepted. */
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
-    /** Web origins that may call from a browser. Empty switches CORS off. */
+    /** Web origins that may call from a browser. If empty, CORS is off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),
     supabase: {
       url,
@@ -179,7 +179,7 @@ function settings(read: Read) {
       readUrl: read('SUPABASE_READ_URL', address.optional()) ?? null,
       publishableKey: read('SUPABASE_PUBLISHABLE_KEY', publishableKey),
     },
-    /** Separate, because the other settings may be logged. */
+    /** Secrets are separate, because the other settings may be logged. */
     secrets: {
       supabaseSecretKey: read('SUPABASE_SECRET_KEY', secretKey),
       supabaseJwtSecret: read('SUPABASE_JWT_SECRET', jwtSecretOf(url).optional()) ?? null,
@@ -191,7 +191,7 @@ function settings(read: Read) {
 
 /** Configuration of the process. */
 export type Config = Readonly<ReturnType<typeof settings>> & {
-  /** Variables that are set but not read, and look like settings of the gateway. */
+  /** Variables that are set but not read, and resemble settings of the gateway. */
   unknownVariables: ReturnType<typeof unknownVariables>;
 };
 

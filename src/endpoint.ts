@@ -48,7 +48,7 @@ type Declaration<
   /** Stable name: operationId of the document, label in logs and metrics. */
   operation: string;
   summary: string;
-  /** Markdown. */
+  /** Description in Markdown. */
   description: string;
   guard: G;
   params?: P;

@@ -20,13 +20,13 @@ export const check = (name: string, needs: Check['needs'], execute: Check['execu
 
 export type Result = {
   check: string;
-  /** A warning is about something that may be intended. */
+  /** A warning reports a state that may be intended. */
   status: 'ok' | 'problem' | 'warning' | 'not checked';
   detail: string;
   remedy?: string;
 };
 
-/** Something that must be fixed. The remedy names the page of the dashboard or the SQL. */
+/** State that must be fixed. The remedy names the page of the dashboard or the SQL. */
 export class Problem extends Error {
   readonly remedy: string;
   constructor(problem: string, remedy: string) {
@@ -35,7 +35,7 @@ export class Problem extends Error {
   }
 }
 
-/** Something that may be intended. The remedy is for the case that it is not. */
+/** State that may be intended. The remedy applies if it is not. */
 export class Warning extends Problem {}
 
 export class NotChecked extends Error {}

@@ -9,7 +9,7 @@ import { readReplica } from './replica.ts';
 import type { Run } from './run.ts';
 import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
 
-/** All checks. Each runs after those that it needs. */
+/** All checks, in an order in which each follows those that it needs. */
 export const checks: readonly Check[] = [
   environment,
   address,

@@ -4,7 +4,7 @@ import type { Result } from './check.ts';
 import { runChecks } from './checks.ts';
 import { createRun } from './run.ts';
 
-// `npm run doctor`: checks a deployment, and says how to fix what is wrong.
+// `npm run doctor` checks a deployment, and tells how to fix each problem.
 
 const usage = `Usage: npm run doctor -- [--gateway https://host] [--json]
 

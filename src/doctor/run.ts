@@ -16,12 +16,12 @@ const timeoutMs = 15_000;
 type Request = {
   /** Default: POST with a body, else GET. */
   method?: 'DELETE';
-  /** Sent as apikey. */
+  /** Key that is sent in the header apikey. */
   key?: string;
-  /** Sent as bearer token. Default: the key. */
+  /** Bearer token. Default: the key. */
   token?: string | undefined;
   headers?: Record<string, string>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** Body. A text is sent unchanged, any other value as JSON. */
   body?: unknown;
 };
 
@@ -58,7 +58,7 @@ type Report = {
   } | null;
 };
 
-/** Creates the state of one run: its clients, its results so far, and what it must remove. */
+/** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */
 export function createRun(config: Config, gateway: URL | null) {
   const { url, publishableKey } = config.supabase;
   const secretKey = config.secrets.supabaseSecretKey;

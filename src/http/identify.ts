@@ -12,7 +12,7 @@ function bearerToken(authorization: string): string {
 }
 
 /**
- * Identifies the caller. `requireAuth` rejects the request where the endpoint needs a credential.
+ * Identifies the caller. `requireAuth` rejects the request if the endpoint needs a credential.
  * @param withoutToken paths on which credentials are ignored, so that a stale one cannot fail a sign-in
  */
 export function identify(

@@ -64,7 +64,7 @@ async function sendData(json: Readable, res: Response) {
   });
   envelope.push('{"data":');
   json.once('error', (error) => {
-    res.err = error; // for the log, because the status is sent already
+    res.err = error; // only logged, because the status has already been sent
   });
   await pipeline(json, envelope, res).catch(() => res.destroy());
   clearInterval(pace);
@@ -105,7 +105,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         .type('json');
       if (payload instanceof Readable) return await sendData(payload, res);
       const text = JSON.stringify(payload);
-      res.set('Content-Length', String(Buffer.byteLength(text))).end(text); // not by json(), which would add an ETag
+      res.set('Content-Length', String(Buffer.byteLength(text))).end(text); // res.json() would add an ETag
     } else {
       res.set('Cache-Control', 'private, no-cache');
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.
@@ -119,7 +119,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // those for users end sessions and accounts
+    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints of users may end their account
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };
 }

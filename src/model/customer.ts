@@ -85,7 +85,7 @@ const country = text(50)
   .transform((value) => value.toUpperCase())
   .meta({ override: { pattern: '^\\s*[A-Za-z]{2}\\s*$', maxLength: 50 } });
 
-/** Same pattern as private.is_https_address in the database. No URL parser, because it would repair wrong addresses. */
+/** Same pattern as private.is_https_address in the database. URL parsers would repair wrong addresses. */
 export const plainHttpsUrl = new RegExp(
   '^[Hh][Tt][Tt][Pp][Ss]://' +
     String.raw`([^\u0001-,/:-@[-^\u0060{-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]+|\[[0-9A-Fa-f:.]+])` +

@@ -168,7 +168,7 @@ export const components = (fields: readonly string[]): ZodOpenApiComponentsObjec
     InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
     UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
     RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
-    // No enumeration, because a new field would break clients that were generated before.
+    // Has no enum, because a new field would break clients that were generated before.
     ErrorField: { type: 'string', examples: [...fields] },
   },
   headers: {

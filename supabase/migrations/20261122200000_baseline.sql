@@ -324,8 +324,8 @@ create trigger sounds_service_create_customer after insert on auth.users for eac
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
-    raise exception 'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep '
-      'somebody out, set is_active to false.'
+    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, or set '
+      'is_active to false to lock the customer out.'
       using errcode = 'check_violation', constraint = 'customer_is_deleted_with_the_account';
   end if;
   return old;
@@ -343,7 +343,7 @@ begin
     or new.source is distinct from old.source and new.source is distinct from mirrored.source
   then
     raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
-      'Authentication > Users; the other two stay as they are.'
+      'Authentication > Users; the others cannot be changed.'
       using errcode = 'check_violation', constraint = 'email_provider_and_source_are_copied_from_authentication';
   end if;
   return new;
@@ -369,15 +369,15 @@ comment on function private.refuse_at_auth is
   'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
-  execute function private.refuse_at_auth('The service knows no second factors.');
+  execute function private.refuse_at_auth('The service does not support second factors.');
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
-  execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
+  execute function private.refuse_at_auth('Users cannot change their e-mail address or phone number. Ask an administrator.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
-  execute function private.refuse_at_auth('The service knows no accounts by phone.');
+  execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
 
 -- Removes the unverified address of another account from an identity. Auth creates an account without an address for
 -- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts
@@ -950,7 +950,7 @@ begin
   end if;
 exception
   when data_exception then
-    raise exception 'This is no cursor of this order.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+    raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
@@ -2079,7 +2079,7 @@ begin
     when no_data_found then
       raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
     when too_many_rows then
-      raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
+      raise exception 'Several customers have the e-mail address %. Change the addresses of the others first.', owner_email;
   end;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);

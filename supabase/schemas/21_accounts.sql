@@ -35,8 +35,8 @@ create trigger sounds_service_create_customer after insert on auth.users for eac
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
-    raise exception 'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep '
-      'somebody out, set is_active to false.'
+    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, or set '
+      'is_active to false to lock the customer out.'
       using errcode = 'check_violation', constraint = 'customer_is_deleted_with_the_account';
   end if;
   return old;
@@ -54,7 +54,7 @@ begin
     or new.source is distinct from old.source and new.source is distinct from mirrored.source
   then
     raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
-      'Authentication > Users; the other two stay as they are.'
+      'Authentication > Users; the others cannot be changed.'
       using errcode = 'check_violation', constraint = 'email_provider_and_source_are_copied_from_authentication';
   end if;
   return new;
@@ -80,15 +80,15 @@ comment on function private.refuse_at_auth is
   'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
-  execute function private.refuse_at_auth('The service knows no second factors.');
+  execute function private.refuse_at_auth('The service does not support second factors.');
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
-  execute function private.refuse_at_auth('Only administrators change the e-mail address of an account, and nobody signs in by phone.');
+  execute function private.refuse_at_auth('Users cannot change their e-mail address or phone number. Ask an administrator.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
-  execute function private.refuse_at_auth('The service knows no accounts by phone.');
+  execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
 
 -- Removes the unverified address of another account from an identity. Auth creates an account without an address for
 -- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts

@@ -87,7 +87,7 @@ begin
   end if;
 exception
   when data_exception then
-    raise exception 'This is no cursor of this order.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+    raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
 comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';

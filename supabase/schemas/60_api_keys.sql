@@ -76,7 +76,7 @@ begin
     when no_data_found then
       raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
     when too_many_rows then
-      raise exception 'Several customers have the e-mail address %. Give the owner an address of its own.', owner_email;
+      raise exception 'Several customers have the e-mail address %. Change the addresses of the others first.', owner_email;
   end;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);

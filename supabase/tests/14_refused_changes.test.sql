@@ -11,15 +11,15 @@ insert into storage.objects (bucket_id, name) values ('audio', 'audio/in-a-folde
 -- Customers
 select throws_ok(
   $$ delete from public.customers where email = 'alice@tests.example.com' $$, '23514',
-  'A customer is deleted with the account alone. Delete the account under Authentication > Users; to keep somebody out, set '
-    'is_active to false.',
+  'A customer can only be deleted with the account. Delete the account under Authentication > Users, or set '
+    'is_active to false to lock the customer out.',
   'a customer cannot be deleted without the account'
 );
 select throws_ok('truncate public.customers cascade', '23514', null, 'the table of customers cannot be truncated');
 select throws_ok(
   format('update public.customers set %I = %L where email = %L', name, value, 'alice@tests.example.com'), '23514',
-  'email, provider and source are copied from Authentication. Change the e-mail address under Authentication > Users; the other '
-    'two stay as they are.',
+  'email, provider and source are copied from Authentication. Change the e-mail address under Authentication > Users; the '
+    'others cannot be changed.',
   name || ' of a customer cannot be set to ' || coalesce(value, 'null')
 ) from (values
   ('email', 'mallory@tests.example.com'), ('email', null), ('email', ''), ('provider', 'google'), ('provider', null),
@@ -64,7 +64,7 @@ select lives_ok(
 select throws_ok(
   $$ insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
      values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000', 'totp', 'unverified', now(), now()) $$,
-  '0A000', 'The service knows no second factors.', 'a second factor cannot be enrolled'
+  '0A000', 'The service does not support second factors.', 'a second factor cannot be enrolled'
 );
 select throws_ok(
   format('update auth.users set %I = %L where id = %L', name, value, 'a0000000-0000-4000-8000-000000000000'),

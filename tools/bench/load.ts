@@ -121,7 +121,7 @@ async function loadCustomers(sql: Transaction, { customers }: Size) {
 
 /** Draws random pairs, and draws again for each duplicate. */
 async function loadFavorites(sql: Transaction, { favorites, sounds, customers }: Size) {
-  // With fewer free pairs, drawing would take long or never end.
+  // Drawing would take long or never end with fewer free pairs.
   if (favorites > (customers * sounds) / 10)
     throw new Error('There are not enough customers and sounds for so many favorites.');
   await sql`

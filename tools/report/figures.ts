@@ -2,7 +2,7 @@ import postgres from 'postgres';
 
 /** One row per day in UTC, oldest first, including days without activity. */
 export type Day = {
-  /** YYYY-MM-DD */
+  /** Date in the form YYYY-MM-DD. */
   day: string;
   plays: number;
   listeners: number;

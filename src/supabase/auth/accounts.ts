@@ -28,7 +28,7 @@ const confirmedInPart = (cause: unknown) =>
     { cause },
   );
 
-/** Maps the error of setting a first password, after the code was used. @throws ApiError that says how to go on */
+/** Maps the error of setting a first password, after the code was used. @throws ApiError that tells how to continue */
 function mapFirstPasswordError(thrown: unknown): void {
   if (!(thrown instanceof AuthError)) throw confirmedInPart(thrown);
   if (thrown.code === 'same_password') return; // an equal request at another gateway was faster
@@ -43,7 +43,7 @@ function mapFirstPasswordError(thrown: unknown): void {
 function reasonForNoMail(thrown: unknown): string | null {
   const error = authErrorIn(thrown);
   if (error === undefined || error.isForeign) return null;
-  // This limit counts by IP address, so that the client may learn it.
+  // The client may learn of this limit, because it counts by IP address.
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
@@ -129,7 +129,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   }
 
   /**
-   * Deletes an account; the database deletes its rows. Checks the session first, because a token can outlive it.
+   * Deletes an account; the database deletes its rows. Checks the session first, because its token may outlive it.
    * @throws unauthorized when the session has ended, or the account is banned or deleted
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
@@ -169,7 +169,7 @@ const passwordFaults: Faults = {
       undefined,
       'second_factor',
     ),
-  // The code that Auth sends, and the name in its source.
+  // Maps the code that Auth sends, and the name in its source.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,
 };

@@ -9,7 +9,7 @@ export class AuthError extends Error {
   readonly code: string;
   /** True when the error is not in Auth's form, because a proxy in front of Auth answered. */
   readonly isForeign: boolean;
-  /** True when the database rejected a new user. Only the text says so, because Auth has one code for all failures. */
+  /** True when the database rejected a new user. Derived from the text, because Auth has one code for all failures. */
   readonly isUserNotSaved: boolean;
 
   constructor(status: number, { code, message }: { code: string | undefined; message: string | undefined }) {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Called part of Supabase. `replica` and `export` are the data API, too; `keys` is the key set for access tokens. */
+/** Part of Supabase. `replica` and `export` are the data API, too; `keys` is the key set for access tokens. */
 export type Service = 'auth' | 'data' | 'replica' | 'storage' | 'keys' | 'export';
 
 /** Histogram buckets in seconds, up to the deadline of Auth. */

@@ -26,7 +26,7 @@ export function serve(context: Context, app: Express): void {
     log.info({ address: server.address() }, `Listening on port ${config.port}`);
     if (config.requireHttps && config.trustProxy === false)
       log.warn(
-        'Every request will be rejected: REQUIRE_HTTPS is true, and no proxy is trusted. Set TRUST_PROXY.',
+        'Every request will be rejected, because REQUIRE_HTTPS is true and no proxy is trusted. Set TRUST_PROXY.',
       );
   });
 

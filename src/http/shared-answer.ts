@@ -8,7 +8,7 @@ const worthCompressingBytes = 1024;
 /** Returns the ETag of a body. It is weak, because it also covers the compressed bytes (RFC 9110 section 8.8.1). */
 export const weakETag = (body: Buffer) => `W/"${hash('sha1', body, 'base64url')}"`;
 
-/** A response that many requests share: it is hashed and compressed once for all of them. */
+/** Response that many requests share. It is hashed and compressed only once. */
 export class SharedAnswer {
   readonly #bytes: Buffer;
   readonly #type: string;

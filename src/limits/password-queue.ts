@@ -20,7 +20,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   const countOf = (key: string) => held.filter((each) => each === key).length;
 
   /**
-   * Makes a call when a slot is free; its deadline counts from then.
+   * Makes a call when a slot is free. Its deadline counts from that moment.
    * @param ip address of the client
    * @param isTrusted puts the call first, even into a full queue, so that other clients cannot lock out an account
    * @param gone cancels the call unless it has started
@@ -43,7 +43,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
     };
-    const inContext = AsyncLocalStorage.snapshot(); // p-queue would run it in the context of another call
+    const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
     held.push(...keys);
     try {
       return await queue.add(

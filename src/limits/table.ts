@@ -7,7 +7,7 @@ import { accountKey, clientAddress, clientKey } from '../model/client-address.ts
 
 export type Exempt = 'trustedClients' | 'activeKeys';
 
-/** A limit: the options of express-rate-limit and ours. */
+/** Limit, with options of express-rate-limit and of this service. */
 export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
   /** Tells whether a finished attempt counts. By default every request counts. */
   counts?: (res: Response) => boolean;
@@ -16,7 +16,7 @@ export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */
   legacyHeaders?: boolean;
-  /** Words for the document, which says: `limit` `what` a minute or an hour for one `per`. */
+  /** Words of the document, in the sentence "`limit` `what` an hour for one `per`". */
   what: string;
   per: string;
 };
@@ -24,7 +24,7 @@ export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
 /** Returns the e-mail address in a validated body. */
 export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
 
-/** Returns the caller of an endpoint that is for users alone. */
+/** Returns the caller of an endpoint that only users may call. */
 const user = ({ locals }: Response) => locals.caller as UserCaller;
 
 /** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */

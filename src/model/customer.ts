@@ -76,7 +76,7 @@ export const countryCodes: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-// Letters are checked first, because upper case turns ß into SS.
+// Checks the letters first, because upper case turns ß into SS.
 const country = text(50)
   .refine(
     (value) => /^[a-z]{2}$/i.test(value) && countryCodes.has(value.toUpperCase()),

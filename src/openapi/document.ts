@@ -21,7 +21,7 @@ const securityOf: Record<Guard, Record<string, never[]>[]> = {
 /** Adjusts schemas for client generators, for which plain JSON Schema is too vague or too strict. */
 const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   const { type } = zodSchema._zod.def;
-  // Fields may be added later.
+  // Allows fields to be added later.
   if (io === 'output' && type === 'object') delete jsonSchema.additionalProperties;
   if (type === 'number') {
     if (jsonSchema.type === 'number') jsonSchema.format = 'double';

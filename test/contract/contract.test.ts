@@ -72,6 +72,7 @@ const expectRejected = (row: EndpointRow, token: string) =>
   send(row, { token })
     .expect(401)
     .expect('X-Error-Reason', 'token_invalid')
+    .expect('Cache-Control', 'no-store')
     .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
 
 /** Method, path, callers, status unless it is 200, and caching unless it is no-store, of each endpoint of the contract. */

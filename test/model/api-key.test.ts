@@ -31,7 +31,7 @@ describe('an API key', () => {
     await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
 
     await sql`select admin.revoke_api_key(${key.slice(0, 16)})`; // from the next request on
-    for (const path of ['/home', '/me']) await partner.get(path).expect(401);
+    for (const path of ['/home', '/me', '/sounds?limit=0']) await partner.get(path).expect(401);
   });
 
   test('a valid API key never counts as rejected, in flight or aborted', async ({ sql, user }) => {

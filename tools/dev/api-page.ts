@@ -17,8 +17,8 @@ you try them. \`/api/v1/openapi.json\` is the same for [generators of clients](a
 Administrators [issue and revoke keys](admin.md#api-keys).
 
 Every response carries \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. Every error
-is \`{"error": {"code", "message"}}\`, with its reason for programs in \`X-Error-Reason\`. \`/healthz\` and \`/readyz\`, at the
-root, are for probes: they are not rate limited and carry no \`X-RateLimit\` headers.`;
+is \`{"error": {"code", "message"}}\`; that of a 400, 401 and 429 has its reason for programs in \`X-Error-Reason\`.
+\`/healthz\` and \`/readyz\`, at the root, are for probes: they are not rate limited and carry no \`X-RateLimit\` headers.`;
 
 function rowOf(endpoint: Endpoint): string {
   const { method, path, guard, summary } = endpoint;

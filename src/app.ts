@@ -29,7 +29,6 @@ import { playEndpoints } from './routes/plays.ts';
 import { recoveryEndpoints } from './routes/recovery.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
-/** Every endpoint of the API. */
 export const endpoints = [
   ...configEndpoints,
   ...authEndpoints,

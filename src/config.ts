@@ -167,7 +167,6 @@ function settings(read: Read) {
     },
     /** Maximum number of concurrent calls to Auth that hash a password, in this process. */
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
-    /** Identity providers whose ID tokens are accepted. */
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
     /** Web origins that may call from a browser. If empty, CORS is off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),
@@ -189,7 +188,6 @@ function settings(read: Read) {
   };
 }
 
-/** Configuration of the process. */
 export type Config = Readonly<ReturnType<typeof settings>> & {
   /** Variables that are set but not read, and resemble settings of the gateway. */
   unknownVariables: ReturnType<typeof unknownVariables>;
@@ -226,7 +224,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return { ...config, unknownVariables: unknownVariables(present, variableNames()) };
 }
 
-/** Returns the names of all variables that are read. */
 export function variableNames(): string[] {
   const names: string[] = [];
   settings((variable) => {

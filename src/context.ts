@@ -57,5 +57,4 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   };
 }
 
-/** Dependencies of the app. */
 export type Context = Readonly<ReturnType<typeof createContext>>;

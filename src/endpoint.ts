@@ -7,7 +7,6 @@ import type { ErrorCode } from './errors.ts';
 import { type Limit, type LimitName, limits as limitTable } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
-/** Prefix of all endpoint paths. */
 export const apiBase = '/api/v1';
 
 /**

@@ -1,4 +1,3 @@
-/** Status of each error code of the contract. */
 export const statusOfCode = {
   invalid_request: 400,
   unauthorized: 401,
@@ -112,7 +111,6 @@ export function serverError(cause: unknown) {
   });
 }
 
-/** Returns the body of an error response. */
 export function envelope({ code, message }: { code: ErrorCode; message: string }) {
   return { error: { code, message } };
 }

@@ -90,7 +90,6 @@ export function createRun(config: Config, gateway: URL | null) {
     auth: context.auth,
     files: context.files,
     verify: context.verify,
-    /** Temporary account. */
     account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
     /** Null if the database has no such function. */

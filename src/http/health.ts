@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 /** Lifetime of a check, which all probes share, because many load balancers probe at the same time. */
 const freshForMs = 1_000;
 
-/** Timeout of a check. */
 const timeoutMs = 3_000;
 
 /** Runs a check and measures it. A part that fails or is late is not ready. */

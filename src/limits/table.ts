@@ -11,7 +11,6 @@ export type Exempt = 'trustedClients' | 'activeKeys';
 export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
   /** Tells whether a finished attempt counts. By default every request counts. */
   counts?: (res: Response) => boolean;
-  /** Callers that are exempt. */
   exempt?: Exempt;
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */
@@ -21,7 +20,6 @@ export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
   per: string;
 };
 
-/** Returns the e-mail address in a validated body. */
 export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
 
 /** Returns the caller of an endpoint that only users may call. */

@@ -19,7 +19,6 @@ const PlayReceipt = z
   })
   .meta({ id: 'PlayReceipt' });
 
-/** All data that the service keeps about a user. */
 export const AccountExport = z
   .object({
     profile: Profile,

@@ -23,7 +23,6 @@ type Claims = Readonly<{
 /** Caller with an API key. Every query verifies the key and finds its owner in the database. */
 type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
 
-/** Returns the 401 of an invalid credential. */
 export const invalidToken = (cause?: unknown) =>
   tokenRejected('The access token or API key is invalid, expired or revoked.', { cause });
 

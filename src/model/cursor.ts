@@ -72,6 +72,5 @@ export const historyCursor = exactText(200).transform((value, check): Position =
   return z.NEVER;
 });
 
-/** Returns the cursor that `historyCursor` reads. */
 export const historyCursorAt = ({ last_played_at, sound_id }: Position) =>
   Buffer.from(`${last_played_at} ${sound_id}`).toString('base64url');

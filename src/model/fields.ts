@@ -32,7 +32,6 @@ export function exactText(max: number, min = 1) {
 export const optional = <S extends z.ZodType>(schema: S) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Matches a visible character. */
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 /** Tells whether a character is white space in JavaScript or Postgres. */
@@ -107,6 +106,5 @@ export const uuids = (max: number) =>
 export const queryUuids = (max: number) =>
   z.preprocess((value) => [value].flat().join().split(','), uuids(max));
 
-/** Query parameter that may be repeated. */
 export const repeatable = (max: number) =>
   z.preprocess((value) => [value].flat(), z.array(text(100)).max(max, `must be given at most ${max} times`));

@@ -18,8 +18,6 @@ import {
 } from '../errors.ts';
 import { invalidToken } from '../model/caller.ts';
 
-// The parts of the document that all endpoints share.
-
 export const descriptionOfService = `
 A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).

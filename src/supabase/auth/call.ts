@@ -32,7 +32,6 @@ type CallOptions = Readonly<{
   ip?: string;
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
-  /** The caller's access token. */
   bearer?: string;
   /** Sends the secret key as bearer, which admin calls need with legacy keys. */
   asService?: true;

@@ -13,7 +13,6 @@ const Settings = z.object({
 });
 export type Settings = z.infer<typeof Settings>;
 
-/** Maximum age of the cached settings. */
 const ageMs = 60_000;
 
 /** Timeout. Short, because apps wait for the settings when they start. */

@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { migrate, prepareDatabase } from 'local-supabase/database';
-import { startPostgres } from 'local-supabase/postgres';
+import { migrate } from 'local-supabase/database';
 import postgres from 'postgres';
 import { checkDatabase } from 'sounds-migration/check';
 import { expect, onTestFinished, test } from 'vitest';
+import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';
 
 test('the migrations make what the schema files declare, on PostgreSQL 15', async () => {
@@ -13,19 +10,14 @@ test('the migrations make what the schema files declare, on PostgreSQL 15', asyn
 });
 
 test('the migrations make the declared schema in an older project that grants everything', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-older-'));
-  const server = await startPostgres({ dataDir: folder, port: 0, durable: false, release: 15 });
-  onTestFinished(async () => {
-    await server.stop();
-    await rm(folder, { recursive: true });
-  });
-  await prepareDatabase(server.databaseUrl);
-  const sql = postgres(server.databaseUrl, { max: 1 });
+  const { databaseUrl, stop } = await startDatabase(15, 'bare');
+  onTestFinished(stop);
+  const sql = postgres(databaseUrl, { max: 1 });
   for (const kind of ['tables', 'sequences', 'functions'])
     await sql.unsafe(
       `alter default privileges in schema public grant all on ${kind} to anon, authenticated, service_role`,
     );
   await sql.end();
-  await migrate(server.databaseUrl);
-  expect(await checkDatabase(server.databaseUrl)).toEqual([]);
+  await migrate(databaseUrl);
+  expect(await checkDatabase(databaseUrl)).toEqual([]);
 });

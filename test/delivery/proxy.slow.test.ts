@@ -128,7 +128,7 @@ test('the proxy forwards addresses, retries no POST, hides /readyz and ends stal
   expect(log).not.toMatch(/private|of-somebody|of-a-gateway/);
 });
 
-test('the proxy answers every request while one of two gateways is restarted', async () => {
+test('the proxy answers every request while one of two gateways ends', async () => {
   const start = async (port: number) => {
     const PORT = String(port);
     const gateway = await startListening({ ...environment(), PORT, REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
@@ -151,8 +151,6 @@ test('the proxy answers every request while one of two gateways is restarted', a
   await untilMore();
   one.child.kill('SIGTERM');
   expect(await one.exited).toEqual([0, null]);
-  await untilMore();
-  await start(ports[0]);
   await untilMore();
   isEnding = true;
   await Promise.all(clients);

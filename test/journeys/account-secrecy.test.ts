@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import timers, { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, inject, vi } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { withSupabase } from '../support/fake-supabase.ts';
+import { until, withSupabase } from '../support/fake-supabase.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../support/project.ts';
 import { newEmail, password, type Sql } from '../support/test.ts';
 
@@ -56,11 +56,6 @@ async function see(api: Api, call: keyof typeof calls, email: string) {
   const lasting = Object.entries(headers).filter(([name]) => !ofMoment.includes(name));
   const seen = JSON.stringify({ status, headers: Object.fromEntries(lasting.sort()), body });
   return seen.replaceAll(email, 'EMAIL').replace(/"id":"[0-9a-f-]{36}"/, '"id":"ID"');
-}
-
-/** Waits without a timer. */
-async function until(isTrue: () => boolean) {
-  while (!isTrue()) await nextTurn();
 }
 
 describe('whether an address has an account', () => {

@@ -64,7 +64,8 @@ export async function withTwoGateways(
 ) {
   const server = await startRedis();
   const redis = new Redis(server.url);
-  const settings = { TRUST_PROXY: '1', LOG_LEVEL: 'info', REDIS_URL: server.url };
+  // With metrics, which add to the listeners of a response.
+  const settings = { TRUST_PROXY: '1', LOG_LEVEL: 'info', REDIS_URL: server.url, METRICS_PORT: '0' };
   const withGateway = (use: Parameters<typeof withSupabase>[1]) => withSupabase(behave, use, settings);
   await withGateway((api, one) =>
     withGateway(async (otherApi, other) => {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
-import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { sendSession, until, withSupabase } from '../support/fake-supabase.ts';
 import { password, test } from '../support/test.ts';
 
 const secret = 'text that must never reach a client';
@@ -31,11 +31,6 @@ async function validRequests(api: Api) {
       api.post(`/sounds/${id}/play`).auth(accessToken, bearer),
     ],
   };
-}
-
-/** Waits without a timer; expect.poll would put a fake clock forward. */
-async function until(isTrue: () => boolean) {
-  while (!isTrue()) await nextTurn();
 }
 
 /** Runs `check` with a clock for deadlines that only `pass` puts forward, which then lets happen what it has caused. */

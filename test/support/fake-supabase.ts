@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sharedSecret } from './access-token.ts';
 import { type Api, apiAt } from './api.ts';
 import { type Gateway, listen, startGateway } from './gateway.ts';
@@ -24,6 +25,11 @@ export async function withSupabase(
     await gateway.close();
     await upstream.close();
   }
+}
+
+/** Waits without a timer; expect.poll would put a fake clock forward. */
+export async function until(isTrue: () => boolean) {
+  while (!isTrue()) await nextTurn();
 }
 
 const session = JSON.stringify({

@@ -18,7 +18,7 @@ const age = ({ sql }: Supabase, id: string, seconds: number) => sql`
   update auth.refresh_tokens set updated_at = updated_at - make_interval(secs => ${seconds}) where user_id = ${id}`;
 
 test('simultaneous and later uses of the previous token return the current one', async ({ supabase }) => {
-  const { refreshToken: first, accessToken } = await supabase.signUp();
+  const { id, refreshToken: first, accessToken } = await supabase.signUp();
   const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(supabase, first)));
   const [second, ...others] = new Set(answers.map(({ body }) => body.refresh_token as string));
   expect(others).toEqual([]);
@@ -29,6 +29,7 @@ test('simultaneous and later uses of the previous token return the current one',
   );
   const third = await nextOf(supabase, second ?? '');
   // Within 10 s, an older one is exchanged for another.
+  await age(supabase, id, -60); // however slow this machine is
   expect([undefined, first, second, third]).not.toContain(await nextOf(supabase, first));
 });
 

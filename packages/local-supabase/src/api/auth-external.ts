@@ -94,7 +94,7 @@ async function createUser(
   email: string,
 ): Promise<User> {
   const raw_app_meta_data = { provider, providers: [provider] };
-  const row = { id: randomUUID(), email: email || null, raw_app_meta_data, raw_user_meta_data: data };
+  const row = { id: randomUUID(), email, raw_app_meta_data, raw_user_meta_data: data };
   try {
     return await repository.createUser(row);
   } catch (error) {

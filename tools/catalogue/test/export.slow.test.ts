@@ -153,15 +153,12 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   skip(!installed, 'Install pg_dump and psql (postgresql-client) to make a backup.');
   const old = await startEmptyProject(release);
   await importInto(old, await makeFolder({ 'bowl.wav': tone(), 'bowl.jpg': await picture() }));
-  const email = newEmail();
-  const { data: before } = await createClient(old.apiUrl, old.publishableKey).auth.signUp({
-    email,
-    password,
-  });
+  const account = { email: newEmail(), password };
+  const { data: before } = await createClient(old.apiUrl, old.publishableKey).auth.signUp(account);
   await old.sql.unsafe(`
     insert into public.favorites (user_id, sound_id) select users.id, sounds.id from auth.users, public.sounds;
     select public.count_play(sounds.id, users.id) from auth.users, public.sounds;
-    select admin.create_api_key('Partner', '${email}')`);
+    select admin.create_api_key('Partner', '${account.email}')`);
 
   const backup = await makeFolder();
   const [data, files] = [join(backup, 'data.sql'), join(backup, 'files')];
@@ -181,7 +178,7 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   expect(await personalRows(old)).toHaveLength(4);
   expect(await personalRows(restored)).toEqual(await personalRows(old));
   const { auth } = createClient(restored.apiUrl, restored.publishableKey);
-  const { data: after } = await auth.signInWithPassword({ email, password });
+  const { data: after } = await auth.signInWithPassword(account);
   expect(after.user?.id).toBe(before.user?.id);
   expect((await auth.refreshSession(before.session ?? undefined)).error).toBeNull();
 });

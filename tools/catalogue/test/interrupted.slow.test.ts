@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
@@ -49,115 +49,112 @@ const isWrite = (request: ProxiedRequest) =>
   [isUpload, isPart, isSoundWrite, isImportRecord].some((isKind) => isKind(request));
 
 // The proxy speaks plain HTTP.
-describe.runIf(inject('stack').embedded)('an import', () => {
-  test('an import that gets Ctrl-C finishes its row and counts the sounds left for the next one', async ({
-    sql,
-  }) => {
-    const { category, folder } = await tonesIn(sql, 8);
-    await addFiles(folder, { [`${category}/3.wav`]: tone(150) });
-    let [uploads, rows] = [0, 0];
-    const { command, end } = await holdImport(folder, (request) => {
-      if (isUpload(request)) return ++uploads > 1;
-      return isPart(request) || (isSoundWrite(request) && ++rows > 0);
-    });
-    await expect.poll(() => rows).toBe(1);
-    command.kill('SIGINT');
+const proxied = test.runIf(inject('stack').embedded);
+
+proxied('an import that gets Ctrl-C finishes its row and counts the sounds left', async ({ sql }) => {
+  const { category, folder } = await tonesIn(sql, 8);
+  await addFiles(folder, { [`${category}/3.wav`]: tone(150) });
+  let [uploads, rows] = [0, 0];
+  const { command, end } = await holdImport(folder, (request) => {
+    if (isUpload(request)) return ++uploads > 1;
+    return isPart(request) || (isSoundWrite(request) && ++rows > 0);
+  });
+  await expect.poll(() => rows).toBe(1);
+  command.kill('SIGINT');
+  end();
+  expect(await command.exited).toBe(1);
+  expect(command.output.stdout).toContain('1 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
+  const message = 'Interrupted.\n7 sounds left to import. Run the import again to continue.\n';
+  expect(command.output.stderr).toBe(message);
+  expect((await importFolder(folder)).stdout).toContain('7 new, 0 to update, 1 unchanged');
+  const sounds = await soundsIn(sql, category);
+  expect(titlesOf(sounds)).toEqual([...'01234567']);
+  expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
+});
+
+const isSecondPart = (request: ProxiedRequest) => isPart(request) && request.headers['upload-offset'] !== '0';
+proxied.for([
+  ['while it uploads', isUpload, 0, 2, 0.2],
+  ['in the second part of a large file', isSecondPart, 0, 3, 300],
+  ['before it makes the row', isSoundWrite, 0, 1, 0.2],
+  ['before it remembers what it did', isImportRecord, 1, 0, 0.2],
+] as const)(
+  'an import that is killed %s is continued',
+  async ([, isHeld, rows, repeated, seconds], { sql }) => {
+    const { category, folder } = await tonesIn(sql, 1, seconds);
+    const { command, proxy, end } = await holdImport(folder, isHeld);
+    command.kill('SIGKILL');
+    expect(await command.exited).toBeNull();
+    expect(await soundsIn(sql, category)).toHaveLength(rows);
     end();
-    expect(await command.exited).toBe(1);
-    expect(command.output.stdout).toContain('1 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
-    const message = 'Interrupted.\n7 sounds left to import. Run the import again to continue.\n';
-    expect(command.output.stderr).toBe(message);
-    expect((await importFolder(folder)).stdout).toContain('7 new, 0 to update, 1 unchanged');
-    const sounds = await soundsIn(sql, category);
-    expect(titlesOf(sounds)).toEqual([...'01234567']);
-    expect(sounds.filter(({ audio_version }) => audio_version === null)).toEqual([]);
-  });
+    expect((await importInto(proxy, folder)).code).toBe(0);
+    // Finished requests and parts are not repeated.
+    expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
+    expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
+    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+  },
+);
 
-  const isSecondPart = (request: ProxiedRequest) =>
-    isPart(request) && request.headers['upload-offset'] !== '0';
-  test.for([
-    ['while it uploads', isUpload, 0, 2, 0.2],
-    ['in the second part of a large file', isSecondPart, 0, 3, 300],
-    ['before it makes the row', isSoundWrite, 0, 1, 0.2],
-    ['before it remembers what it did', isImportRecord, 1, 0, 0.2],
-  ] as const)(
-    'an import that is killed %s is continued',
-    async ([, isHeld, rows, repeated, seconds], { sql }) => {
-      const { category, folder } = await tonesIn(sql, 1, seconds);
-      const { command, proxy, end } = await holdImport(folder, isHeld);
-      command.kill('SIGKILL');
-      expect(await command.exited).toBeNull();
-      expect(await soundsIn(sql, category)).toHaveLength(rows);
-      end();
-      expect((await importInto(proxy, folder)).code).toBe(0);
-      // Finished requests and parts are not repeated.
-      expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
-      expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
-      await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
-      expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
-    },
+proxied('an import retries requests if they or their responses get lost', async ({ sql }) => {
+  const category = await addCategory(sql);
+  const files = { [`${category}/large.wav`]: tone(150), [`${category}/cover.jpg`]: await picture() };
+  const folder = await makeFolder({ ...tones(category, 6), ...files });
+  const [requests, answers] = [new Set<string>(), new Set<string>()];
+  const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
+    const { size } = seen;
+    return seen.add(`${method} ${path} ${hash('sha256', body)}`).size > size;
+  };
+  let turn = 0;
+  const faults = [503, 'cut', 429, 502] as const;
+  const proxy = await startFaultyProxy(
+    (request) => (isWrite(request) && isFirst(requests, request) ? faults[turn++ % 4] : undefined),
+    (request) => (isSoundWrite(request) && isFirst(answers, request) ? 'cut' : undefined),
   );
-
-  test('retries requests if they or their responses get lost', async ({ sql }) => {
-    const category = await addCategory(sql);
-    const files = { [`${category}/large.wav`]: tone(150), [`${category}/cover.jpg`]: await picture() };
-    const folder = await makeFolder({ ...tones(category, 6), ...files });
-    const [requests, answers] = [new Set<string>(), new Set<string>()];
-    const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
-      const { size } = seen;
-      return seen.add(`${method} ${path} ${hash('sha256', body)}`).size > size;
-    };
-    let turn = 0;
-    const faults = [503, 'cut', 429, 502] as const;
-    const proxy = await startFaultyProxy(
-      (request) => (isWrite(request) && isFirst(requests, request) ? faults[turn++ % 4] : undefined),
-      (request) => (isSoundWrite(request) && isFirst(answers, request) ? 'cut' : undefined),
-    );
-    expect(await importInto(proxy, folder)).toMatchObject({
-      code: 0,
-      stderr: '',
-      stdout: expect.stringContaining('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.'),
-    });
-    expect(turn).toBeGreaterThan(20);
-    expect(answers.size).toBe(7);
-    expect(proxy.passed.filter(({ path }) => path.endsWith('.jpg'))).toHaveLength(1);
-    expect(await soundsIn(sql, category)).toHaveLength(7);
+  expect(await importInto(proxy, folder)).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringContaining('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.'),
   });
+  expect(turn).toBeGreaterThan(20);
+  expect(answers.size).toBe(7);
+  expect(proxy.passed.filter(({ path }) => path.endsWith('.jpg'))).toHaveLength(1);
+  expect(await soundsIn(sql, category)).toHaveLength(7);
+});
 
-  test('ends with one sentence that names the address of large uploads if nothing answers there', async () => {
-    const elsewhere = `http://127.0.0.1:${await freePort()}`;
-    const redirect = { status: 201, headers: { location: `${elsewhere}/upload/1` } };
-    const proxy = await startFaultyProxy(({ path }) =>
-      path.startsWith('/storage/v1/upload/resumable') ? redirect : undefined,
-    );
-    expect(await importInto(proxy, await makeFolder({ 'large.wav': tone(150) }))).toMatchObject({
-      code: 1,
-      stderr: `${elsewhere} no longer answers. Check the network, then run the import again.
+proxied('an import names the address of large uploads if nothing answers there', async () => {
+  const elsewhere = `http://127.0.0.1:${await freePort()}`;
+  const redirect = { status: 201, headers: { location: `${elsewhere}/upload/1` } };
+  const proxy = await startFaultyProxy(({ path }) =>
+    path.startsWith('/storage/v1/upload/resumable') ? redirect : undefined,
+  );
+  expect(await importInto(proxy, await makeFolder({ 'large.wav': tone(150) }))).toMatchObject({
+    code: 1,
+    stderr: `${elsewhere} no longer answers. Check the network, then run the import again.
 1 sound left to import. Run the import again to continue.
 `,
-    });
   });
+});
 
-  test('uploads four files at once, and rejects files and sounds that change meanwhile', async ({ sql }) => {
-    const { category, folder } = await tonesIn(sql, 7);
-    await importFolder(folder);
-    await addFiles(folder, tones(category, 8));
-    let uploads = 0;
-    const { command, end } = await holdImport(folder, (request) => isUpload(request) && ++uploads > 0);
-    await expect.poll(() => uploads).toBe(4);
-    await rm(join(folder, category, '5.wav'));
-    await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
-    await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
-    expect(uploads).toBe(4);
-    end();
-    expect(await command.exited).toBe(1);
-    for (const line of [
-      /1 made, 4 updated, 0 unchanged, 0 left alone, 3 rejected\./,
-      /rejected +\S+\/5\.wav +The file does not exist\. Restore/,
-      /rejected +\S+\/6\.wav +It was changed during the import\. Run/,
-      /rejected +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/,
-    ])
-      expect(command.output.stdout).toMatch(line);
-    expect(titlesOf(await soundsIn(sql, category))).toContain('Renamed');
-  });
+proxied('four files are uploaded at once, and those that change meanwhile are rejected', async ({ sql }) => {
+  const { category, folder } = await tonesIn(sql, 7);
+  await importFolder(folder);
+  await addFiles(folder, tones(category, 8));
+  let uploads = 0;
+  const { command, end } = await holdImport(folder, (request) => isUpload(request) && ++uploads > 0);
+  await expect.poll(() => uploads).toBe(4);
+  await rm(join(folder, category, '5.wav'));
+  await addFiles(folder, { [`${category}/6.wav`]: tone(0.7) });
+  await sql`update public.sounds set title = 'Renamed' where category = ${category} and title = '0'`;
+  expect(uploads).toBe(4);
+  end();
+  expect(await command.exited).toBe(1);
+  for (const line of [
+    /1 made, 4 updated, 0 unchanged, 0 left alone, 3 rejected\./,
+    /rejected +\S+\/5\.wav +The file does not exist\. Restore/,
+    /rejected +\S+\/6\.wav +It was changed during the import\. Run/,
+    /rejected +\S+\/0\.wav +It was changed in the dashboard during the import\. Run/,
+  ])
+    expect(command.output.stdout).toMatch(line);
+  expect(titlesOf(await soundsIn(sql, category))).toContain('Renamed');
 });

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
@@ -13,73 +13,69 @@ import type { Problem } from '../shared/problems.ts';
 import { mp3With, picture, utf8 } from './files.ts';
 import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
 
-describe('sounds.csv', () => {
-  test('overrides the folder, keeps values and clears them, and must not disappear', async ({ sql }) => {
-    const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
-    const texts = {
-      title: 'Bowl in F3',
-      description: 'Struck once',
-      bowl_note: 'F3',
-      frequency_hz: '174.61',
-    };
-    const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
-    const { folder, next, sounds } = await imported(sql, {
-      [`${elsewhere}/F3 bowl.mp3`]: mp3With([['COMM', utf8('eng\0Of the tags')]]),
-      [`${elsewhere}/plain.wav`]: tone(),
-      '@/other.wav': tone(),
-      [`${elsewhere}/F3 bowl.jpg`]: await picture(),
-      'pictures/mine.png': await picture('png'),
-      'Sounds.CSV': `file,category,tags,cover_image_path,${Object.keys(fields)}
+test('sounds.csv overrides the folder, keeps and clears values, and must stay', async ({ sql }) => {
+  const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
+  const texts = {
+    title: 'Bowl in F3',
+    description: 'Struck once',
+    bowl_note: 'F3',
+    frequency_hz: '174.61',
+  };
+  const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
+  const { folder, next, sounds } = await imported(sql, {
+    [`${elsewhere}/F3 bowl.mp3`]: mp3With([['COMM', utf8('eng\0Of the tags')]]),
+    [`${elsewhere}/plain.wav`]: tone(),
+    '@/other.wav': tone(),
+    [`${elsewhere}/F3 bowl.jpg`]: await picture(),
+    'pictures/mine.png': await picture('png'),
+    'Sounds.CSV': `file,category,tags,cover_image_path,${Object.keys(fields)}
 ${elsewhere}/F3 bowl.mp3,@,"bowl, deep",pictures/mine.png,${Object.values(fields)}
 ${elsewhere}\\plain.wav,CATEGORY @,{slow}`,
-    });
-    const cover_image_path = expect.stringMatching(/^pictures\/cover-\w+\.png$/);
-    const bowl = { ...fields, tags: ['bowl', 'deep'], cover_image_path };
-    const plain = { title: 'Plain', tags: ['slow'], is_featured: false, is_active: true };
-    expect(await sounds()).toMatchObject([bowl, plain, { title: 'Other', tags: null }]);
-    expect((await next()).stdout).toContain('0 new, 0 to update, 3 unchanged');
-
-    await rm(join(folder, 'Sounds.CSV'));
-    const gone = await next();
-    expect([gone.code, gone.stdout]).toEqual([1, '']);
-    expect(gone.stderr).toMatch(
-      /^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/,
-    );
-    const other = await next({
-      'sounds.csv': `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n`,
-    });
-    expect(other.stdout).toMatch(/updated +\S+plain\.wav +"Plain" becomes "New name", is_featured\n/);
-    expect(await sounds()).toMatchObject([bowl, { ...plain, title: 'New name', is_featured: true }, {}]);
-    const cleared = `file,description,cover_image_path\n${elsewhere}/F3 bowl.mp3,-,-\n`;
-    const { stdout } = await next({ 'sounds.csv': cleared });
-    expect(stdout).toMatch(/updated .*\.mp3 +(description, picture|picture, description)\n/);
-    expect((await sounds())[0]).toMatchObject({ ...bowl, description: null, cover_image_path: null });
   });
+  const cover_image_path = expect.stringMatching(/^pictures\/cover-\w+\.png$/);
+  const bowl = { ...fields, tags: ['bowl', 'deep'], cover_image_path };
+  const plain = { title: 'Plain', tags: ['slow'], is_featured: false, is_active: true };
+  expect(await sounds()).toMatchObject([bowl, plain, { title: 'Other', tags: null }]);
+  expect((await next()).stdout).toContain('0 new, 0 to update, 3 unchanged');
 
-  test('may be made of the template, which names every column', async () => {
-    const { exited, output } = startImport(['--template']);
-    expect(await exited).toBe(0);
-    // npm prints two lines before it without -s.
-    const sheet = `\n> sounds-service@1.0.0 import\n> exec node main.ts\n\n${output.stdout}`;
-    const files = { 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet.replace('singing-bowls', 'calm') };
-    const { sounds } = await readFiles(files);
-    const sheetFields = { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 };
-    const note = 'No picture: The folder has no image "bowls/F3 bowl.jpg". Correct the name or add the file.';
-    expect(sounds).toMatchObject([{ sheetFields, notes: [note] }]);
-  });
+  await rm(join(folder, 'Sounds.CSV'));
+  const gone = await next();
+  expect([gone.code, gone.stdout]).toEqual([1, '']);
+  expect(gone.stderr).toMatch(/^\S+ has no sounds\.csv, and the last import of "[^"]+" had one\. [^\n]+\n$/);
+  const sheet = `file,title,is_featured\n${elsewhere}/plain.wav,New name,yes\n`;
+  expect((await next({ 'sounds.csv': sheet })).stdout).toMatch(
+    /updated +\S+plain\.wav +"Plain" becomes "New name", is_featured\n/,
+  );
+  expect(await sounds()).toMatchObject([bowl, { ...plain, title: 'New name', is_featured: true }, {}]);
+  const cleared = `file,description,cover_image_path\n${elsewhere}/F3 bowl.mp3,-,-\n`;
+  const { stdout } = await next({ 'sounds.csv': cleared });
+  expect(stdout).toMatch(/updated .*\.mp3 +(description, picture|picture, description)\n/);
+  expect((await sounds())[0]).toMatchObject({ ...bowl, description: null, cover_image_path: null });
+});
 
-  test('has lines rejected that the database rejects, and the others imported', async ({ sql }) => {
-    const { next, sounds } = await imported(sql, { '@/a.wav': tone(), '@/b.wav': tone(), '@/c.wav': tone() });
-    const lines = ['file,title,sort_order', 'a.wav,First,', `b.wav,${'x'.repeat(300)},`, 'c.wav,,1.5'];
-    const { code, stdout } = await next({ 'sounds.csv': lines.join('\n@/') });
-    expect([code, titlesOf(await sounds())]).toEqual([1, ['First', 'B', 'C']]);
-    for (const line of [
-      /0 new, 1 to update, 0 unchanged, 0 left alone, 2 rejected; 0 files to upload/,
-      /rejected +\S+b\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
-      /rejected +\S+c\.wav +The database rejects it: .*1\.5.*\. Correct/,
-    ])
-      expect(stdout).toMatch(line);
-  });
+test('sounds.csv may be made of the template, which names every column', async () => {
+  const { exited, output } = startImport(['--template']);
+  expect(await exited).toBe(0);
+  // npm prints two lines before it without -s.
+  const sheet = `\n> sounds-service@1.0.0 import\n> exec node main.ts\n\n${output.stdout}`;
+  const files = { 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet.replace('singing-bowls', 'calm') };
+  const { sounds } = await readFiles(files);
+  const sheetFields = { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 };
+  const note = 'No picture: The folder has no image "bowls/F3 bowl.jpg". Correct the name or add the file.';
+  expect(sounds).toMatchObject([{ sheetFields, notes: [note] }]);
+});
+
+test('sounds.csv has lines rejected that the database rejects, and the others imported', async ({ sql }) => {
+  const { next, sounds } = await imported(sql, { '@/a.wav': tone(), '@/b.wav': tone(), '@/c.wav': tone() });
+  const lines = ['file,title,sort_order', 'a.wav,First,', `b.wav,${'x'.repeat(300)},`, 'c.wav,,1.5'];
+  const { code, stdout } = await next({ 'sounds.csv': lines.join('\n@/') });
+  expect([code, titlesOf(await sounds())]).toEqual([1, ['First', 'B', 'C']]);
+  for (const line of [
+    /0 new, 1 to update, 0 unchanged, 0 left alone, 2 rejected; 0 files to upload/,
+    /rejected +\S+b\.wav +The database requires: title is trimmed visible and has 1 to 200 .*\. Correct/,
+    /rejected +\S+c\.wav +The database rejects it: .*1\.5.*\. Correct/,
+  ])
+    expect(stdout).toMatch(line);
 });
 
 const csvOf = async (sheet: string | Buffer) => await readCsv(await makeFolder({ a: sheet }), 'a');
@@ -99,38 +95,36 @@ const sheetOf = (header: string, lines: Lines) => [header, ...lines.map(([line])
 const problemsOf = (lines: Lines) =>
   lines.flatMap(([, text], index) => (text ? [expect.stringMatching(`line ${index + 2}: ${text}`)] : []));
 
-describe('a line of the sheet', () => {
-  test.for<[string, string, string]>([
-    ['an unquoted comma', 'Unquoted, comma, in, title', 'If a cell contains a comma, put it in quotes'],
-    ['a quote inside a cell', 'Bowl of 5" width', 'Put the whole cell in quotes'],
-    ['a quote that is not closed', '"Open', 'Put the whole cell in quotes'],
-    ['a NUL byte', 'Ra\0in', 'title contains a NUL character'],
-    ['a NUL in JSON', 'Rain,,"[""a\\u0000b""]"', 'tags contains a character that cannot be stored'],
-    ['half of a character', 'Rain,,"[""\\ud800""]"', 'tags contains a character that cannot be stored'],
-    ['a line break in a title', '"Ra\nin"', 'title has a line break'],
-    ['an invisible title', '\u200b', 'title has no visible character'],
-    ['a cleared title', '-', 'A sound needs a title. Replace the "-" by one'],
-  ])('with %s is rejected, and the next one is imported', async ([, cells, reason]) => {
-    const { usable, rejected } = await rowsIn(`file,title,key,tags\na.wav,${cells}\nb.wav,Good\n`);
-    expect(rejected).toEqual([expect.stringContaining(reason)]);
-    expect(rejected[0]).toMatch(/^sounds\.csv line [23]: .*; until then "a\.wav" is rejected\.$/s);
-    expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
-  });
+test.for<[string, string, string]>([
+  ['an unquoted comma', 'Unquoted, comma, in, title', 'If a cell contains a comma, put it in quotes'],
+  ['a quote inside a cell', 'Bowl of 5" width', 'Put the whole cell in quotes'],
+  ['a quote that is not closed', '"Open', 'Put the whole cell in quotes'],
+  ['a NUL byte', 'Ra\0in', 'title contains a NUL character'],
+  ['a NUL in JSON', 'Rain,,"[""a\\u0000b""]"', 'tags contains a character that cannot be stored'],
+  ['half of a character', 'Rain,,"[""\\ud800""]"', 'tags contains a character that cannot be stored'],
+  ['a line break in a title', '"Ra\nin"', 'title has a line break'],
+  ['an invisible title', '\u200b', 'title has no visible character'],
+  ['a cleared title', '-', 'A sound needs a title. Replace the "-" by one'],
+])('a line of the sheet with %s is rejected, and the next one is imported', async ([, cells, reason]) => {
+  const { usable, rejected } = await rowsIn(`file,title,key,tags\na.wav,${cells}\nb.wav,Good\n`);
+  expect(rejected).toEqual([expect.stringContaining(reason)]);
+  expect(rejected[0]).toMatch(/^sounds\.csv line [23]: .*; until then "a\.wav" is rejected\.$/s);
+  expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
+});
 
-  test('a line is rejected with everything that is wrong in it and what to do', async () => {
-    const lines: Lines = [
-      ['a.wav,deep,maybe,nowhere,', 'frequency_hz is not a number: "deep"; is_featured is neither true'],
-      ['b.wav,440,,calm,'],
-      ['c.wav,low,,,', 'frequency_hz .* "low".*There is no recording "c.wav" in the folder. Correct'],
-      ['b.wav,,,calm,', '"b.wav" is already on line 3, which is used. Delete'],
-      [',,,calm,', 'A sound without a recording needs a title. Fill in "file" or "title"'],
-    ];
-    const { usable, rejected } = await rowsIn(sheetOf('file,frequency_hz,is_featured,category,titel', lines));
-    const unknown = expect.stringMatching(/The column "titel" is unknown: .* Correct its name or delete it/);
-    expect(rejected).toEqual([unknown, ...problemsOf(lines)]);
-    expect(rejected[1]).toMatch(/TRUE or FALSE: "maybe".* No category has .* "nowhere".* Correct it, or/);
-    expect(usable).toMatchObject([{ file: 'b.wav', fields: { frequency_hz: 440, category: 'calm' } }]);
-  });
+test('a line is rejected with everything that is wrong in it and what to do', async () => {
+  const lines: Lines = [
+    ['a.wav,deep,maybe,nowhere,', 'frequency_hz is not a number: "deep"; is_featured is neither true'],
+    ['b.wav,440,,calm,'],
+    ['c.wav,low,,,', 'frequency_hz .* "low".*There is no recording "c.wav" in the folder. Correct'],
+    ['b.wav,,,calm,', '"b.wav" is already on line 3, which is used. Delete'],
+    [',,,calm,', 'A sound without a recording needs a title. Fill in "file" or "title"'],
+  ];
+  const { usable, rejected } = await rowsIn(sheetOf('file,frequency_hz,is_featured,category,titel', lines));
+  const unknown = expect.stringMatching(/The column "titel" is unknown: .* Correct its name or delete it/);
+  expect(rejected).toEqual([unknown, ...problemsOf(lines)]);
+  expect(rejected[1]).toMatch(/TRUE or FALSE: "maybe".* No category has .* "nowhere".* Correct it, or/);
+  expect(usable).toMatchObject([{ file: 'b.wav', fields: { frequency_hz: 440, category: 'calm' } }]);
 });
 
 test('a sheet may come from a spreadsheet: semicolons, decimal commas, byte-order mark', async () => {

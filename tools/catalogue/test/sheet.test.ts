@@ -15,12 +15,7 @@ import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder
 
 test('sounds.csv overrides the folder, keeps and clears values, and must stay', async ({ sql }) => {
   const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
-  const texts = {
-    title: 'Bowl in F3',
-    description: 'Struck once',
-    bowl_note: 'F3',
-    frequency_hz: '174.61',
-  };
+  const texts = { title: 'Bowl in F3', description: 'Struck once', bowl_note: 'F3', frequency_hz: '174.61' };
   const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
   const { folder, next, sounds } = await imported(sql, {
     [`${elsewhere}/F3 bowl.mp3`]: mp3With([['COMM', utf8('eng\0Of the tags')]]),

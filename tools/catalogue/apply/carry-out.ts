@@ -86,13 +86,7 @@ export async function carryOut(
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
   const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
-  await queue.addAll(
-    open.map(
-      ([index, step]) =>
-        () =>
-          carryOutOne(step, index),
-    ),
-  );
+  await Promise.all(open.map(([index, step]) => queue.add(() => carryOutOne(step, index))));
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
 }

@@ -1,6 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readEnvFile } from 'local-supabase/env-file';
 import { type Catalogue, readCatalogue } from '../project/catalogue.ts';
 import { readSections } from '../project/sections.ts';
@@ -21,25 +20,6 @@ const USAGE = `Usage: npm run export -- <folder>
 Writes the recordings, the pictures and everything about the sounds, categories and home sections into
 a folder, which npm run import reads. Run again, it downloads only what has changed.`;
 
-/**
- * @returns undefined for --help
- * @throws ImportError with the usage
- */
-function readFolder(): string | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { help: { type: 'boolean' } },
-    });
-    const [folder, ...more] = positionals;
-    if (values.help) return undefined;
-    if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
-    return folder;
-  } catch (error) {
-    throw new ImportError(`${(error as Error).message}\n\n${USAGE}`);
-  }
-}
-
 /** Returns the files that sounds refer to, by their names in the folder. */
 function filesOf({ sounds }: Catalogue): Map<string, { bucket: 'audio' | 'covers'; path: string }> {
   const files = [...sounds.values()].flatMap(({ audio_path, cover_image_path }) => [
@@ -59,7 +39,7 @@ async function openTarget(folder: string): Promise<void> {
     throw new ImportError(`${folder} is not empty, and no export. Choose another folder.`);
 }
 
-async function exportInto(folder: string): Promise<boolean> {
+async function exportInto(folder: string): Promise<void> {
   await openTarget(folder);
   const earlier = await readManifest(folder);
   readEnvFile();
@@ -85,12 +65,13 @@ async function exportInto(folder: string): Promise<boolean> {
   for (const name of named.keys())
     if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');
-  return true;
 }
 
 await exitWith(async () => {
-  const folder = readFolder();
-  if (folder !== undefined) return await exportInto(folder);
-  console.log(USAGE);
+  const [folder, ...more] = process.argv.slice(2);
+  if (folder === '--help') console.log(USAGE);
+  else if (!folder || folder.startsWith('-') || more.length > 0)
+    throw new ImportError(`Specify one folder, and no options.\n\n${USAGE}`);
+  else await exportInto(folder);
   return true;
 });

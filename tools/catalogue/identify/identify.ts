@@ -1,4 +1,4 @@
-import type { Catalogue, Imported, Place } from '../project/catalogue.ts';
+import { type Catalogue, type Imported, newRecord, type Place } from '../project/catalogue.ts';
 import type { Problem } from '../shared/problems.ts';
 import { nameOf, type Sound } from '../shared/sound.ts';
 
@@ -37,7 +37,8 @@ export function identify(
       claimed.add(record.sound_id);
     }
   };
-  const records = recordsIn(catalogue);
+  const byHand = [...catalogue.sounds.values()].filter(({ id }) => !catalogue.imported.has(id));
+  const records = [...catalogue.imported.values(), ...byHand.map(({ id }) => newRecord(id))];
   const byId = new Map(records.map((record) => [record.sound_id, record]));
   const byPlace = new Map(
     records.flatMap((record) => record.places.map((place) => [keyOf(place.source, place), record] as const)),
@@ -50,7 +51,6 @@ export function identify(
   claim((sound) => [byPlace.get(keyOf(source, sound))]);
   claim((sound) => ofContent(sound).filter((each) => keysOf(each).includes(sound.key)));
   claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
-  const byHand = [...catalogue.sounds.values()].filter(({ id }) => !catalogue.imported.has(id));
   const byPath = new Map(byHand.map(({ audio_path, id }) => [audio_path, byId.get(id)]));
   // A sound that was made by hand for a recording of this name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
@@ -61,15 +61,6 @@ export function identify(
 const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>
   JSON.stringify([source, file, key]);
 const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
-
-/** Returns the record of each sound, empty for one that was made by hand. */
-function recordsIn({ sounds, imported }: Catalogue): Imported[] {
-  const others = [...sounds.keys()].filter((id) => !imported.has(id));
-  return [
-    ...imported.values(),
-    ...others.map((sound_id) => ({ sound_id, places: [], checksum: null, fields: {}, said: {} })),
-  ];
-}
 
 /** Returns whether a sound of the catalogue has the content of a recording in the folder. */
 export const hasContent = ({ checksum }: Imported, { audio }: Sound) =>

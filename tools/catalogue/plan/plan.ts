@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasContent, type Identity } from '../identify/identify.ts';
-import type { Catalogue, Imported, Place, Row } from '../project/catalogue.ts';
+import { type Catalogue, type Imported, newRecord, type Place, type Row } from '../project/catalogue.ts';
 import { thumbnailOf } from '../read/thumbnail.ts';
 import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
@@ -57,15 +57,24 @@ export function plan(
   options: Options,
 ): Step[] {
   return sounds.map((sound) => {
-    const record = known.get(sound) ?? newRecord(sound, options.source);
+    const record = known.get(sound) ?? newRecord(idOf(sound, options.source));
     const row = catalogue.sounds.get(record.sound_id);
     const decided = decide(sound, record, catalogue);
     const places = placesOf(sound, record, options.source);
-    const step = {
-      ...emptyStep(sound),
+    const step: Step = {
+      file: nameOf(sound),
+      key: sound.key,
+      action: 'unchanged',
       id: record.sound_id,
       row,
+      write: {},
+      ...(sound.createdAt && { createdAt: sound.createdAt }),
+      remember: undefined,
+      uploads: [],
       ...movedFrom(sound, record, options.source),
+      isHeld: false,
+      leftAlone: [],
+      notes: sound.notes,
     };
     if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
@@ -81,24 +90,9 @@ export function plan(
   });
 }
 
-const emptyStep = (sound: Sound) => ({
-  file: nameOf(sound),
-  key: sound.key,
-  action: 'unchanged' as const,
-  write: {},
-  ...(sound.createdAt && { createdAt: sound.createdAt }),
-  remember: undefined,
-  uploads: [],
-  isHeld: false,
-  leftAlone: [],
-  notes: sound.notes,
-});
-
-function newRecord({ file, key, audio }: Sound, source: string): Imported {
-  // An export writes ids, which new projects keep.
-  const sound_id = isId(key) ? key : soundId(source, file, key, audio?.checksum);
-  return { sound_id, places: [], checksum: null, fields: {}, said: {} };
-}
+/** Returns the id of a new sound. An export writes ids, which new projects keep. */
+const idOf = ({ file, key, audio }: Sound, source: string) =>
+  isId(key) ? key : soundId(source, file, key, audio?.checksum);
 
 /** Merges the fields of the folder, this sheet and earlier ones. A value of a sheet stays until a sheet has another. */
 function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {

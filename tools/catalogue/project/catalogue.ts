@@ -30,6 +30,11 @@ export interface Imported {
   said: Fields;
 }
 
+/** Makes the record of a sound that no import has written. */
+export const newRecord = (sound_id: string): Imported => {
+  return { sound_id, places: [], checksum: null, fields: {}, said: {} };
+};
+
 export interface Category {
   id: string;
   slug: string;

@@ -32,12 +32,8 @@ export async function listStored(
     }),
   );
   const queue = new PQueue({ concurrency: LISTS_AT_ONCE });
-  const listed = await queue.addAll(
-    [...folders.values()].map(
-      ({ bucket, folder }) =>
-        () =>
-          listFolder(client, bucket, folder),
-    ),
+  const listed = await Promise.all(
+    [...folders.values()].map(({ bucket, folder }) => queue.add(() => listFolder(client, bucket, folder))),
   );
   return new Map(listed.flat().map((file) => [`${file.bucket}/${file.path}`, file]));
 }

@@ -103,14 +103,13 @@ export function flacSeconds(reader: ByteReader, start: number, end: number): num
   const first = Buffer.from(reader.read(offset, 4));
   let samples = 0;
   for (; offset < end; offset = reader.find(0xff, offset + 1)) {
-    const frame = flacFrameAt(reader.read(offset, 16), first, blockSize);
-    if (frame) samples = frame.end;
+    samples = endOfFlacFrame(reader.read(offset, 16), first, blockSize) ?? samples;
   }
   return rate > 0 && samples > 0 ? samples / rate : undefined;
 }
 
 /** @returns the number of samples up to the end of the frame */
-function flacFrameAt(head: Buffer, first: Buffer, maxBlock: number): { end: number } | undefined {
+function endOfFlacFrame(head: Buffer, first: Buffer, maxBlock: number): number | undefined {
   const [sync = 0, second = 0, third = 0, fourth = 0] = head;
   const isAlike = second === first[1] && fourth === first[3] && ((third ^ (first[2] ?? 0)) & 15) === 0;
   if (head.length < 16 || sync !== 0xff || (second & 0xfe) !== 0xf8 || !isAlike) return undefined;
@@ -128,7 +127,7 @@ function flacFrameAt(head: Buffer, first: Buffer, maxBlock: number): { end: numb
   }
   at += ({ 12: 1, 13: 2, 14: 2 } as Record<number, number>)[third & 15] ?? 0;
   if (crc8(head.subarray(0, at)) !== head[at]) return undefined;
-  return { end: (second & 1 ? number : number * maxBlock) + block };
+  return (second & 1 ? number : number * maxBlock) + block;
 }
 
 /** The checksum of FLAC headers: polynomial 0x07. */

@@ -32,9 +32,8 @@ export function nameOf({ file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>)
 }
 
 /** Returns the folders of a sound, from the top. */
-export function foldersOf(file: string | undefined): string[] {
-  return posix
-    .dirname(file ?? '.')
+export const foldersOf = (file = '.') =>
+  posix
+    .dirname(file)
     .split('/')
     .filter((folder) => folder !== '.');
-}

@@ -148,7 +148,7 @@ describe.runIf(inject('stack').embedded)('an identity provider', () => {
     const email = newEmail();
     const unverified = () =>
       exchange(api, { provider: 'google', sub: `of ${email}`, email, name: 'Mallory', emailVerified: false });
-    expect((await unverified()).status).toBe(401);
+    expect((await unverified()).get('X-Error-Reason')).toBe('email_not_confirmed');
     await passMailGap(sql, email);
     await signUp(api, email, owner);
     const code = await codeSentTo(mailUrl, email);

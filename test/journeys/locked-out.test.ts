@@ -37,6 +37,7 @@ test.for([false, true])(
       api.get('/me/export'),
     ])
       await call.auth(access_token, bearer).expect(401);
+    await api.post('/auth/signout').auth(access_token, bearer).expect(200); // the session is over
     const emails = await sql`select email from public.customers where id = ${user.id}`;
     expect(emails).toEqual(should_soft_delete ? [{ email: null }] : []);
     expect((await signUp(api, user.email)).user.id).not.toBe(user.id);

@@ -64,10 +64,13 @@ describe('GET /me/export', () => {
       running.push(res.writeHead(200, json));
       res.write('{');
     };
-    await withSupabase(hold, async (_api, { url }) => {
+    await withSupabase(hold, async (_api, { arrived, url }) => {
       const [mine, other] = [token(), token(randomUUID())];
-      const exports = [mine, mine, other].map((each) => exportAt(url, each));
-      await expect.poll(() => running.length).toBe(2);
+      const exports = [mine, mine].map((each) => exportAt(url, each));
+      await expect.poll(arrived).toBe(2);
+      exports.push(exportAt(url, other));
+      const callers = () => running.map(({ req }) => req.headers.authorization);
+      await expect.poll(callers).toEqual([`Bearer ${await mine}`, `Bearer ${await other}`]);
       running[0]?.end('}');
       await expect.poll(() => running.length).toBe(3);
       for (const res of running.slice(1)) res.end('}');

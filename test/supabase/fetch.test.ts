@@ -156,6 +156,7 @@ test('an error of Supabase about the request is passed on by its code, without i
       const accessToken = await token();
       const signIn = () => api.post('/auth/signin').send({ email: 'a@example.com', password });
       const signUp = () => api.post('/auth/signup').send({ email: 'a@example.com', password });
+      const signOut = () => api.post('/auth/signout').auth(accessToken, bearer);
       const get = (path: string) => () => api.get(path).auth(accessToken, bearer);
       const favorite = () => api.post('/favorites').auth(accessToken, bearer).send({ sound_id: id });
       for (const [listener, send, status, reason] of [
@@ -166,6 +167,7 @@ test('an error of Supabase about the request is passed on by its code, without i
         [respond(409, jsonType, error('23503')), favorite, 404], // the sound was just deleted
         [respond(422, jsonType, error('email_provider_disabled')), signIn, 401, 'sign_in_disabled'],
         [respond(200, jsonType, error('no_session')), signIn, 500],
+        [respond(403, jsonType, error('bad_jwt')), signOut, 401, 'token_invalid'],
         [respond(422, jsonType, error('weak_password')), signUp, 400, 'weak_password'],
         [respond(422, jsonType, error('signup_disabled')), signUp, 400, 'sign_up_disabled'],
         [respond(400, jsonType, error('email_provider_disabled')), signUp, 400, 'sign_up_disabled'],

@@ -3,19 +3,13 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { button, fits, focused, listen, next, open, playing, test, tryAgain } from './fixture.ts';
 
-const notFound = { status: 404, json: { error: { code: 'not_found', message: 'Made up.' } } };
-const tooMany = {
-  status: 429,
-  headers: { 'Retry-After': '30' },
-  json: { error: { code: 'rate_limited', message: 'Made up.' } },
-};
+const error = (status: number, code: string) => ({ status, json: { error: { code, message: 'Made up.' } } });
+const notFound = error(404, 'not_found');
+const tooMany = { ...error(429, 'rate_limited'), headers: { 'Retry-After': '30' } };
 
 test.beforeAll(({ site }) => void site);
 
-test('Browse lists every sound, also after a page that fails, and Back finds a search again', async ({
-  site,
-  phone: page,
-}) => {
+test('Browse goes on after a page that fails, and Back finds a search', async ({ site, phone: page }) => {
   const isNextPage = (address: URL) => address.searchParams.has('cursor');
   await page.route(isNextPage, (route) => route.fulfill(notFound));
   await open(page, 'Browse');
@@ -248,8 +242,8 @@ test('long words fit on every screen, also from right to left', async ({ site, v
     }
     expect((await page.locator('#bar img').boundingBox())?.x).toBeGreaterThan(195);
     await page.getByText(`${word}, demo@example.com`).waitFor();
-    const colorOf = (selector: string) =>
-      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
-    expect(await colorOf('main input')).toBe(await colorOf('body')); // browsers have another default
+    const colors =
+      "['main input', 'body'].map((name) => getComputedStyle(document.querySelector(name)).color)";
+    expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1); // browsers have another default
   });
 });

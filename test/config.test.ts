@@ -20,7 +20,7 @@ function errorOf(changes: Record<string, string | undefined>): Error {
   throw new Error('The configuration was accepted.');
 }
 
-test('only the address and the keys of the project are required', () => {
+test('only the address and the keys of the project are required, and empty counts as unset', () => {
   expect(loadConfig(required)).toEqual({
     port: 3000,
     logLevel: 'info',
@@ -43,9 +43,6 @@ test('only the address and the keys of the project are required', () => {
     secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null },
     unknownVariables: [],
   });
-});
-
-test('an empty variable counts as unset', () => {
   expect(loadConfig({ ...required, PORT: '', TRUST_PROXY: ' ', SUPABASE_JWT_SECRET: '' })).toEqual(
     loadConfig(required),
   );

@@ -48,10 +48,9 @@ test('the checks find a status, field, header or missing body that departs from 
   const category = { id: '1', name, slug: 'bowls', description: null, sort_order: 1, children: [] };
   const etag = 'W/"1"';
   const rejection = { 'www-authenticate': 'Bearer', 'x-error-reason': 'token_invalid' };
-  const listed = (rows: object[], more: object = { etag }) =>
-    departures('GET', '/categories', { status: 200, headers: { ...headers, ...more }, body: { data: rows } });
   const answered = (status: number, body: unknown, more: object = {}) =>
     departures('GET', '/categories', { status, headers: { ...headers, ...more }, body });
+  const listed = (rows: object[], more: object = { etag }) => answered(200, { data: rows }, more);
   const fine = [listed([category]), answered(304, undefined, { etag }), answered(401, notFound, rejection)];
   expect(fine.flat()).toEqual([]);
   for (const [found, fault] of [

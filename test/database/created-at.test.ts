@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
 /** Opens a database whose catalogue may be emptied. */
@@ -15,44 +15,42 @@ async function ownDatabase() {
 
 const moment = '2001-02-03T04:05:06Z';
 
-describe('created_at', () => {
-  // Moving each of n equal values by itself would take n²/2 scans of each table: 500 for a row.
-  test('an import of 500 sounds with one created_at makes them unique in 5 scans a row', async () => {
-    const sql = await ownDatabase();
-    await sql`
+// Moving each of n equal values by itself would take n²/2 scans of each table: 500 for a row.
+test('an import of 500 sounds with one created_at makes them unique in 5 scans a row', async () => {
+  const sql = await ownDatabase();
+  await sql`
         insert into public.sounds (title, created_at)
         select 'Before', timestamptz '2010-01-01' + n * interval '1 minute' from generate_series(1, 40) as n`;
-    // The planner now knows how small the table is, which must not mislead it.
-    await sql`vacuum analyze public.sounds`;
-    const [scans] = await sql.begin(async (transaction) => {
-      await transaction`
+  // The planner now knows how small the table is, which must not mislead it.
+  await sql`vacuum analyze public.sounds`;
+  const [scans] = await sql.begin(async (transaction) => {
+    await transaction`
           insert into public.sounds (title, created_at)
           select 'Import', ${moment} from generate_series(1, 500)`;
-      return transaction`
+    return transaction`
           select sum(idx_scan)::int as of_indexes, sum(seq_tup_read)::int as rows_without_index
           from pg_stat_xact_user_tables where relname in ('sounds', 'former_positions')`;
-    });
-    expect(scans?.['of_indexes'] / 500).toBeLessThan(5);
-    expect(scans?.['rows_without_index'] / 500).toBeLessThan(1);
-    const [span] = await sql`
+  });
+  expect(scans?.['of_indexes'] / 500).toBeLessThan(5);
+  expect(scans?.['rows_without_index'] / 500).toBeLessThan(1);
+  const [span] = await sql`
         select count(*)::int as sounds, extract(epoch from max(created_at) - min(created_at))::float as seconds
         from public.sounds where title = 'Import'`;
-    expect(span).toEqual({ sounds: 500, seconds: 0.499 });
-  });
+  expect(span).toEqual({ sounds: 500, seconds: 0.499 });
+});
 
-  test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
-    const sql = await ownDatabase();
-    const add = async (created_at: string) => {
-      const [row] =
-        await sql`insert into public.sounds (title, created_at) values ('x', ${created_at}) returning *`;
-      return { id: row?.['id'], after: row?.['created_at'] - Date.parse(moment) };
-    };
-    const first = await add(moment);
-    expect([first.after, (await add(moment)).after]).toEqual([0, 1]);
-    await sql`delete from public.sounds where id = ${first.id}`;
-    const moved = await add('2020-01-01T00:00:00Z');
-    await sql`update public.sounds set created_at = ${moment} where id = ${moved.id}`;
-    const [row] = await sql`select created_at from public.sounds where id = ${moved.id}`;
-    expect(row?.['created_at'] - Date.parse(moment)).toBe(2);
-  });
+test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
+  const sql = await ownDatabase();
+  const add = async (created_at: string) => {
+    const [row] =
+      await sql`insert into public.sounds (title, created_at) values ('x', ${created_at}) returning *`;
+    return { id: row?.['id'], after: row?.['created_at'] - Date.parse(moment) };
+  };
+  const first = await add(moment);
+  expect([first.after, (await add(moment)).after]).toEqual([0, 1]);
+  await sql`delete from public.sounds where id = ${first.id}`;
+  const moved = await add('2020-01-01T00:00:00Z');
+  await sql`update public.sounds set created_at = ${moment} where id = ${moved.id}`;
+  const [row] = await sql`select created_at from public.sounds where id = ${moved.id}`;
+  expect(row?.['created_at'] - Date.parse(moment)).toBe(2);
 });

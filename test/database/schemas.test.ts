@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
+import { databaseTypes } from 'sounds-dev/types';
 import { compareSchemas } from 'sounds-migration/changes';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';
 
 test('the migrations make what the schema files declare, and a difference would be found', async () => {
@@ -24,4 +27,10 @@ test('the migrations make what the schema files declare, and a difference would 
     /^create trigger sounds_service_limit_metadata/,
   ])
     expect(statements).toContainEqual(expect.stringMatching(missing));
+});
+
+test('src/supabase/database.types.ts is what npm run types writes', async () => {
+  const { databaseUrl, stop } = await startDatabase();
+  onTestFinished(stop);
+  expect(await databaseTypes(databaseUrl)).toBe(await readFile('src/supabase/database.types.ts', 'utf8'));
 });

@@ -10,7 +10,6 @@ import { canRunRedis } from '../support/redis.ts';
 import { newEmail, password, test } from '../support/test.ts';
 import { reject, tally, times, withTwoGateways } from './bursts.ts';
 
-const trusting = { TRUST_PROXY: '1' };
 const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
 
 test('a client may try ten codes an hour on all gateways, and the owner passes', async ({ skip }) => {
@@ -52,7 +51,7 @@ test('100 codes and 200 passwords an hour may fail for one account from all clie
         expect(tally(tried)).toEqual({ 401: Number(limit), 429: 1 });
       }
     },
-    trusting,
+    { TRUST_PROXY: '1' },
   );
 });
 
@@ -109,6 +108,6 @@ test('five mails an hour go to one address and thirty for one client, of those t
       expect(tally(asked)).toEqual({ 200: 30, 429: 1 });
       await ask('recover', newEmail(), 61).expect(200);
     },
-    trusting,
+    { TRUST_PROXY: '1' },
   );
 });

@@ -37,7 +37,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ofAnApp.Origin);
   });
 
-  test('prints commands that work when pasted or print the error', async () => {
+  test('prints commands that work when pasted or print the error, as does the README', async () => {
     const { stdout } = dev.output;
     const { publishableKey, secretKey } = LOCAL_KEYS;
     const [api, supabase] = [`:${env['PORT']}/api/v1\n`, `:${env['SUPABASE_PORT']}/`];
@@ -62,9 +62,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(customers).toMatch(/ada@example\.com\W+google/);
     // The log shows requests and their callers in one line each.
     await dev.until('INFO <jwt ');
-  });
 
-  test('the README shows the answer of its request', async () => {
     const readme = await readFile('README.md', 'utf8');
     const [, request = '', answer = ''] = /```sh\n(TOKEN=.*?)```.*?```json\n(.*?)```/s.exec(readme) ?? [];
     const printed = paste(request.replaceAll('localhost:3000', `127.0.0.1:${env['PORT']}`));

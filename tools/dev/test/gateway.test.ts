@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rename, symlink, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../../test/support/ports.ts';
 import { occupy } from '../../../test/support/processes.ts';
 import { environment } from '../../../test/support/server-process.ts';
@@ -14,7 +14,7 @@ let folder: string;
 let startGateway: typeof import('../gateway.ts')['startGateway'];
 let gateway: Gateway;
 let url: string;
-let logged: string[];
+const logged: string[] = [];
 
 /** Starts the gateway of the copied checkout. */
 async function start(more: Record<string, string> = {}) {
@@ -39,10 +39,6 @@ beforeAll(async () => {
 
 afterAll(() => gateway?.stop());
 
-beforeEach(() => {
-  logged = [];
-});
-
 /** Saves as git and many editors do: replaces the file by a new one. */
 async function replace(file: string, text: string) {
   await writeFile(`${file}.new`, text);
@@ -54,32 +50,30 @@ const restart = { timeout: 15_000 };
 
 const health = async () => (await fetch(url).catch(() => undefined))?.json();
 
-describe('the gateway of npm run dev', () => {
-  test('restarts when a source file is replaced, and waits for the next change once it ends', async () => {
-    const file = join(folder, 'src/http/health.ts');
-    const source = await readFile(file, 'utf8');
-    const changed = 'health.ts changed: restarting the gateway';
-    await replace(file, source.replace("status: 'ok'", "status: 'changed'"));
-    await expect.poll(() => logged, restart).toEqual([changed]);
-    // A restart for it would follow at once, and be logged before the next change.
-    await writeFile(`${file}~`, 'a backup of an editor');
-    await expect.poll(health, restart).toEqual({ status: 'changed' });
-    await replace(file, '}');
-    const ended = expect.stringMatching(/It restarts when/);
-    await expect.poll(() => logged, restart).toEqual([changed, changed, ended]);
-    expect(await health()).toBeUndefined();
-    await replace(file, source);
-    await expect.poll(health, restart).toEqual({ status: 'ok' });
-  });
+test('npm run dev restarts a gateway whose source is replaced, also one that has ended', async () => {
+  const file = join(folder, 'src/http/health.ts');
+  const source = await readFile(file, 'utf8');
+  const changed = 'health.ts changed: restarting the gateway';
+  await replace(file, source.replace("status: 'ok'", "status: 'changed'"));
+  await expect.poll(() => logged, restart).toEqual([changed]);
+  // A restart for it would follow at once, and be logged before the next change.
+  await writeFile(`${file}~`, 'a backup of an editor');
+  await expect.poll(health, restart).toEqual({ status: 'changed' });
+  await replace(file, '}');
+  const ended = expect.stringMatching(/It restarts when/);
+  await expect.poll(() => logged, restart).toEqual([changed, changed, ended]);
+  expect(await health()).toBeUndefined();
+  await replace(file, source);
+  await expect.poll(health, restart).toEqual({ status: 'ok' });
+});
 
-  test('never counts as ready while another program answers at its port', async () => {
-    const { port, server } = await occupy();
-    server.on('connection', (socket) => {
-      socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-    });
-    const { gateway } = await start({ PORT: String(port) });
-    onTestFinished(() => gateway.stop());
-    await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
-    server.close();
+test('the gateway of npm run dev is not ready while another program answers at its port', async () => {
+  const { port, server } = await occupy();
+  server.on('connection', (socket) => {
+    socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   });
+  const { gateway } = await start({ PORT: String(port) });
+  onTestFinished(() => gateway.stop());
+  await expect(gateway.ready()).rejects.toThrow('The gateway did not start.');
+  server.close();
 });

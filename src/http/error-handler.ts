@@ -28,8 +28,6 @@ export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
     next(thrown); // Express then cuts the connection of a response that has begun
     return;
   }
-  // Remove headers that were set for the abandoned response.
-  for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) res.removeHeader(name);
   res
     .type('json')
     .set({ ...error.headers, 'Cache-Control': 'no-store' })

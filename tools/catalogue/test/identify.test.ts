@@ -6,7 +6,7 @@ import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
 import { avoidTakenNames } from '../identify/stored-names.ts';
-import type { Category } from '../project/catalogue.ts';
+import { type Category, newRecord } from '../project/catalogue.ts';
 import { mp3With, picture, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
 
@@ -60,6 +60,7 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
   const copies = { '@/hum.wav': recording, '@/new.wav': unknown, '@/new copy.wav': unknown };
   const dry = await next(copies, '--dry-run');
   expect([dry.code, await sounds()]).toEqual([0, before]);
+  expect(await sql`select from storage.objects where name like ${`${category}/new%`}`).toEqual([]);
   for (const line of [
     /update +\S+gong\.wav +"A" becomes "Gong"\n/,
     /moved +\S+gong\.wav +was \S+a\.wav\n/,
@@ -105,7 +106,12 @@ test('a file of another content in Storage is neither used nor replaced', async 
   const paths = () =>
     sounds.flatMap(({ audio, picture }) => [`audio/${audio?.path}`, `covers/${picture?.path}`]);
   const before = paths();
-  avoidTakenNames(sounds, new Map(before.map((path) => [path, { size: 1 }])), { known: new Map() });
+  const stored = new Map(before.map((path) => [path, { size: 1 }]));
+  // A recording that an import stored there may have been replaced in the dashboard.
+  const record = { ...newRecord('id'), fields: { audio_path: sounds[0]?.audio?.path ?? null } };
+  avoidTakenNames(sounds, stored, { known: new Map(sounds.map((sound) => [sound, record])) });
+  expect(paths()).toEqual([before[0], expect.not.stringMatching(before[1] ?? '')]);
+  avoidTakenNames(sounds, stored, { known: new Map() });
   expect(paths().filter((path) => before.includes(path))).toEqual([]);
 });
 

@@ -35,11 +35,6 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   const apiOn = (host: string) => `http://${host}:${env.PORT}/api/v1`;
 
-  async function stop() {
-    dev.kill('SIGINT');
-    expect(await dev.exited).toBe(0);
-  }
-
   beforeAll(async () => {
     folder = await preparedFolder();
     env = await devEnvironment(folder);
@@ -161,7 +156,8 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     };
     dev = await startDev(env, '--fresh', '--empty');
     await expectNoSamples();
-    await stop();
+    dev.kill('SIGINT');
+    expect(await dev.exited).toBe(0);
     // Ends only npm, as a supervisor would.
     dev = run(['run', 'dev'], env, 'npm');
     await dev.until('Ctrl-C stops everything.');

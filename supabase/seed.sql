@@ -1,5 +1,5 @@
 -- Sample catalogue of a new installation. Rows have fixed ids and never replace existing ones, so that seeding again
--- changes nothing. Their files are in supabase/samples; several sounds share one.
+-- changes nothing. The files are in supabase/samples; some of them belong to several sounds.
 --
 -- Two sounds, two categories and a section are inactive, to show the effect of `is_active` in the table editor.
 

@@ -10,12 +10,13 @@
 -- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
-comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
+comment on schema private is
+  'Internal tables and functions, not exposed by the API. Edit a table only if its comment says so.';
 -- Roles need usage to run the private functions behind public ones. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
-comment on schema admin is 'Views and functions for administrators, for the dashboard. Not exposed by the API.';
+comment on schema admin is 'Views and functions for administrators in the dashboard, not exposed by the API.';
 
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -40,7 +41,7 @@ $$;
 -- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
 language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
-comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
+comment on function private.iso_time is 'Formats a time as in API responses, for example 2026-06-23T09:30:00.000Z.';
 
 create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
@@ -48,16 +49,16 @@ create function private.is_proper_name(value text, max_length integer) returns b
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
 $$;
 comment on function private.is_proper_name is
-  'What names and titles must be: no white space at either end, and at least one character that can be seen.';
+  'Rejects names and titles that are too long, begin or end with white space, or have no visible character.';
 
 create function private.is_slug(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 100 and value ~ '^[a-z0-9]+(-[a-z0-9]+)*$'
 $$;
-comment on function private.is_slug is 'At most 100 lower-case letters and digits, in words joined by hyphens.';
+comment on function private.is_slug is 'Accepts 1 to 100 characters: words of a-z and 0-9, joined by hyphens.';
 
 create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
-comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
+comment on function private.trimmed is 'Removes white space (see private.is_proper_name) from both ends of a text.';
 
 -- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
 create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
@@ -67,7 +68,7 @@ begin
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
+comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.
@@ -104,13 +105,13 @@ create function private.fold_for_search(value text) returns text language sql im
   )
 $$;
 comment on function private.fold_for_search is
-  'A text as searches compare it: "Schöne Straße" becomes "schone strasse", "432Hz" and "432 hz" become "432 hz", "F♯4" becomes "f#4".';
+  'Normalizes a text for searches: "Schöne Straße" to "schone strasse", "432Hz" to "432 hz", "F♯4" to "f#4".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
   select '%' || regexp_replace(private.fold_for_search(value), '([\\%_])', '\\\1', 'g') || '%'
 $$;
-comment on function private.like_pattern is 'The pattern of titles that contain a text.';
+comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
 -- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
 -- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
@@ -125,7 +126,7 @@ begin
   );
 end
 $$;
-comment on function private.search_words is 'The words of a text as q finds them; of longer ones the first 50 characters.';
+comment on function private.search_words is 'Splits a text into the words that searches compare, cut to 50 characters.';
 
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -140,7 +141,7 @@ begin
 end
 $$;
 comment on function private.search_vector is
-  'What q searches in: the words of the title with weight A, those of tags and description without one, and the category behind a slash.';
+  'Builds the search index of a sound: title (weight A), tags, description, and the category after a slash.';
 
 grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;
 
@@ -158,8 +159,7 @@ create function private.is_https_address(value text) returns boolean language sq
     '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?'
     '([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$')
 $$;
-comment on function private.is_https_address is
-  'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
+comment on function private.is_https_address is 'Accepts https addresses without user names or spaces.';
 
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
@@ -190,23 +190,23 @@ create table public.customers (
   created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
-comment on table public.customers is 'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
-comment on column public.customers.id is 'The same as the id of the account in Authentication.';
-comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
-comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
-comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
-comment on column public.customers.email is 'Copied from Authentication; change it there.';
-comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
+comment on table public.customers is
+  'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
+comment on column public.customers.id is 'Id of the account in Authentication.';
+comment on column public.customers.full_name is 'Name given at sign-up. The customer can change it.';
+comment on column public.customers.avatar_url is 'Https address of a picture. The service never fetches it.';
+comment on column public.customers.marketing_opt_in is 'True if the customer agreed to receive marketing messages.';
+comment on column public.customers.email is 'E-mail address, copied from Authentication. Change it there.';
+comment on column public.customers.provider is 'Method of the first sign-in, copied from Authentication.';
 comment on column public.customers.source is
-  'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
-comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
+  'Origin of the account: email, google or apple. It does not change after the address is confirmed.';
+comment on column public.customers.phone is 'Phone number in international form, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
-comment on column public.customers.country is 'Two capital letters, for example DE.';
+comment on column public.customers.country is 'Country code of two capital letters, for example DE.';
 comment on column public.customers.is_active is
-  'False ends the customer''s sessions, blocks sign-in and stops their API keys at once; an access token already '
-  'handed out works until it expires, at most an hour. True lets them in again. A ban set in Authentication counts '
-  'besides: lifting it there does not let in a customer who is not active.';
-comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
+  'False ends sessions, blocks sign-in and rejects API keys at once; access tokens stay valid for up to an hour. A '
+  'ban in Authentication is separate: access requires true here and no ban there.';
+comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
@@ -226,14 +226,14 @@ create view private.customer with (security_invoker = true) as
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at
   from public.customers;
-comment on view private.customer is 'The Customer of a response.';
+comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
 
 create function public.get_customer() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
-comment on function public.get_customer is 'The caller''s customer record, or null.';
+comment on function public.get_customer is 'Returns the customer record of the caller, or null.';
 
 create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
@@ -249,13 +249,13 @@ create function public.update_customer(changes jsonb) returns json language sql 
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.update_customer is
-  'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
+  'Changes the given fields of the caller''s customer record and keeps the others. Returns the record, or null.';
 
 create table private.visitors_by_day (
   day date primary key,
   visitors bigint not null
 );
-comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
+comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
 
 -- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
@@ -279,7 +279,7 @@ $$;
 
 create function public.touch_last_seen() returns boolean
 language plpgsql volatile set search_path = '' as $$ begin return private.touch_last_seen(); end $$;
-comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes; whether it did.';
+comment on function public.touch_last_seen is 'Updates last_seen_at, at most every 15 minutes. Returns true if it did.';
 
 grant execute on function private.is_https_address to authenticated, service_role;
 grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
@@ -365,8 +365,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_at_auth is
-  'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
+comment on function private.refuse_at_auth is 'Rejects a call of Auth with the message in its argument.';
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service does not support second factors.');
@@ -410,7 +409,7 @@ create function private.is_new_account(account uuid) returns boolean
 language sql stable set search_path = '' as $$
   select coalesce(current_setting('sounds_service.new_accounts', true), '') like '%' || account || '%'
 $$;
-comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
+comment on function private.is_new_account is 'Returns true for an unconfirmed account of the current transaction.';
 
 -- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
 -- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
@@ -484,7 +483,7 @@ create table private.suspended_bans (
   banned_until timestamptz not null
 );
 comment on table private.suspended_bans is
-  'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
+  'Bans of deactivated customers that were set in Authentication. Setting is_active to true restores them.';
 
 create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
@@ -538,7 +537,7 @@ create table private.deleted_accounts (
   signed_up_on date not null,
   deleted_on date not null default (now() at time zone 'UTC')
 );
-comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
+comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
 create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
@@ -572,13 +571,12 @@ create table public.categories (
 create index categories_parent_id on public.categories (parent_id);
 create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
 comment on table public.categories is
-  'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
+  'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
-  'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
-comment on column public.categories.parent_id is 'NULL for an intention; for a sub-intention, the intention that it lies under.';
-comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
-comment on column public.categories.is_active is
-  'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
+  'Short name in addresses and filters, for example deep-sleep. A change also updates sounds and home sections.';
+comment on column public.categories.parent_id is 'Parent intention of a sub-intention. Null for an intention.';
+comment on column public.categories.sort_order is 'Display order, smaller numbers first.';
+comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
@@ -620,7 +618,7 @@ create view private.sub_category with (security_invoker = true) as
   select id, name, slug, description, sort_order
   from public.categories
   where is_active;
-comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
+comment on view private.sub_category is 'Category inside another category in API responses, without children.';
 
 create view private.category with (security_invoker = true) as
   select id, name, slug, description, sort_order,
@@ -633,7 +631,7 @@ create view private.category with (security_invoker = true) as
   from public.categories as parent
   where is_active and parent_id is null
   order by sort_order, name, id;
-comment on view private.category is 'The Category of a response with its children, all in display order.';
+comment on view private.category is 'Category with its children in API responses, in display order.';
 
 -- Runs as definer, because guests have no grant on the table. enable_seqscan reduces the time from 9.7 to 2.0 ms (500
 -- categories, 100,000 sounds).
@@ -643,7 +641,7 @@ language sql stable security definer set search_path = '' set enable_seqscan = o
 $$;
 
 create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
-comment on function public.list_categories is 'The tree of active categories in display order.';
+comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -659,7 +657,7 @@ begin
 end
 $$;
 comment on function private.category_family is
-  'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';
+  'Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.';
 
 grant execute on function private.is_category_active to authenticated;
 grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;
@@ -673,13 +671,13 @@ create function private.are_tags(tags text[]) returns boolean language sql immut
   select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
     and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
 $$;
-comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
+comment on function private.are_tags is 'Accepts a flat list of at most 50 tags without blank ones.';
 
 create function private.is_file_path(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 500
     and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
 $$;
-comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
+comment on function private.is_file_path is 'Accepts URL-safe paths with an extension and without hidden folders.';
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
@@ -725,24 +723,22 @@ create index sounds_words on public.sounds using gin (search_vector) where is_ac
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
-comment on table public.sounds is 'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
-comment on column public.sounds.category is 'Slug of a category, for example sleep.';
-comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
+comment on table public.sounds is
+  'Sounds of the catalogue. Upload the files to the buckets audio and covers first, then enter their names here.';
+comment on column public.sounds.category is 'Slug of the category, for example sleep.';
+comment on column public.sounds.tags is 'Words by which apps group sounds, for example {bowl,deep}.';
 comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
 comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.';
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
-comment on column public.sounds.cover_image_path is
-  'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
-comment on column public.sounds.audio_path is 'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
-comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
-comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
-comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
-comment on column public.sounds.created_at is
-  'Unique. A moment that is taken is moved to the next free millisecond, so imports may repeat one.';
-comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
-comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
-comment on column public.sounds.search_vector is
-  'Calculated from title, category, tags and description, for the search; there is nothing to enter.';
+comment on column public.sounds.cover_image_path is 'Path of the file in the bucket covers, for example bowls/f3.jpg.';
+comment on column public.sounds.audio_path is 'Path of the file in the bucket audio, for example bowls/f3.mp3.';
+comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
+comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
+comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
+comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';
+comment on column public.sounds.list_rank is 'Computed from sort_order. Cannot be edited.';
+comment on column public.sounds.search_title is 'Computed from title for the search. Cannot be edited.';
+comment on column public.sounds.search_vector is 'Computed from other columns for the search. Cannot be edited.';
 
 alter table public.sounds enable row level security;
 create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
@@ -793,8 +789,8 @@ create table public.play_counts (
   plays bigint not null default 0
     constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
 ) with (fillfactor = 50);
-comment on table public.play_counts is 'How often each sound was played. Written by the service; a sound without a row was never played.';
-comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
+comment on table public.play_counts is 'Number of plays of each sound. A sound without a row was never played.';
+comment on column public.play_counts.plays is 'Number of plays. Can be edited; later plays are added to the new value.';
 
 alter table public.play_counts enable row level security;
 -- Hides counts of hidden sounds, because the inner query runs under the policies of sounds.
@@ -808,8 +804,7 @@ create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
 );
-comment on table private.former_positions is
-  'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
+comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
 
 create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
@@ -873,13 +868,13 @@ create view private.sound with (security_invoker = true) as
     private.iso_time(sound.created_at) as created_at
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
-comment on view private.sound is 'The Sound of a response. Its cover is a path that begins with the bucket.';
+comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
   select sound.*, stored.audio_path, stored.cover_image_path
   from private.sound as sound join public.sounds as stored using (id);
-comment on view private.stored_sound is 'The Sound with the names of its files, of which the service makes a SoundDetail.';
+comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
@@ -888,7 +883,7 @@ create view private.sound_preview with (security_invoker = true) as
     duration_sec
   from public.sounds
   where is_active;
-comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
+comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
 -- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
@@ -915,7 +910,7 @@ begin
   return asked;
 end
 $$;
-comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
+comment on function private.sound_query is 'Parses the query parameters of GET /sounds.';
 
 -- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
 -- fraction, so a full second means the last sound of that second in list order.
@@ -932,7 +927,8 @@ begin
   moment := coalesce(moment, given);
 end
 $$;
-comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
+comment on function private.list_position is
+  'Returns the position of a cursor in list order, with a null rank if it matches no sound.';
 
 -- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
@@ -953,7 +949,7 @@ exception
     raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
+comment on function private.position_in_order is 'Parses a cursor that private.sounds_in_order returned.';
 
 -- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
 -- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
@@ -1030,7 +1026,7 @@ begin
 end
 $$;
 comment on function private.sounds_in_order is
-  'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
+  'Returns the ids of one page of active sounds and the cursor of the next page, or null on the last page.';
 
 -- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
@@ -1063,12 +1059,12 @@ $$;
 create function public.list_sounds(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_sounds(private.sound_query(filters)) $$;
 comment on function public.list_sounds is
-  'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
+  'Returns one page of active sounds: {data, next_cursor}. "filters" has the query parameters of GET /sounds.';
 
 create function public.get_sound(wanted_sound uuid) returns json
 language sql stable set search_path = '' as $$ select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound $$;
 comment on function public.get_sound is
-  'One active sound with the names of its files, which only the service can turn into addresses; or null.';
+  'Returns an active sound with its file names, from which only the service can create addresses, or null.';
 
 -- Runs as definer, because users cannot read the tables of Storage.
 create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
@@ -1078,7 +1074,8 @@ create function private.stored_file(bucket text, path text) returns json languag
   )
   from storage.objects where bucket_id = bucket and name = path
 $$;
-comment on function private.stored_file is 'A file as it is now; its version changes with its content. Null where there is none.';
+comment on function private.stored_file is
+  'Returns path, version, type and size of a file, or null if it is missing. The version changes with the content.';
 
 create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
@@ -1095,7 +1092,7 @@ create function public.list_sound_files(wanted jsonb) returns json language sql 
   ))
 $$;
 comment on function public.list_sound_files is
-  'The files of active sounds, which only the service can turn into addresses. "wanted" is {"ids": […]}, of which the first 50 count.';
+  'Returns the files of at most 50 active sounds. "wanted" is {"ids": […]}. Only the service can create addresses.';
 
 grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
   to authenticated, service_role;
@@ -1113,7 +1110,7 @@ create table public.favorites (
 create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
 create index favorites_sound_id on public.favorites (sound_id);
 comment on table public.favorites is
-  'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
+  'Favorite sounds of each customer. The favorite of a hidden sound reappears with the sound.';
 
 alter table public.favorites enable row level security;
 create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
@@ -1153,7 +1150,7 @@ create view private.favorite with (security_invoker = true) as
   from public.favorites as favorite
   where user_id = (select auth.uid())
   order by favorite.created_at desc, sound_id;
-comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
+comment on view private.favorite is 'Favorites of the caller in API responses, newest first.';
 grant select on private.favorite to authenticated;
 
 -- Uses PL/pgSQL, because a connection plans its statements once, but those of SQL functions at each call.
@@ -1163,7 +1160,7 @@ begin
   return to_json(array(select favorite from private.favorite as favorite));
 end
 $$;
-comment on function public.list_favorites is 'The caller''s favorites, newest first.';
+comment on function public.list_favorites is 'Returns the favorites of the caller, newest first.';
 
 -- Uses one statement, so that it and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
@@ -1181,8 +1178,7 @@ begin
   return is_there;
 end
 $$;
-comment on function public.add_favorite is
-  'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
+comment on function public.add_favorite is 'Adds a favorite of the caller. Returns false if no such sound is active.';
 
 create function public.remove_favorite(disliked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -1191,7 +1187,7 @@ begin
   return found;
 end
 $$;
-comment on function public.remove_favorite is 'Removes a favorite of the caller; false when there is none.';
+comment on function public.remove_favorite is 'Deletes a favorite of the caller. Returns false if not found.';
 
 grant execute on function public.list_favorites, public.add_favorite, public.remove_favorite to authenticated;
 
@@ -1220,16 +1216,16 @@ create table public.home_sections (
     check (not rule_include_children or rule_type is not distinct from 'category')
 );
 comment on table public.home_sections is
-  'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
-comment on column public.home_sections.slug is 'Short name that apps may know the section by, for example sleep-well.';
-comment on column public.home_sections.mode is 'manual: you pick the sounds in home_section_sounds. rule: it fills itself.';
+  'Sections of the home page. Mode manual shows the rows of home_section_sounds; mode rule follows rule_type.';
+comment on column public.home_sections.slug is 'Short name of the section in apps, for example sleep-well.';
+comment on column public.home_sections.mode is 'manual shows the rows of home_section_sounds; rule follows rule_type.';
 comment on column public.home_sections.rule_type is
-  'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
-comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
-comment on column public.home_sections.rule_include_children is 'For rule_type category: also show the sounds of its sub-intentions.';
-comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
-comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
-comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
+  'Rule for mode rule: category (sounds of rule_value), featured or newest. Null for mode manual.';
+comment on column public.home_sections.rule_value is 'Slug of the category for rule_type category. Null otherwise.';
+comment on column public.home_sections.rule_include_children is 'True adds the sounds of the sub-intentions.';
+comment on column public.home_sections.item_limit is 'Maximum number of sounds for mode rule, 1 to 100.';
+comment on column public.home_sections.sort_order is 'Display order, smaller numbers first.';
+comment on column public.home_sections.is_active is 'False hides the section. Active sections are shown even if empty.';
 
 alter table public.home_sections enable row level security;
 create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);
@@ -1279,9 +1275,9 @@ create table public.home_section_sounds (
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
 );
 create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
-comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
+comment on table public.home_section_sounds is 'Sounds of the sections with mode manual, ordered by position.';
 comment on column public.home_section_sounds.position is
-  'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
+  'Display order, smaller numbers first. Numbers are unique in a section; leave gaps for later additions.';
 
 alter table public.home_section_sounds enable row level security;
 -- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
@@ -1322,7 +1318,7 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
+comment on function private.sounds_of_section is 'Returns the ids of the active sounds of a section in display order.';
 
 create view private.home_section with (security_invoker = true) as
   select id, slug, title, mode, rule_type, rule_value, rule_include_children,
@@ -1334,7 +1330,7 @@ create view private.home_section with (security_invoker = true) as
   from public.home_sections as section
   where is_active
   order by sort_order, created_at, id;
-comment on view private.home_section is 'The Home section of a response, in display order.';
+comment on view private.home_section is 'Home sections in API responses, in display order.';
 
 create function private.list_home_sections() returns json
 language sql stable security definer set search_path = '' as $$
@@ -1343,7 +1339,7 @@ $$;
 
 create function public.list_home_sections() returns json
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
-comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
+comment on function public.list_home_sections is 'Returns the active home sections and their sounds, in display order.';
 
 grant execute on function private.list_home_sections, public.list_home_sections to authenticated, service_role;
 
@@ -1361,8 +1357,8 @@ create table private.play_receipts (
 );
 create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
-  'Which plays were counted in the last 31 days, so that a repeated request counts once. private.upkeep removes older ones.';
-comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
+  'Plays counted in the last 31 days, so that a repeated request counts once. private.upkeep deletes older ones.';
+comment on column private.play_receipts.key is 'Idempotency-Key of the play, or the id of a play that was sent later.';
 
 create table private.plays_by_day (
   sound_id uuid not null references public.sounds (id) on delete cascade,
@@ -1371,13 +1367,13 @@ create table private.plays_by_day (
   primary key (sound_id, day)
 ) with (fillfactor = 50);
 create index plays_by_day_day on private.plays_by_day (day);
-comment on table private.plays_by_day is 'How often each sound was played on each day (UTC).';
+comment on table private.plays_by_day is 'Number of plays of each sound on each day (UTC).';
 
 create table private.listeners_by_day (
   day date primary key,
   listeners bigint not null
 ) with (fillfactor = 50);
-comment on table private.listeners_by_day is 'How many users played something on each day (UTC). It names nobody.';
+comment on table private.listeners_by_day is 'Number of users who played a sound on each day (UTC). No personal data.';
 
 create table private.listening_days (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -1388,10 +1384,9 @@ create table private.listening_days (
 ) with (fillfactor = 50);
 create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
-  'Who listened or sent plays on a day (UTC); kept for 31 days, in which plays of that day may still come.';
-comment on column private.listening_days.listened is
-  'Whether the user is among the listeners of the day. Who sends plays of earlier days alone is not.';
-comment on column private.listening_days.receipts is 'How many receipts of plays arrived on the day: at most private.receipts_a_day.';
+  'Users who listened or sent plays on each day (UTC), kept for 31 days because plays can arrive late.';
+comment on column private.listening_days.listened is 'True if the user played a sound on the day itself.';
+comment on column private.listening_days.receipts is 'Number of idempotency records of the user on the day.';
 
 -- Locks rows in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key.
 -- The deletion of a sound locks history before counts, too. All plays of a sound lock one row of counts until the
@@ -1411,7 +1406,7 @@ $$;
 create function private.receipts_a_day(by_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
 comment on function private.receipts_a_day is
-  'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
+  'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
 
 -- Writes the same rows as count_new_plays, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A
 -- play beyond the receipts of the day counts, but its key is not remembered.
@@ -1477,8 +1472,8 @@ begin
 end
 $$;
 comment on function public.count_play is
-  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound. '
-  '"by_key" says that an API key plays.';
+  'Counts one play by a user, once for each key. Returns the count, or null if there is no such active sound. '
+  '"by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
 declare
@@ -1495,7 +1490,7 @@ begin
     on conflict (day) do update set listeners = counter.listeners + 1;
 end
 $$;
-comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
+comment on function private.add_listener is 'Adds a user to the listeners of the given days, once for each day.';
 
 create function private.add_plays(player uuid, sound_ids uuid[], moments timestamptz[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -1515,7 +1510,7 @@ begin
     on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
 end
 $$;
-comment on function private.add_plays is 'Adds plays of one user to history, listeners and counts.';
+comment on function private.add_plays is 'Adds plays of one user to the history, the listeners and the play counts.';
 
 create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean)
 returns integer[] language plpgsql volatile set search_path = '' as $$
@@ -1562,8 +1557,7 @@ begin
 end
 $$;
 comment on function private.count_new_plays is
-  'Counts the plays of the last 30 days that have no receipt yet, as many as the user may still leave today, and returns their '
-  'positions. Of equal keys the first counts.';
+  'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -1605,8 +1599,8 @@ $$;
 create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
 language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
-  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order. '
-  '"by_key" says that an API key plays.';
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
+  '"by_key" is true for requests with an API key.';
 
 grant execute on function private.count_play, public.count_play, private.count_plays, public.count_plays to service_role;
 
@@ -1626,8 +1620,8 @@ create table public.history (
 create index history_newest_first on public.history (user_id, last_played_at, sound_id);
 create index history_sound_id on public.history (sound_id);
 comment on table public.history is
-  'Which customer listened to which sound, how often, and when last. Customers see their own, and can clear it.';
-comment on column public.history.plays is 'By this customer, since they last cleared their history.';
+  'Sounds that each customer played, how often and when last. Customers can read and clear their own.';
+comment on column public.history.plays is 'Number of plays by this customer since the entry was last removed.';
 
 alter table public.history enable row level security;
 create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
@@ -1653,7 +1647,7 @@ create view private.history_entry with (security_invoker = true) as
   from public.history as entry
   where user_id = (select auth.uid())
   order by entry.last_played_at desc, sound_id desc;
-comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
+comment on view private.history_entry is 'History of the caller in API responses, newest first.';
 grant select on private.history_entry to authenticated;
 
 -- The cursor needs the sound, too, because plays of one batch may share their moment.
@@ -1683,8 +1677,8 @@ begin
 end
 $$;
 comment on function public.list_history is
-  'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
-  'played at before_moment, of the sound before_sound.';
+  'Returns one page of the caller''s history, newest first: {data, has_more}. It begins after the entry of '
+  'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -1693,8 +1687,7 @@ begin
   return found;
 end
 $$;
-comment on function public.clear_history is
-  'Removes all entries of the caller''s history; false when there is none. Counts of sounds stay.';
+comment on function public.clear_history is 'Deletes the history of the caller. Returns false if it was empty.';
 
 create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -1703,7 +1696,7 @@ begin
   return found;
 end
 $$;
-comment on function public.remove_from_history is 'Removes a sound from the caller''s history; false when it is not there.';
+comment on function public.remove_from_history is 'Deletes a sound from the history. Returns false if not found.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;
 
@@ -1718,8 +1711,7 @@ create materialized view private.popularity as
   where plays > 0;
 create unique index popularity_sound_id on private.popularity (sound_id);
 create index popularity_order on private.popularity (plays, created_at);
-comment on materialized view private.popularity is
-  'How often each sound had been played by the last refresh. A sound that moves between two pages may appear again, or be missed.';
+comment on materialized view private.popularity is 'Number of plays of each sound at the last hourly refresh.';
 
 
 -- supabase/schemas/53_search.sql
@@ -1751,7 +1743,7 @@ language sql stable set search_path = '' as $$
   ) as family
 $$;
 comment on function private.search_terms is
-  'What q looks for: its words in the title; in title, tags, category and description; and the same with two neighbouring letters swapped.';
+  'Builds three searches from q: words in the title, words anywhere, and words with two adjacent letters swapped.';
 
 -- Runs one statement for each tier, planned with its values, as in private.sounds_in_order. Trigrams find texts inside
 -- of titles, for Chinese, Japanese and Thai, and similar words if nothing else was found.
@@ -1798,8 +1790,8 @@ begin
 end
 $$;
 comment on function private.search_sounds is
-  'The ids of the active sounds that q finds: titles that begin so; with all words; all words anywhere; titles that contain the text; or, '
-  'where there are none, titles with similar words.';
+  'Returns the ids of active sounds that match q: titles that begin with it, titles with all words, all words '
+  'anywhere, titles that contain it, otherwise similar titles.';
 
 
 -- supabase/schemas/54_changes.sql
@@ -1814,15 +1806,15 @@ create table private.catalogue_changes (
   changed_at timestamptz not null default now(),
   primary key (kind, id)
 );
-comment on table private.catalogue_changes is 'The last change of each thing of the catalogue, those that are gone among them.';
+comment on table private.catalogue_changes is 'Last change of each sound, category and home section, even if deleted.';
 
 create table private.catalogue_feed (
   id text primary key default left(md5(gen_random_uuid()::text), 8),
   forgotten bigint not null default 0
 );
 comment on table private.catalogue_feed is
-  'One row. Give it another id after a backup was restored: each copy then begins anew, as it may have seen changes that were lost.';
-comment on column private.catalogue_feed.forgotten is 'The number of the last change whose trace was removed.';
+  'One row with the id of the change feed. Change it after restoring a backup, so that apps reload the catalogue.';
+comment on column private.catalogue_feed.forgotten is 'Highest number that was deleted from private.catalogue_changes.';
 
 create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
@@ -1892,7 +1884,7 @@ create view private.copied_sound with (security_invoker = true) as
     private.stored_file('audio', stored.audio_path) ->> 'version' as audio_version,
     private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version
   from private.sound as sound join public.sounds as stored using (id);
-comment on view private.copied_sound is 'The Sound of a copy of the catalogue.';
+comment on view private.copied_sound is 'Sounds in responses of GET /catalogue/changes.';
 
 create view private.copied_category with (security_invoker = true) as
   select
@@ -1900,7 +1892,7 @@ create view private.copied_category with (security_invoker = true) as
     stored.parent_id
   from private.sub_category as category join public.categories as stored using (id)
   where stored.parent_id is null or private.is_category_active(stored.parent_id);
-comment on view private.copied_category is 'The Category of a copy of the catalogue: it names its parent.';
+comment on view private.copied_category is 'Categories in responses of GET /catalogue/changes, with their parent_id.';
 
 create view private.copied_home_section with (security_invoker = true) as
   select id, slug, title, mode, rule_type, rule_value, rule_include_children, sort_order,
@@ -1908,7 +1900,7 @@ create view private.copied_home_section with (security_invoker = true) as
     private.sounds_of_section(section) as sound_ids
   from public.home_sections as section
   where is_active;
-comment on view private.copied_home_section is 'The Home section of a copy of the catalogue: it names its sounds.';
+comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
 -- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
 -- the last change at its start. Rows that were removed before that were never in the copy.
@@ -1953,7 +1945,7 @@ $$;
 create function public.list_catalogue_changes(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since') $$;
 comment on function public.list_catalogue_changes is
-  'What changed in the catalogue, oldest first: {data, next, has_more, reset}. "filters" is {"since": the last "next"}, or {}.';
+  'Returns catalogue changes, oldest first: {data, next, has_more, reset}. "filters" is {"since": last "next"} or {}.';
 
 grant execute on function private.list_catalogue_changes, public.list_catalogue_changes to authenticated, service_role;
 
@@ -1995,8 +1987,8 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes the order of popular sounds, and removes in batches the idempotency records and listening days of more than 31 days and the '
-  'traces of what is gone from the catalogue for 90.';
+  'Refreshes private.popularity. Deletes idempotency records and listening days after 31 days, and changes of removed '
+  'rows after 90 days.';
 
 
 -- supabase/schemas/60_api_keys.sql
@@ -2015,13 +2007,12 @@ create table private.api_keys (
   revoked_at timestamptz
 );
 create index api_keys_owner_id on private.api_keys (owner_id);
-comment on table private.api_keys is
-  'Keys of trusted back ends. Issue one with: select * from admin.create_api_key(''name'', ''owner@example.com'');';
-comment on column private.api_keys.owner_id is 'The customer the key acts as.';
-comment on column private.api_keys.key_hash is 'SHA-256 of the key. The key itself is stored nowhere.';
-comment on column private.api_keys.key_prefix is 'How the key begins, to recognise it by.';
-comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
-comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
+comment on table private.api_keys is 'API keys of trusted back ends. Issue keys with admin.create_api_key.';
+comment on column private.api_keys.owner_id is 'Customer on whose behalf the key acts.';
+comment on column private.api_keys.key_hash is 'SHA-256 hash of the key. The key itself is not stored.';
+comment on column private.api_keys.key_prefix is 'First 16 characters of the key, to identify it.';
+comment on column private.api_keys.expires_at is 'Time at which the key expires. Null if it does not expire.';
+comment on column private.api_keys.revoked_at is 'Time of revocation. Set it to now() to revoke the key for good.';
 
 create function private.keep_revoked() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -2055,9 +2046,7 @@ create function private.api_key_checksum(body text) returns text language sql im
   from (select ('x' || left(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 12))::bit(48)::bigint) as hash (number),
     generate_series(0, 5) as place
 $$;
-comment on function private.api_key_checksum is
-  'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
-  'wrong one without a query.';
+comment on function private.api_key_checksum is 'Returns six Base62 characters of SHA-256, which detect mistyped keys.';
 
 -- Rejects a time in the past, which is most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
@@ -2088,7 +2077,7 @@ begin
 end
 $$;
 comment on function admin.create_api_key is
-  'Issues a key that acts as the customer with this e-mail address, and shows it this one time.';
+  'Issues an API key that acts as the customer with this e-mail address. The key is shown only once.';
 
 create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2103,8 +2092,7 @@ begin
   end if;
 end
 $$;
-comment on function admin.revoke_api_key is
-  'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
+comment on function admin.revoke_api_key is 'Revokes the key with this prefix, effective from the next request.';
 
 create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2144,7 +2132,7 @@ create function private.rpc_statement(operation text, arguments jsonb) returns t
     and array(select jsonb_object_keys(arguments)) <@ coalesce(proargnames, '{}')
 $$;
 comment on function private.rpc_statement is
-  'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
+  'Returns the statement that calls this API function with these arguments, or null if it does not exist.';
 
 -- Runs as invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
@@ -2170,7 +2158,7 @@ begin
 end
 $$;
 comment on function public.as_api_key is
-  'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
+  'Runs one operation as the owner of an active API key, under row-level security. For the service only.';
 
 grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;
 
@@ -2210,7 +2198,7 @@ create function public.export_account() returns json language sql stable set sea
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
-comment on function public.export_account is 'Everything that is kept of the caller: the data of GET /me/export.';
+comment on function public.export_account is 'Returns all data that is stored about the caller, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;
 
@@ -2233,11 +2221,11 @@ create view admin.api_keys with (security_invoker = true) as
     join auth.users as account on account.id = key.owner_id
   order by key.created_at desc, key.key_prefix;
 comment on view admin.api_keys is
-  'Every API key, the newest first. Only a live one is accepted. Keys are issued with admin.create_api_key and revoked with '
-  'admin.revoke_api_key.';
-comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise it by and to revoke it with.';
-comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
-comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
+  'API keys, newest first. Issue them with admin.create_api_key, revoke them with admin.revoke_api_key.';
+comment on column admin.api_keys.key_prefix is 'First 16 characters of the key, to identify and revoke it.';
+comment on column admin.api_keys.state is
+  'State of the key: live (accepted), revoked, expired, owner deactivated, owner banned or owner deleted.';
+comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
 -- Uses a union, because each half is one hash join, whereas "or" would compare every file with every sound. Omits the
 -- hidden files that the dashboard adds to empty folders.
@@ -2253,8 +2241,7 @@ create view admin.unused_files with (security_invoker = true) as
   where name !~ '(^|/)\.emptyFolderPlaceholder$'
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in '
-  'Storage, or with the command of docs/admin.md.';
+  'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
 
 create view admin.catalogue_problems with (security_invoker = true) as
   with files as (
@@ -2319,9 +2306,8 @@ create view admin.catalogue_problems with (security_invoker = true) as
   where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
-  'What listeners would notice, and files that only take up space: one row for each problem, with what to do about it. Problems of '
-  'hidden sounds are left out.';
-comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
+  'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';
+comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (
@@ -2365,9 +2351,9 @@ create view admin.home_explained with (security_invoker = true) as
     left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
   order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
 comment on view admin.home_explained is
-  'The home page as it is now: each section, each sound that could be in it, in which position it is shown or why it is not.';
-comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
-comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
+  'Current sections of the home page, their sounds, and the reason why other matching sounds are not shown.';
+comment on column admin.home_explained.section_position is 'Position of the section. Null if it is inactive.';
+comment on column admin.home_explained.position is 'Position of the sound. Null if it is not shown.';
 
 -- Orders by listeners, because one account can make thousands of plays; then by days, because users repeat sounds that
 -- they like. The history has one row for each listener, also for the owner of an API key.
@@ -2387,8 +2373,7 @@ language sql stable set search_path = '' as $$
   order by 4 desc, 5 desc, sound.title, sound.id
 $$;
 comment on function admin.top_sounds is
-  'What was listened to in the last days, today included: the sounds with the most listeners first, among equal ones those that were '
-  'played on the most days.';
+  'Returns the sounds played in the given number of days, today included, by listeners, then by days with plays.';
 
 create function admin.fill_section(slug text, days integer default 7, sounds integer default 10)
 returns table (place integer, sound_id uuid, title text, listeners bigint, days_played bigint, plays bigint)
@@ -2432,8 +2417,7 @@ begin
 end
 $$;
 comment on function admin.fill_section is
-  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where fewer were played, '
-  'the section stays as it is.';
+  'Fills a manual section with the first active sounds of admin.top_sounds. Changes nothing if there are too few.';
 
 create function admin.arrange_section(slug text, titles text[]) returns table (place integer, title text, sound_id uuid)
 language plpgsql volatile set search_path = '' as $$
@@ -2465,7 +2449,7 @@ begin
 end
 $$;
 comment on function admin.arrange_section is
-  'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
+  'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
 
 -- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
@@ -2486,9 +2470,8 @@ create view admin.scheduled with (security_invoker = true) as
     ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
-comment on view admin.scheduled is
-  'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
-comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
+comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
+comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job.';
 
 -- Plays, listeners and accounts by day in UTC, without names.
 
@@ -2496,8 +2479,8 @@ create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays
   from private.plays_by_day as played join public.sounds as sound on sound.id = played.sound_id
   order by played.day desc, played.plays desc, sound.title;
-comment on view admin.plays_by_day is 'How often each sound was played on each day (UTC), the last day first.';
-comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
+comment on view admin.plays_by_day is 'Number of plays of each sound on each day (UTC), latest day first.';
+comment on column admin.plays_by_day.day is 'Day on which the sound was played, even if an app sent the play later.';
 
 create view admin.most_played with (security_invoker = true) as
   select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
@@ -2508,18 +2491,15 @@ create view admin.most_played with (security_invoker = true) as
     left join admin.top_sounds(7) as week using (sound_id)
   order by listeners_30_days desc, month.days_played desc nulls last, listeners_365_days desc, year.title;
 comment on view admin.most_played is
-  'Listeners and plays of each sound in the last 7, 30 and 365 days, today included; the sounds with the most listeners in the last '
-  '30 days first.';
-comment on column admin.most_played.listeners_30_days is
-  'Accounts that played the sound. Each is one, however often it plays, so that no account makes a sound popular by itself.';
+  'Listeners and plays of each sound in the last 7, 30 and 365 days, today included. Ordered by listeners_30_days.';
+comment on column admin.most_played.listeners_30_days is 'Number of accounts that played the sound. Each counts once.';
 
 create view admin.listeners_by_day with (security_invoker = true) as
   select series.day::date as day, coalesce(listeners, 0) as listeners
   from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
     left join private.listeners_by_day as counted on counted.day = series.day
   order by series.day desc;
-comment on view admin.listeners_by_day is
-  'How many users played something on each day (UTC) since the first, the last day first. Who plays twice counts once.';
+comment on view admin.listeners_by_day is 'Number of users who played a sound on each day (UTC), latest day first.';
 
 create view admin.accounts_by_day with (security_invoker = true) as
   with sign_ups as (
@@ -2535,10 +2515,10 @@ create view admin.accounts_by_day with (security_invoker = true) as
   from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
     left join sign_ups on sign_ups.day = series.day
   group by series.day order by series.day desc;
-comment on view admin.accounts_by_day is
-  'How many accounts signed up, were seen, and were deleted on each day (UTC) since the first, the last day first.';
-comment on column admin.accounts_by_day.sign_ups is 'Also of accounts that were deleted since.';
-comment on column admin.accounts_by_day.active is 'Accounts that used the app; API keys do not count. Counted since this view exists.';
+comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
+comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
+comment on column admin.accounts_by_day.active is
+  'Number of accounts that used the app, without API keys. Days before this view was installed have 0.';
 
 
 -- supabase/schemas/71_imports.sql
@@ -2554,15 +2534,12 @@ create table public.imported_sounds (
   checksum text,
   said jsonb not null default '{}'
 );
-comment on table public.imported_sounds is
-  'Kept by npm run import: what it wrote last into each sound. Nothing here is meant to be edited by hand.';
-comment on column public.imported_sounds.sound_id is 'id of the sound, which may have been deleted since.';
-comment on column public.imported_sounds.fields is 'The columns of the sound as the import wrote them last.';
-comment on column public.imported_sounds.places is
-  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in '
-  'sounds.csv.';
-comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
-comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
+comment on table public.imported_sounds is 'Values that npm run import wrote last. Do not edit them by hand.';
+comment on column public.imported_sounds.sound_id is 'Id of the sound, which may have been deleted.';
+comment on column public.imported_sounds.fields is 'Columns of the sound as the import last wrote them.';
+comment on column public.imported_sounds.places is 'Origins of the sound: folder (source), file and key in sounds.csv.';
+comment on column public.imported_sounds.checksum is 'SHA-256 hash of the last imported recording, in hex.';
+comment on column public.imported_sounds.said is 'Columns that sounds.csv set. They stay until it sets other values.';
 
 alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
@@ -2574,12 +2551,11 @@ create table public.imports (
   answers jsonb not null default '{}',
   sheet boolean not null default false
 );
-comment on table public.imports is 'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
-comment on column public.imports.source is 'Name of the folder, or what --source said instead.';
-comment on column public.imports.started_at is
-  'When the import began that has not been finished yet. The moments of its sounds are counted from there. NULL when it was finished.';
-comment on column public.imports.answers is 'Slug of the category that was given, when asked, to the sounds of each folder in it.';
-comment on column public.imports.sheet is 'Whether there was a sounds.csv at the last import.';
+comment on table public.imports is 'Folders that npm run import has read. Do not edit them by hand.';
+comment on column public.imports.source is 'Name of the folder, or the value of --source.';
+comment on column public.imports.started_at is 'Start of an unfinished import. Null after the import has finished.';
+comment on column public.imports.answers is 'Category slugs that were chosen at the prompt, by folder.';
+comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;
 create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
@@ -2612,7 +2588,7 @@ begin
 end
 $$;
 comment on function public.validate_sounds is
-  'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
+  'Returns index and message of rows that the table sounds rejects. Ignores categories and ids.';
 
 grant execute on function public.validate_sounds to service_role;
 
@@ -2626,7 +2602,7 @@ create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
   select exists (select from auth.users where id = account and email like '%@doctor.invalid')
 $$;
-comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
+comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
 -- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
 create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
@@ -2652,8 +2628,7 @@ $$;
 
 create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Which migrations the database has seen, and how the job of private.upkeep is doing: null where it is not scheduled. For npm run doctor '
-  'alone.';
+  'Returns the applied migrations and the state of the private.upkeep job. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -2664,7 +2639,7 @@ $$;
 create function public.doctor_session_addresses(account uuid) returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_session_addresses(account) $$;
 comment on function public.doctor_session_addresses is
-  'From where Auth thinks that a throw-away account was signed in to, oldest first. For npm run doctor alone.';
+  'Returns the sign-in IP addresses of a doctor account, oldest first. For npm run doctor only.';
 
 create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
@@ -2676,7 +2651,7 @@ $$;
 create function public.doctor_issue_key(account uuid) returns text
 language sql volatile set search_path = '' as $$ select private.doctor_issue_key(account) $$;
 comment on function public.doctor_issue_key is
-  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run doctor alone.';
+  'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
 create function private.doctor_revoke_key(prefix text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2691,7 +2666,7 @@ $$;
 create function public.doctor_revoke_key(prefix text) returns boolean
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
 comment on function public.doctor_revoke_key is
-  'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
+  'Revokes a key of a doctor account; returns false for others. For npm run doctor only.';
 
 -- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
@@ -2701,8 +2676,7 @@ create function public.replica_lag_seconds() returns double precision language s
     else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
   end
 $$;
-comment on function public.replica_lag_seconds is
-  'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
+comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
 grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
   private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds

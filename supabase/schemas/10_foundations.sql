@@ -6,12 +6,13 @@
 -- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
-comment on schema private is 'Inner workings. Not exposed by the API; nothing here is meant to be edited by hand.';
+comment on schema private is
+  'Internal tables and functions, not exposed by the API. Edit a table only if its comment says so.';
 -- Roles need usage to run the private functions behind public ones. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
-comment on schema admin is 'Views and functions for administrators, for the dashboard. Not exposed by the API.';
+comment on schema admin is 'Views and functions for administrators in the dashboard, not exposed by the API.';
 
 create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
@@ -36,7 +37,7 @@ $$;
 -- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
 language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
-comment on function private.iso_time is 'A moment as responses write it: 2026-06-23T09:30:00.000Z.';
+comment on function private.iso_time is 'Formats a time as in API responses, for example 2026-06-23T09:30:00.000Z.';
 
 create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
@@ -44,16 +45,16 @@ create function private.is_proper_name(value text, max_length integer) returns b
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
 $$;
 comment on function private.is_proper_name is
-  'What names and titles must be: no white space at either end, and at least one character that can be seen.';
+  'Rejects names and titles that are too long, begin or end with white space, or have no visible character.';
 
 create function private.is_slug(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 100 and value ~ '^[a-z0-9]+(-[a-z0-9]+)*$'
 $$;
-comment on function private.is_slug is 'At most 100 lower-case letters and digits, in words joined by hyphens.';
+comment on function private.is_slug is 'Accepts 1 to 100 characters: words of a-z and 0-9, joined by hyphens.';
 
 create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
-comment on function private.trimmed is 'A text without what private.is_proper_name counts as white space at its ends.';
+comment on function private.trimmed is 'Removes white space (see private.is_proper_name) from both ends of a text.';
 
 -- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
 create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
@@ -63,7 +64,7 @@ begin
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401, which the API answers with 401, when the caller''s account was deleted.';
+comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.

@@ -13,13 +13,13 @@ create function private.fold_for_search(value text) returns text language sql im
   )
 $$;
 comment on function private.fold_for_search is
-  'A text as searches compare it: "Schöne Straße" becomes "schone strasse", "432Hz" and "432 hz" become "432 hz", "F♯4" becomes "f#4".';
+  'Normalizes a text for searches: "Schöne Straße" to "schone strasse", "432Hz" to "432 hz", "F♯4" to "f#4".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
   select '%' || regexp_replace(private.fold_for_search(value), '([\\%_])', '\\\1', 'g') || '%'
 $$;
-comment on function private.like_pattern is 'The pattern of titles that contain a text.';
+comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
 -- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
 -- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
@@ -34,7 +34,7 @@ begin
   );
 end
 $$;
-comment on function private.search_words is 'The words of a text as q finds them; of longer ones the first 50 characters.';
+comment on function private.search_words is 'Splits a text into the words that searches compare, cut to 50 characters.';
 
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -49,6 +49,6 @@ begin
 end
 $$;
 comment on function private.search_vector is
-  'What q searches in: the words of the title with weight A, those of tags and description without one, and the category behind a slash.';
+  'Builds the search index of a sound: title (weight A), tags, description, and the category after a slash.';
 
 grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;

@@ -9,8 +9,7 @@ create function private.is_https_address(value text) returns boolean language sq
     '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?'
     '([/?#][^\u0001-\u0020\\\u007F-\u00A0\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3000\uFEFF]*)?$')
 $$;
-comment on function private.is_https_address is
-  'An absolute https address: a host of letters, digits, dots and hyphens or an IP address, no user name, no spaces.';
+comment on function private.is_https_address is 'Accepts https addresses without user names or spaces.';
 
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
@@ -41,23 +40,23 @@ create table public.customers (
   created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now()
 );
-comment on table public.customers is 'One row for each account, made and deleted with it. Set is_active to false to lock somebody out.';
-comment on column public.customers.id is 'The same as the id of the account in Authentication.';
-comment on column public.customers.full_name is 'Given at sign-up, and the customer''s to change.';
-comment on column public.customers.avatar_url is 'Address of a picture, beginning with https://. The service never fetches it.';
-comment on column public.customers.marketing_opt_in is 'True when the customer agreed to be written to.';
-comment on column public.customers.email is 'Copied from Authentication; change it there.';
-comment on column public.customers.provider is 'How the account first signed in, copied from Authentication.';
+comment on table public.customers is
+  'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
+comment on column public.customers.id is 'Id of the account in Authentication.';
+comment on column public.customers.full_name is 'Name given at sign-up. The customer can change it.';
+comment on column public.customers.avatar_url is 'Https address of a picture. The service never fetches it.';
+comment on column public.customers.marketing_opt_in is 'True if the customer agreed to receive marketing messages.';
+comment on column public.customers.email is 'E-mail address, copied from Authentication. Change it there.';
+comment on column public.customers.provider is 'Method of the first sign-in, copied from Authentication.';
 comment on column public.customers.source is
-  'Where the account came from: email, google or apple. Never changes once the address is confirmed.';
-comment on column public.customers.phone is 'International form without spaces, for example +491701234567.';
+  'Origin of the account: email, google or apple. It does not change after the address is confirmed.';
+comment on column public.customers.phone is 'Phone number in international form, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
-comment on column public.customers.country is 'Two capital letters, for example DE.';
+comment on column public.customers.country is 'Country code of two capital letters, for example DE.';
 comment on column public.customers.is_active is
-  'False ends the customer''s sessions, blocks sign-in and stops their API keys at once; an access token already '
-  'handed out works until it expires, at most an hour. True lets them in again. A ban set in Authentication counts '
-  'besides: lifting it there does not let in a customer who is not active.';
-comment on column public.customers.last_seen_at is 'Written at most every 15 minutes.';
+  'False ends sessions, blocks sign-in and rejects API keys at once; access tokens stay valid for up to an hour. A '
+  'ban in Authentication is separate: access requires true here and no ban there.';
+comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
@@ -77,14 +76,14 @@ create view private.customer with (security_invoker = true) as
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at
   from public.customers;
-comment on view private.customer is 'The Customer of a response.';
+comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
 
 create function public.get_customer() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
-comment on function public.get_customer is 'The caller''s customer record, or null.';
+comment on function public.get_customer is 'Returns the customer record of the caller, or null.';
 
 create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
@@ -100,13 +99,13 @@ create function public.update_customer(changes jsonb) returns json language sql 
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.update_customer is
-  'Changes the named fields of the caller''s record and leaves the others; returns the record, or null.';
+  'Changes the given fields of the caller''s customer record and keeps the others. Returns the record, or null.';
 
 create table private.visitors_by_day (
   day date primary key,
   visitors bigint not null
 );
-comment on table private.visitors_by_day is 'How many accounts were seen on each day (UTC). It names nobody.';
+comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
 
 -- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
@@ -130,7 +129,7 @@ $$;
 
 create function public.touch_last_seen() returns boolean
 language plpgsql volatile set search_path = '' as $$ begin return private.touch_last_seen(); end $$;
-comment on function public.touch_last_seen is 'Notes that the caller was here, at most every 15 minutes; whether it did.';
+comment on function public.touch_last_seen is 'Updates last_seen_at, at most every 15 minutes. Returns true if it did.';
 
 grant execute on function private.is_https_address to authenticated, service_role;
 grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;

@@ -76,8 +76,7 @@ begin
   return new;
 end
 $$;
-comment on function private.refuse_at_auth is
-  'Refuses what users may ask of Auth and the service does not use, with the sentence it is given.';
+comment on function private.refuse_at_auth is 'Rejects a call of Auth with the message in its argument.';
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service does not support second factors.');
@@ -121,7 +120,7 @@ create function private.is_new_account(account uuid) returns boolean
 language sql stable set search_path = '' as $$
   select coalesce(current_setting('sounds_service.new_accounts', true), '') like '%' || account || '%'
 $$;
-comment on function private.is_new_account is 'Whether an unconfirmed account was made in this very transaction.';
+comment on function private.is_new_account is 'Returns true for an unconfirmed account of the current transaction.';
 
 -- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
 -- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
@@ -195,7 +194,7 @@ create table private.suspended_bans (
   banned_until timestamptz not null
 );
 comment on table private.suspended_bans is
-  'Bans of deactivated customers that were set in Authentication; they count again when is_active becomes true.';
+  'Bans of deactivated customers that were set in Authentication. Setting is_active to true restores them.';
 
 create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
@@ -249,7 +248,7 @@ create table private.deleted_accounts (
   signed_up_on date not null,
   deleted_on date not null default (now() at time zone 'UTC')
 );
-comment on table private.deleted_accounts is 'When accounts that are deleted were made, and when they were deleted. It names nobody.';
+comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
 create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin

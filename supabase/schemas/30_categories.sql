@@ -17,13 +17,12 @@ create table public.categories (
 create index categories_parent_id on public.categories (parent_id);
 create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
 comment on table public.categories is
-  'Intentions and their sub-intentions. A row with a parent_id is a sub-intention; it cannot have children of its own.';
+  'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
-  'Short name used in addresses and filters, for example deep-sleep. Sounds and home sections follow when it changes.';
-comment on column public.categories.parent_id is 'NULL for an intention; for a sub-intention, the intention that it lies under.';
-comment on column public.categories.sort_order is 'Smaller numbers are shown first.';
-comment on column public.categories.is_active is
-  'False hides the category and its sub-intentions from the tree. Its sounds stay visible.';
+  'Short name in addresses and filters, for example deep-sleep. A change also updates sounds and home sections.';
+comment on column public.categories.parent_id is 'Parent intention of a sub-intention. Null for an intention.';
+comment on column public.categories.sort_order is 'Display order, smaller numbers first.';
+comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
@@ -65,7 +64,7 @@ create view private.sub_category with (security_invoker = true) as
   select id, name, slug, description, sort_order
   from public.categories
   where is_active;
-comment on view private.sub_category is 'The Category of a response that is inside another: one without children.';
+comment on view private.sub_category is 'Category inside another category in API responses, without children.';
 
 create view private.category with (security_invoker = true) as
   select id, name, slug, description, sort_order,
@@ -78,7 +77,7 @@ create view private.category with (security_invoker = true) as
   from public.categories as parent
   where is_active and parent_id is null
   order by sort_order, name, id;
-comment on view private.category is 'The Category of a response with its children, all in display order.';
+comment on view private.category is 'Category with its children in API responses, in display order.';
 
 -- Runs as definer, because guests have no grant on the table. enable_seqscan reduces the time from 9.7 to 2.0 ms (500
 -- categories, 100,000 sounds).
@@ -88,7 +87,7 @@ language sql stable security definer set search_path = '' set enable_seqscan = o
 $$;
 
 create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
-comment on function public.list_categories is 'The tree of active categories in display order.';
+comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
@@ -104,7 +103,7 @@ begin
 end
 $$;
 comment on function private.category_family is
-  'The slugs that a filter on one category means. Inactive ones count: hiding a category does not hide its sounds.';
+  'Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.';
 
 grant execute on function private.is_category_active to authenticated;
 grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;

@@ -4,13 +4,13 @@ create function private.are_tags(tags text[]) returns boolean language sql immut
   select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
     and (select coalesce(bool_and(tag is not null and private.is_proper_name(tag, 100)), true) from unnest(tags) as tag)
 $$;
-comment on function private.are_tags is 'What the tags of a sound must be: one list without blank items.';
+comment on function private.are_tags is 'Accepts a flat list of at most 50 tags without blank ones.';
 
 create function private.is_file_path(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 500
     and value ~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.[A-Za-z0-9]+$'
 $$;
-comment on function private.is_file_path is 'Only characters that survive in a URL, no hidden folders, and an extension.';
+comment on function private.is_file_path is 'Accepts URL-safe paths with an extension and without hidden folders.';
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
@@ -56,24 +56,22 @@ create index sounds_words on public.sounds using gin (search_vector) where is_ac
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
-comment on table public.sounds is 'The catalogue. Upload the files to the storage buckets audio and covers first, then name them here.';
-comment on column public.sounds.category is 'Slug of a category, for example sleep.';
-comment on column public.sounds.tags is 'Words to group sounds by in the app, for example {bowl,deep}.';
+comment on table public.sounds is
+  'Sounds of the catalogue. Upload the files to the buckets audio and covers first, then enter their names here.';
+comment on column public.sounds.category is 'Slug of the category, for example sleep.';
+comment on column public.sounds.tags is 'Words by which apps group sounds, for example {bowl,deep}.';
 comment on column public.sounds.bowl_note is 'Note of a singing bowl, for example F3 or A#4.';
 comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.';
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
-comment on column public.sounds.cover_image_path is
-  'Name of the file inside the bucket covers, folders included, for example bowls/f3.jpg.';
-comment on column public.sounds.audio_path is 'Name of the file inside the bucket audio, folders included, for example bowls/f3.mp3.';
-comment on column public.sounds.is_featured is 'True adds it to featured lists and to home sections with that rule.';
-comment on column public.sounds.is_active is 'False hides the sound everywhere; favorites of it come back with it.';
-comment on column public.sounds.sort_order is 'Smaller numbers are listed first; among equal ones the newest.';
-comment on column public.sounds.created_at is
-  'Unique. A moment that is taken is moved to the next free millisecond, so imports may repeat one.';
-comment on column public.sounds.list_rank is 'Calculated from sort_order; there is nothing to enter.';
-comment on column public.sounds.search_title is 'Calculated from title, for the search; there is nothing to enter.';
-comment on column public.sounds.search_vector is
-  'Calculated from title, category, tags and description, for the search; there is nothing to enter.';
+comment on column public.sounds.cover_image_path is 'Path of the file in the bucket covers, for example bowls/f3.jpg.';
+comment on column public.sounds.audio_path is 'Path of the file in the bucket audio, for example bowls/f3.mp3.';
+comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
+comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
+comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
+comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';
+comment on column public.sounds.list_rank is 'Computed from sort_order. Cannot be edited.';
+comment on column public.sounds.search_title is 'Computed from title for the search. Cannot be edited.';
+comment on column public.sounds.search_vector is 'Computed from other columns for the search. Cannot be edited.';
 
 alter table public.sounds enable row level security;
 create policy "Users read active sounds" on public.sounds for select to authenticated using (is_active);
@@ -124,8 +122,8 @@ create table public.play_counts (
   plays bigint not null default 0
     constraint plays_lies_between_0_and_9007199254740991 check (plays between 0 and 9007199254740991)
 ) with (fillfactor = 50);
-comment on table public.play_counts is 'How often each sound was played. Written by the service; a sound without a row was never played.';
-comment on column public.play_counts.plays is 'May be corrected by hand; the service goes on counting from there.';
+comment on table public.play_counts is 'Number of plays of each sound. A sound without a row was never played.';
+comment on column public.play_counts.plays is 'Number of plays. Can be edited; later plays are added to the new value.';
 
 alter table public.play_counts enable row level security;
 -- Hides counts of hidden sounds, because the inner query runs under the policies of sounds.
@@ -139,8 +137,7 @@ create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
 );
-comment on table private.former_positions is
-  'Where deleted sounds stood in the list, so that clients who were paging through it go on from there.';
+comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
 
 create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
 begin

@@ -10,13 +10,13 @@ create view private.sound with (security_invoker = true) as
     private.iso_time(sound.created_at) as created_at
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
-comment on view private.sound is 'The Sound of a response. Its cover is a path that begins with the bucket.';
+comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
   select sound.*, stored.audio_path, stored.cover_image_path
   from private.sound as sound join public.sounds as stored using (id);
-comment on view private.stored_sound is 'The Sound with the names of its files, of which the service makes a SoundDetail.';
+comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
@@ -25,7 +25,7 @@ create view private.sound_preview with (security_invoker = true) as
     duration_sec
   from public.sounds
   where is_active;
-comment on view private.sound_preview is 'The compact Sound inside favorites and home sections.';
+comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
 -- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
@@ -52,7 +52,7 @@ begin
   return asked;
 end
 $$;
-comment on function private.sound_query is 'Reads the query parameters of GET /sounds.';
+comment on function private.sound_query is 'Parses the query parameters of GET /sounds.';
 
 -- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
 -- fraction, so a full second means the last sound of that second in list order.
@@ -69,7 +69,8 @@ begin
   moment := coalesce(moment, given);
 end
 $$;
-comment on function private.list_position is 'Where a cursor of list order points; without a rank where it names no sound.';
+comment on function private.list_position is
+  'Returns the position of a cursor in list order, with a null rank if it matches no sound.';
 
 -- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
@@ -90,7 +91,7 @@ exception
     raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.position_in_order is 'Reads a cursor that private.sounds_in_order has written.';
+comment on function private.position_in_order is 'Parses a cursor that private.sounds_in_order returned.';
 
 -- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
 -- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
@@ -167,7 +168,7 @@ begin
 end
 $$;
 comment on function private.sounds_in_order is
-  'The ids of one page of active sounds, and the cursor of the next; null where there is none.';
+  'Returns the ids of one page of active sounds and the cursor of the next page, or null on the last page.';
 
 -- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
@@ -200,12 +201,12 @@ $$;
 create function public.list_sounds(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_sounds(private.sound_query(filters)) $$;
 comment on function public.list_sounds is
-  'One page of active sounds: {data, next_cursor}. "filters" is an object with the query parameters of GET /sounds.';
+  'Returns one page of active sounds: {data, next_cursor}. "filters" has the query parameters of GET /sounds.';
 
 create function public.get_sound(wanted_sound uuid) returns json
 language sql stable set search_path = '' as $$ select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound $$;
 comment on function public.get_sound is
-  'One active sound with the names of its files, which only the service can turn into addresses; or null.';
+  'Returns an active sound with its file names, from which only the service can create addresses, or null.';
 
 -- Runs as definer, because users cannot read the tables of Storage.
 create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
@@ -215,7 +216,8 @@ create function private.stored_file(bucket text, path text) returns json languag
   )
   from storage.objects where bucket_id = bucket and name = path
 $$;
-comment on function private.stored_file is 'A file as it is now; its version changes with its content. Null where there is none.';
+comment on function private.stored_file is
+  'Returns path, version, type and size of a file, or null if it is missing. The version changes with the content.';
 
 create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
@@ -232,7 +234,7 @@ create function public.list_sound_files(wanted jsonb) returns json language sql 
   ))
 $$;
 comment on function public.list_sound_files is
-  'The files of active sounds, which only the service can turn into addresses. "wanted" is {"ids": […]}, of which the first 50 count.';
+  'Returns the files of at most 50 active sounds. "wanted" is {"ids": […]}. Only the service can create addresses.';
 
 grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
   to authenticated, service_role;

@@ -7,7 +7,7 @@ create table public.favorites (
 create index favorites_newest_first on public.favorites (user_id, created_at desc, sound_id);
 create index favorites_sound_id on public.favorites (sound_id);
 comment on table public.favorites is
-  'Which customer likes which sound. A favorite stays when its sound is hidden and shows again with it.';
+  'Favorite sounds of each customer. The favorite of a hidden sound reappears with the sound.';
 
 alter table public.favorites enable row level security;
 create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
@@ -47,7 +47,7 @@ create view private.favorite with (security_invoker = true) as
   from public.favorites as favorite
   where user_id = (select auth.uid())
   order by favorite.created_at desc, sound_id;
-comment on view private.favorite is 'The Favorite of a response; those of the caller, newest first.';
+comment on view private.favorite is 'Favorites of the caller in API responses, newest first.';
 grant select on private.favorite to authenticated;
 
 -- Uses PL/pgSQL, because a connection plans its statements once, but those of SQL functions at each call.
@@ -57,7 +57,7 @@ begin
   return to_json(array(select favorite from private.favorite as favorite));
 end
 $$;
-comment on function public.list_favorites is 'The caller''s favorites, newest first.';
+comment on function public.list_favorites is 'Returns the favorites of the caller, newest first.';
 
 -- Uses one statement, so that it and the policy see the same state of the sound.
 create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
@@ -75,8 +75,7 @@ begin
   return is_there;
 end
 $$;
-comment on function public.add_favorite is
-  'Adds a favorite of the caller; false, and nothing written, when there is no such active sound.';
+comment on function public.add_favorite is 'Adds a favorite of the caller. Returns false if no such sound is active.';
 
 create function public.remove_favorite(disliked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -85,6 +84,6 @@ begin
   return found;
 end
 $$;
-comment on function public.remove_favorite is 'Removes a favorite of the caller; false when there is none.';
+comment on function public.remove_favorite is 'Deletes a favorite of the caller. Returns false if not found.';
 
 grant execute on function public.list_favorites, public.add_favorite, public.remove_favorite to authenticated;

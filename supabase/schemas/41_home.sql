@@ -20,16 +20,16 @@ create table public.home_sections (
     check (not rule_include_children or rule_type is not distinct from 'category')
 );
 comment on table public.home_sections is
-  'Sections of the home page. mode manual shows the rows of home_section_sounds; mode rule fills itself.';
-comment on column public.home_sections.slug is 'Short name that apps may know the section by, for example sleep-well.';
-comment on column public.home_sections.mode is 'manual: you pick the sounds in home_section_sounds. rule: it fills itself.';
+  'Sections of the home page. Mode manual shows the rows of home_section_sounds; mode rule follows rule_type.';
+comment on column public.home_sections.slug is 'Short name of the section in apps, for example sleep-well.';
+comment on column public.home_sections.mode is 'manual shows the rows of home_section_sounds; rule follows rule_type.';
 comment on column public.home_sections.rule_type is
-  'For mode rule: category (sounds of rule_value), featured, or newest. NULL for mode manual.';
-comment on column public.home_sections.rule_value is 'For rule_type category: the slug of a category. Else NULL.';
-comment on column public.home_sections.rule_include_children is 'For rule_type category: also show the sounds of its sub-intentions.';
-comment on column public.home_sections.item_limit is 'For mode rule: how many sounds at most, 1 to 100.';
-comment on column public.home_sections.sort_order is 'Smaller numbers are shown first.';
-comment on column public.home_sections.is_active is 'False hides the section. One without sounds is shown, empty.';
+  'Rule for mode rule: category (sounds of rule_value), featured or newest. Null for mode manual.';
+comment on column public.home_sections.rule_value is 'Slug of the category for rule_type category. Null otherwise.';
+comment on column public.home_sections.rule_include_children is 'True adds the sounds of the sub-intentions.';
+comment on column public.home_sections.item_limit is 'Maximum number of sounds for mode rule, 1 to 100.';
+comment on column public.home_sections.sort_order is 'Display order, smaller numbers first.';
+comment on column public.home_sections.is_active is 'False hides the section. Active sections are shown even if empty.';
 
 alter table public.home_sections enable row level security;
 create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);
@@ -79,9 +79,9 @@ create table public.home_section_sounds (
   constraint position_is_taken_once_in_its_section unique (section_id, position) deferrable initially immediate
 );
 create index home_section_sounds_sound_id on public.home_section_sounds (sound_id);
-comment on table public.home_section_sounds is 'The sounds of a section with mode manual, in the order of position.';
+comment on table public.home_section_sounds is 'Sounds of the sections with mode manual, ordered by position.';
 comment on column public.home_section_sounds.position is
-  'Smaller numbers are shown first. Taken once in a section: leave gaps, so that one more fits between.';
+  'Display order, smaller numbers first. Numbers are unique in a section; leave gaps for later additions.';
 
 alter table public.home_section_sounds enable row level security;
 -- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
@@ -122,7 +122,7 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_of_section is 'The ids of the active sounds that a section shows, in its order.';
+comment on function private.sounds_of_section is 'Returns the ids of the active sounds of a section in display order.';
 
 create view private.home_section with (security_invoker = true) as
   select id, slug, title, mode, rule_type, rule_value, rule_include_children,
@@ -134,7 +134,7 @@ create view private.home_section with (security_invoker = true) as
   from public.home_sections as section
   where is_active
   order by sort_order, created_at, id;
-comment on view private.home_section is 'The Home section of a response, in display order.';
+comment on view private.home_section is 'Home sections in API responses, in display order.';
 
 create function private.list_home_sections() returns json
 language sql stable security definer set search_path = '' as $$
@@ -143,6 +143,6 @@ $$;
 
 create function public.list_home_sections() returns json
 language sql stable set search_path = '' as $$ select private.list_home_sections() $$;
-comment on function public.list_home_sections is 'Active home sections in display order, with the sounds they show.';
+comment on function public.list_home_sections is 'Returns the active home sections and their sounds, in display order.';
 
 grant execute on function private.list_home_sections, public.list_home_sections to authenticated, service_role;

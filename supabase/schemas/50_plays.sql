@@ -9,8 +9,8 @@ create table private.play_receipts (
 );
 create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
-  'Which plays were counted in the last 31 days, so that a repeated request counts once. private.upkeep removes older ones.';
-comment on column private.play_receipts.key is 'The Idempotency-Key of a play, or the id of one that was sent later.';
+  'Plays counted in the last 31 days, so that a repeated request counts once. private.upkeep deletes older ones.';
+comment on column private.play_receipts.key is 'Idempotency-Key of the play, or the id of a play that was sent later.';
 
 create table private.plays_by_day (
   sound_id uuid not null references public.sounds (id) on delete cascade,
@@ -19,13 +19,13 @@ create table private.plays_by_day (
   primary key (sound_id, day)
 ) with (fillfactor = 50);
 create index plays_by_day_day on private.plays_by_day (day);
-comment on table private.plays_by_day is 'How often each sound was played on each day (UTC).';
+comment on table private.plays_by_day is 'Number of plays of each sound on each day (UTC).';
 
 create table private.listeners_by_day (
   day date primary key,
   listeners bigint not null
 ) with (fillfactor = 50);
-comment on table private.listeners_by_day is 'How many users played something on each day (UTC). It names nobody.';
+comment on table private.listeners_by_day is 'Number of users who played a sound on each day (UTC). No personal data.';
 
 create table private.listening_days (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -36,10 +36,9 @@ create table private.listening_days (
 ) with (fillfactor = 50);
 create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
-  'Who listened or sent plays on a day (UTC); kept for 31 days, in which plays of that day may still come.';
-comment on column private.listening_days.listened is
-  'Whether the user is among the listeners of the day. Who sends plays of earlier days alone is not.';
-comment on column private.listening_days.receipts is 'How many receipts of plays arrived on the day: at most private.receipts_a_day.';
+  'Users who listened or sent plays on each day (UTC), kept for 31 days because plays can arrive late.';
+comment on column private.listening_days.listened is 'True if the user played a sound on the day itself.';
+comment on column private.listening_days.receipts is 'Number of idempotency records of the user on the day.';
 
 -- Locks rows in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key.
 -- The deletion of a sound locks history before counts, too. All plays of a sound lock one row of counts until the
@@ -59,7 +58,7 @@ $$;
 create function private.receipts_a_day(by_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
 comment on function private.receipts_a_day is
-  'How many receipts a user may leave on a day (UTC, by arrival), so that no account fills the disk. An API key acts for many.';
+  'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
 
 -- Writes the same rows as count_new_plays, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A
 -- play beyond the receipts of the day counts, but its key is not remembered.
@@ -125,8 +124,8 @@ begin
 end
 $$;
 comment on function public.count_play is
-  'Counts one play of an active sound by a user, once for each key; returns the count, or null where there is no such sound. '
-  '"by_key" says that an API key plays.';
+  'Counts one play by a user, once for each key. Returns the count, or null if there is no such active sound. '
+  '"by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
 declare
@@ -143,7 +142,7 @@ begin
     on conflict (day) do update set listeners = counter.listeners + 1;
 end
 $$;
-comment on function private.add_listener is 'Counts a user among the listeners of these days, once for each.';
+comment on function private.add_listener is 'Adds a user to the listeners of the given days, once for each day.';
 
 create function private.add_plays(player uuid, sound_ids uuid[], moments timestamptz[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -163,7 +162,7 @@ begin
     on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
 end
 $$;
-comment on function private.add_plays is 'Adds plays of one user to history, listeners and counts.';
+comment on function private.add_plays is 'Adds plays of one user to the history, the listeners and the play counts.';
 
 create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean)
 returns integer[] language plpgsql volatile set search_path = '' as $$
@@ -210,8 +209,7 @@ begin
 end
 $$;
 comment on function private.count_new_plays is
-  'Counts the plays of the last 30 days that have no receipt yet, as many as the user may still leave today, and returns their '
-  'positions. Of equal keys the first counts.';
+  'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -253,7 +251,7 @@ $$;
 create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
 language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
-  'Counts plays [{id, sound_id, played_at}] by a user, once for each id; returns [{id, status}] in the same order. '
-  '"by_key" says that an API key plays.';
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
+  '"by_key" is true for requests with an API key.';
 
 grant execute on function private.count_play, public.count_play, private.count_plays, public.count_plays to service_role;

@@ -11,8 +11,8 @@ create table public.history (
 create index history_newest_first on public.history (user_id, last_played_at, sound_id);
 create index history_sound_id on public.history (sound_id);
 comment on table public.history is
-  'Which customer listened to which sound, how often, and when last. Customers see their own, and can clear it.';
-comment on column public.history.plays is 'By this customer, since they last cleared their history.';
+  'Sounds that each customer played, how often and when last. Customers can read and clear their own.';
+comment on column public.history.plays is 'Number of plays by this customer since the entry was last removed.';
 
 alter table public.history enable row level security;
 create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
@@ -38,7 +38,7 @@ create view private.history_entry with (security_invoker = true) as
   from public.history as entry
   where user_id = (select auth.uid())
   order by entry.last_played_at desc, sound_id desc;
-comment on view private.history_entry is 'The entry of GET /history; those of the caller, newest first.';
+comment on view private.history_entry is 'History of the caller in API responses, newest first.';
 grant select on private.history_entry to authenticated;
 
 -- The cursor needs the sound, too, because plays of one batch may share their moment.
@@ -68,8 +68,8 @@ begin
 end
 $$;
 comment on function public.list_history is
-  'One page of what the caller listened to, newest first: {data, has_more}. The page begins behind the entry that was last '
-  'played at before_moment, of the sound before_sound.';
+  'Returns one page of the caller''s history, newest first: {data, has_more}. It begins after the entry of '
+  'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -78,8 +78,7 @@ begin
   return found;
 end
 $$;
-comment on function public.clear_history is
-  'Removes all entries of the caller''s history; false when there is none. Counts of sounds stay.';
+comment on function public.clear_history is 'Deletes the history of the caller. Returns false if it was empty.';
 
 create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
@@ -88,6 +87,6 @@ begin
   return found;
 end
 $$;
-comment on function public.remove_from_history is 'Removes a sound from the caller''s history; false when it is not there.';
+comment on function public.remove_from_history is 'Deletes a sound from the history. Returns false if not found.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;

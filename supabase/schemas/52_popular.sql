@@ -6,5 +6,4 @@ create materialized view private.popularity as
   where plays > 0;
 create unique index popularity_sound_id on private.popularity (sound_id);
 create index popularity_order on private.popularity (plays, created_at);
-comment on materialized view private.popularity is
-  'How often each sound had been played by the last refresh. A sound that moves between two pages may appear again, or be missed.';
+comment on materialized view private.popularity is 'Number of plays of each sound at the last hourly refresh.';

@@ -25,7 +25,7 @@ language sql stable set search_path = '' as $$
   ) as family
 $$;
 comment on function private.search_terms is
-  'What q looks for: its words in the title; in title, tags, category and description; and the same with two neighbouring letters swapped.';
+  'Builds three searches from q: words in the title, words anywhere, and words with two adjacent letters swapped.';
 
 -- Runs one statement for each tier, planned with its values, as in private.sounds_in_order. Trigrams find texts inside
 -- of titles, for Chinese, Japanese and Thai, and similar words if nothing else was found.
@@ -72,5 +72,5 @@ begin
 end
 $$;
 comment on function private.search_sounds is
-  'The ids of the active sounds that q finds: titles that begin so; with all words; all words anywhere; titles that contain the text; or, '
-  'where there are none, titles with similar words.';
+  'Returns the ids of active sounds that match q: titles that begin with it, titles with all words, all words '
+  'anywhere, titles that contain it, otherwise similar titles.';

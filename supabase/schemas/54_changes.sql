@@ -8,15 +8,15 @@ create table private.catalogue_changes (
   changed_at timestamptz not null default now(),
   primary key (kind, id)
 );
-comment on table private.catalogue_changes is 'The last change of each thing of the catalogue, those that are gone among them.';
+comment on table private.catalogue_changes is 'Last change of each sound, category and home section, even if deleted.';
 
 create table private.catalogue_feed (
   id text primary key default left(md5(gen_random_uuid()::text), 8),
   forgotten bigint not null default 0
 );
 comment on table private.catalogue_feed is
-  'One row. Give it another id after a backup was restored: each copy then begins anew, as it may have seen changes that were lost.';
-comment on column private.catalogue_feed.forgotten is 'The number of the last change whose trace was removed.';
+  'One row with the id of the change feed. Change it after restoring a backup, so that apps reload the catalogue.';
+comment on column private.catalogue_feed.forgotten is 'Highest number that was deleted from private.catalogue_changes.';
 
 create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
@@ -86,7 +86,7 @@ create view private.copied_sound with (security_invoker = true) as
     private.stored_file('audio', stored.audio_path) ->> 'version' as audio_version,
     private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version
   from private.sound as sound join public.sounds as stored using (id);
-comment on view private.copied_sound is 'The Sound of a copy of the catalogue.';
+comment on view private.copied_sound is 'Sounds in responses of GET /catalogue/changes.';
 
 create view private.copied_category with (security_invoker = true) as
   select
@@ -94,7 +94,7 @@ create view private.copied_category with (security_invoker = true) as
     stored.parent_id
   from private.sub_category as category join public.categories as stored using (id)
   where stored.parent_id is null or private.is_category_active(stored.parent_id);
-comment on view private.copied_category is 'The Category of a copy of the catalogue: it names its parent.';
+comment on view private.copied_category is 'Categories in responses of GET /catalogue/changes, with their parent_id.';
 
 create view private.copied_home_section with (security_invoker = true) as
   select id, slug, title, mode, rule_type, rule_value, rule_include_children, sort_order,
@@ -102,7 +102,7 @@ create view private.copied_home_section with (security_invoker = true) as
     private.sounds_of_section(section) as sound_ids
   from public.home_sections as section
   where is_active;
-comment on view private.copied_home_section is 'The Home section of a copy of the catalogue: it names its sounds.';
+comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
 -- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
 -- the last change at its start. Rows that were removed before that were never in the copy.
@@ -147,6 +147,6 @@ $$;
 create function public.list_catalogue_changes(filters jsonb default '{}') returns json
 language sql stable set search_path = '' as $$ select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since') $$;
 comment on function public.list_catalogue_changes is
-  'What changed in the catalogue, oldest first: {data, next, has_more, reset}. "filters" is {"since": the last "next"}, or {}.';
+  'Returns catalogue changes, oldest first: {data, next, has_more, reset}. "filters" is {"since": last "next"} or {}.';
 
 grant execute on function private.list_catalogue_changes, public.list_catalogue_changes to authenticated, service_role;

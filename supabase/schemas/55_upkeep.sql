@@ -33,5 +33,5 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes the order of popular sounds, and removes in batches the idempotency records and listening days of more than 31 days and the '
-  'traces of what is gone from the catalogue for 90.';
+  'Refreshes private.popularity. Deletes idempotency records and listening days after 31 days, and changes of removed '
+  'rows after 90 days.';

@@ -12,13 +12,12 @@ create table private.api_keys (
   revoked_at timestamptz
 );
 create index api_keys_owner_id on private.api_keys (owner_id);
-comment on table private.api_keys is
-  'Keys of trusted back ends. Issue one with: select * from admin.create_api_key(''name'', ''owner@example.com'');';
-comment on column private.api_keys.owner_id is 'The customer the key acts as.';
-comment on column private.api_keys.key_hash is 'SHA-256 of the key. The key itself is stored nowhere.';
-comment on column private.api_keys.key_prefix is 'How the key begins, to recognise it by.';
-comment on column private.api_keys.expires_at is 'The key is refused from this moment on; empty means never.';
-comment on column private.api_keys.revoked_at is 'Set it to now() to revoke the key. That cannot be undone.';
+comment on table private.api_keys is 'API keys of trusted back ends. Issue keys with admin.create_api_key.';
+comment on column private.api_keys.owner_id is 'Customer on whose behalf the key acts.';
+comment on column private.api_keys.key_hash is 'SHA-256 hash of the key. The key itself is not stored.';
+comment on column private.api_keys.key_prefix is 'First 16 characters of the key, to identify it.';
+comment on column private.api_keys.expires_at is 'Time at which the key expires. Null if it does not expire.';
+comment on column private.api_keys.revoked_at is 'Time of revocation. Set it to now() to revoke the key for good.';
 
 create function private.keep_revoked() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -52,9 +51,7 @@ create function private.api_key_checksum(body text) returns text language sql im
   from (select ('x' || left(encode(sha256(convert_to(body, 'UTF8')), 'hex'), 12))::bit(48)::bigint) as hash (number),
     generate_series(0, 5) as place
 $$;
-comment on function private.api_key_checksum is
-  'Six Base62 characters from the first 48 bits of SHA-256, most significant first: tells a mistyped key from a '
-  'wrong one without a query.';
+comment on function private.api_key_checksum is 'Returns six Base62 characters of SHA-256, which detect mistyped keys.';
 
 -- Rejects a time in the past, which is most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
@@ -85,7 +82,7 @@ begin
 end
 $$;
 comment on function admin.create_api_key is
-  'Issues a key that acts as the customer with this e-mail address, and shows it this one time.';
+  'Issues an API key that acts as the customer with this e-mail address. The key is shown only once.';
 
 create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -100,8 +97,7 @@ begin
   end if;
 end
 $$;
-comment on function admin.revoke_api_key is
-  'Revokes the key that begins so, from the next request on. Revoking a revoked key changes nothing.';
+comment on function admin.revoke_api_key is 'Revokes the key with this prefix, effective from the next request.';
 
 create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -141,7 +137,7 @@ create function private.rpc_statement(operation text, arguments jsonb) returns t
     and array(select jsonb_object_keys(arguments)) <@ coalesce(proargnames, '{}')
 $$;
 comment on function private.rpc_statement is
-  'The statement that calls a function of the API with these arguments; null where there is none that takes them.';
+  'Returns the statement that calls this API function with these arguments, or null if it does not exist.';
 
 -- Runs as invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
@@ -167,6 +163,6 @@ begin
 end
 $$;
 comment on function public.as_api_key is
-  'Runs one operation as the owner of a live API key, under row-level security. For the service alone.';
+  'Runs one operation as the owner of an active API key, under row-level security. For the service only.';
 
 grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;

@@ -14,11 +14,11 @@ create view admin.api_keys with (security_invoker = true) as
     join auth.users as account on account.id = key.owner_id
   order by key.created_at desc, key.key_prefix;
 comment on view admin.api_keys is
-  'Every API key, the newest first. Only a live one is accepted. Keys are issued with admin.create_api_key and revoked with '
-  'admin.revoke_api_key.';
-comment on column admin.api_keys.key_prefix is 'How the key begins, to recognise it by and to revoke it with.';
-comment on column admin.api_keys.state is 'live, revoked, expired, or owner deactivated, banned or deleted.';
-comment on column admin.api_keys.last_used_at is 'Written at most once a minute.';
+  'API keys, newest first. Issue them with admin.create_api_key, revoke them with admin.revoke_api_key.';
+comment on column admin.api_keys.key_prefix is 'First 16 characters of the key, to identify and revoke it.';
+comment on column admin.api_keys.state is
+  'State of the key: live (accepted), revoked, expired, owner deactivated, owner banned or owner deleted.';
+comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
 -- Uses a union, because each half is one hash join, whereas "or" would compare every file with every sound. Omits the
 -- hidden files that the dashboard adds to empty folders.
@@ -34,8 +34,7 @@ create view admin.unused_files with (security_invoker = true) as
   where name !~ '(^|/)\.emptyFolderPlaceholder$'
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files in the buckets audio and covers that no sound names, not even a hidden one, and small forms of such covers. Delete them in '
-  'Storage, or with the command of docs/admin.md.';
+  'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
 
 create view admin.catalogue_problems with (security_invoker = true) as
   with files as (
@@ -100,9 +99,8 @@ create view admin.catalogue_problems with (security_invoker = true) as
   where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
-  'What listeners would notice, and files that only take up space: one row for each problem, with what to do about it. Problems of '
-  'hidden sounds are left out.';
-comment on column admin.catalogue_problems.id is 'id of the row (or of the stored file) that the problem concerns.';
+  'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';
+comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (
@@ -146,9 +144,9 @@ create view admin.home_explained with (security_invoker = true) as
     left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
   order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
 comment on view admin.home_explained is
-  'The home page as it is now: each section, each sound that could be in it, in which position it is shown or why it is not.';
-comment on column admin.home_explained.section_position is 'Place of the section on the page; NULL where it is inactive.';
-comment on column admin.home_explained.position is 'Place of the sound in its section; NULL where it is not shown.';
+  'Current sections of the home page, their sounds, and the reason why other matching sounds are not shown.';
+comment on column admin.home_explained.section_position is 'Position of the section. Null if it is inactive.';
+comment on column admin.home_explained.position is 'Position of the sound. Null if it is not shown.';
 
 -- Orders by listeners, because one account can make thousands of plays; then by days, because users repeat sounds that
 -- they like. The history has one row for each listener, also for the owner of an API key.
@@ -168,8 +166,7 @@ language sql stable set search_path = '' as $$
   order by 4 desc, 5 desc, sound.title, sound.id
 $$;
 comment on function admin.top_sounds is
-  'What was listened to in the last days, today included: the sounds with the most listeners first, among equal ones those that were '
-  'played on the most days.';
+  'Returns the sounds played in the given number of days, today included, by listeners, then by days with plays.';
 
 create function admin.fill_section(slug text, days integer default 7, sounds integer default 10)
 returns table (place integer, sound_id uuid, title text, listeners bigint, days_played bigint, plays bigint)
@@ -213,8 +210,7 @@ begin
 end
 $$;
 comment on function admin.fill_section is
-  'Fills a section with mode manual with the active sounds that come first in admin.top_sounds, and returns them. Where fewer were played, '
-  'the section stays as it is.';
+  'Fills a manual section with the first active sounds of admin.top_sounds. Changes nothing if there are too few.';
 
 create function admin.arrange_section(slug text, titles text[]) returns table (place integer, title text, sound_id uuid)
 language plpgsql volatile set search_path = '' as $$
@@ -246,7 +242,7 @@ begin
 end
 $$;
 comment on function admin.arrange_section is
-  'Puts exactly these sounds, by their titles, into a section with mode manual, in this order, and returns them.';
+  'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
 
 -- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
@@ -267,9 +263,8 @@ create view admin.scheduled with (security_invoker = true) as
     ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
-comment on view admin.scheduled is
-  'What Supabase Cron will do: sounds and sections that are published later, with the moment, and what runs again and again.';
-comment on column admin.scheduled.due_at is 'When it happens; NULL for what runs again and again.';
+comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
+comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job.';
 
 -- Plays, listeners and accounts by day in UTC, without names.
 
@@ -277,8 +272,8 @@ create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays
   from private.plays_by_day as played join public.sounds as sound on sound.id = played.sound_id
   order by played.day desc, played.plays desc, sound.title;
-comment on view admin.plays_by_day is 'How often each sound was played on each day (UTC), the last day first.';
-comment on column admin.plays_by_day.day is 'Of a play without a network the day on which it was played, not that on which it was sent.';
+comment on view admin.plays_by_day is 'Number of plays of each sound on each day (UTC), latest day first.';
+comment on column admin.plays_by_day.day is 'Day on which the sound was played, even if an app sent the play later.';
 
 create view admin.most_played with (security_invoker = true) as
   select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
@@ -289,18 +284,15 @@ create view admin.most_played with (security_invoker = true) as
     left join admin.top_sounds(7) as week using (sound_id)
   order by listeners_30_days desc, month.days_played desc nulls last, listeners_365_days desc, year.title;
 comment on view admin.most_played is
-  'Listeners and plays of each sound in the last 7, 30 and 365 days, today included; the sounds with the most listeners in the last '
-  '30 days first.';
-comment on column admin.most_played.listeners_30_days is
-  'Accounts that played the sound. Each is one, however often it plays, so that no account makes a sound popular by itself.';
+  'Listeners and plays of each sound in the last 7, 30 and 365 days, today included. Ordered by listeners_30_days.';
+comment on column admin.most_played.listeners_30_days is 'Number of accounts that played the sound. Each counts once.';
 
 create view admin.listeners_by_day with (security_invoker = true) as
   select series.day::date as day, coalesce(listeners, 0) as listeners
   from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
     left join private.listeners_by_day as counted on counted.day = series.day
   order by series.day desc;
-comment on view admin.listeners_by_day is
-  'How many users played something on each day (UTC) since the first, the last day first. Who plays twice counts once.';
+comment on view admin.listeners_by_day is 'Number of users who played a sound on each day (UTC), latest day first.';
 
 create view admin.accounts_by_day with (security_invoker = true) as
   with sign_ups as (
@@ -316,7 +308,7 @@ create view admin.accounts_by_day with (security_invoker = true) as
   from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
     left join sign_ups on sign_ups.day = series.day
   group by series.day order by series.day desc;
-comment on view admin.accounts_by_day is
-  'How many accounts signed up, were seen, and were deleted on each day (UTC) since the first, the last day first.';
-comment on column admin.accounts_by_day.sign_ups is 'Also of accounts that were deleted since.';
-comment on column admin.accounts_by_day.active is 'Accounts that used the app; API keys do not count. Counted since this view exists.';
+comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
+comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
+comment on column admin.accounts_by_day.active is
+  'Number of accounts that used the app, without API keys. Days before this view was installed have 0.';

@@ -9,15 +9,12 @@ create table public.imported_sounds (
   checksum text,
   said jsonb not null default '{}'
 );
-comment on table public.imported_sounds is
-  'Kept by npm run import: what it wrote last into each sound. Nothing here is meant to be edited by hand.';
-comment on column public.imported_sounds.sound_id is 'id of the sound, which may have been deleted since.';
-comment on column public.imported_sounds.fields is 'The columns of the sound as the import wrote them last.';
-comment on column public.imported_sounds.places is
-  'Where the sound lies, once for each folder that it was imported from: the name of the folder (source), the file in it, and the key in '
-  'sounds.csv.';
-comment on column public.imported_sounds.checksum is 'SHA-256 of the recording that was imported last, in hex.';
-comment on column public.imported_sounds.said is 'The columns that sounds.csv decided on. They stay until it decides otherwise.';
+comment on table public.imported_sounds is 'Values that npm run import wrote last. Do not edit them by hand.';
+comment on column public.imported_sounds.sound_id is 'Id of the sound, which may have been deleted.';
+comment on column public.imported_sounds.fields is 'Columns of the sound as the import last wrote them.';
+comment on column public.imported_sounds.places is 'Origins of the sound: folder (source), file and key in sounds.csv.';
+comment on column public.imported_sounds.checksum is 'SHA-256 hash of the last imported recording, in hex.';
+comment on column public.imported_sounds.said is 'Columns that sounds.csv set. They stay until it sets other values.';
 
 alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
@@ -29,12 +26,11 @@ create table public.imports (
   answers jsonb not null default '{}',
   sheet boolean not null default false
 );
-comment on table public.imports is 'Kept by npm run import: the folders that it was given. Nothing here is meant to be edited by hand.';
-comment on column public.imports.source is 'Name of the folder, or what --source said instead.';
-comment on column public.imports.started_at is
-  'When the import began that has not been finished yet. The moments of its sounds are counted from there. NULL when it was finished.';
-comment on column public.imports.answers is 'Slug of the category that was given, when asked, to the sounds of each folder in it.';
-comment on column public.imports.sheet is 'Whether there was a sounds.csv at the last import.';
+comment on table public.imports is 'Folders that npm run import has read. Do not edit them by hand.';
+comment on column public.imports.source is 'Name of the folder, or the value of --source.';
+comment on column public.imports.started_at is 'Start of an unfinished import. Null after the import has finished.';
+comment on column public.imports.answers is 'Category slugs that were chosen at the prompt, by folder.';
+comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;
 create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
@@ -67,6 +63,6 @@ begin
 end
 $$;
 comment on function public.validate_sounds is
-  'Of rows for the table sounds, those that it would refuse, by their index, and why. Categories and ids are not looked at.';
+  'Returns index and message of rows that the table sounds rejects. Ignores categories and ids.';
 
 grant execute on function public.validate_sounds to service_role;

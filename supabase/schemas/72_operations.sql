@@ -5,7 +5,7 @@ create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
   select exists (select from auth.users where id = account and email like '%@doctor.invalid')
 $$;
-comment on function private.is_doctors_account is 'Whether an account was made by the doctor, to be thrown away.';
+comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
 -- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
 create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
@@ -31,8 +31,7 @@ $$;
 
 create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Which migrations the database has seen, and how the job of private.upkeep is doing: null where it is not scheduled. For npm run doctor '
-  'alone.';
+  'Returns the applied migrations and the state of the private.upkeep job. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -43,7 +42,7 @@ $$;
 create function public.doctor_session_addresses(account uuid) returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_session_addresses(account) $$;
 comment on function public.doctor_session_addresses is
-  'From where Auth thinks that a throw-away account was signed in to, oldest first. For npm run doctor alone.';
+  'Returns the sign-in IP addresses of a doctor account, oldest first. For npm run doctor only.';
 
 create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
@@ -55,7 +54,7 @@ $$;
 create function public.doctor_issue_key(account uuid) returns text
 language sql volatile set search_path = '' as $$ select private.doctor_issue_key(account) $$;
 comment on function public.doctor_issue_key is
-  'Issues an API key of ten minutes for a throw-away account, as an administrator would; null for any other. For npm run doctor alone.';
+  'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
 create function private.doctor_revoke_key(prefix text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
@@ -70,7 +69,7 @@ $$;
 create function public.doctor_revoke_key(prefix text) returns boolean
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
 comment on function public.doctor_revoke_key is
-  'Revokes a key of a throw-away account, as an administrator would; false for any other. For npm run doctor alone.';
+  'Revokes a key of a doctor account; returns false for others. For npm run doctor only.';
 
 -- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
@@ -80,8 +79,7 @@ create function public.replica_lag_seconds() returns double precision language s
     else extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
   end
 $$;
-comment on function public.replica_lag_seconds is
-  'How far the read replica that answers is behind its primary; null where the primary answers. For /readyz and npm run doctor.';
+comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
 grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
   private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds

@@ -1,3 +1,3 @@
--- Put sounds into a manual section of the home page, in this order. It replaces what is in the section now.
+-- Replaces the sounds of a manual section of the home page by these, in this order.
 -- Replace the slug and the titles.
 select * from admin.arrange_section('<slug of the section>', array['<first title>', '<second title>']);

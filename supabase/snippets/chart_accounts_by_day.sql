@@ -1,2 +1,2 @@
--- Sign-ups, active accounts and deleted accounts on each of the last 30 days. Choose Chart above the result to see them drawn.
+-- Sign-ups, active and deleted accounts on each of the last 30 days. Choose Chart above the result to see a chart.
 select day, sign_ups, active, deleted from admin.accounts_by_day where day > current_date - 30 order by day;

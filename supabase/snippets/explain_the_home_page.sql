@@ -1,2 +1,2 @@
--- What the home page shows now, section by section, and why a sound that could be there is not.
+-- Shows the sounds of each section of the home page, and the reason why other matching sounds are not shown.
 select * from admin.home_explained;

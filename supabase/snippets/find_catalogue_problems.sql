@@ -1,2 +1,2 @@
--- Everything in the catalogue that listeners would stumble over, and what to do about each.
+-- Lists problems of the catalogue that listeners notice, and unused files, each with its fix.
 select * from admin.catalogue_problems;

@@ -1,2 +1,2 @@
--- All API keys, the newest first: whose they are, whether they are accepted, and when they were last used.
+-- Lists all API keys, newest first, with their owner, their state and the time of the last use.
 select * from admin.api_keys;

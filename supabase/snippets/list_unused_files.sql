@@ -1,3 +1,3 @@
--- Files that no sound names, the largest first, and where npx supabase storage rm finds each.
+-- Lists files that no sound uses, largest first, with the path for npx supabase storage rm.
 select bucket, name, megabytes, uploaded_at, format('ss:///%s/%s', bucket, name) as path
 from admin.unused_files order by megabytes desc nulls last, bucket, name;

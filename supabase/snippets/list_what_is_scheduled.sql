@@ -1,2 +1,2 @@
--- Sounds and sections that are published later, and jobs that run again and again.
+-- Lists jobs of Supabase Cron, such as later publications of sounds and sections.
 select * from admin.scheduled;

@@ -1,5 +1,5 @@
--- Show a hidden sound from a moment within a year on. Replace the title and the moment. The view admin.scheduled shows what is due.
--- To cancel it: select cron.unschedule('publish sound <title of the sound>');
+-- Publishes a hidden sound at a time within a year. Replace the title and the time.
+-- To cancel it: select cron.unschedule('publish sound <title of the sound>'); admin.scheduled lists pending jobs.
 select cron.schedule(
   'publish sound ' || title, to_char(moment at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
   format('update public.sounds set is_active = true where id = %L; select cron.unschedule(%L)', id, 'publish sound ' || title)

@@ -100,7 +100,7 @@ async function makePlan(
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
   const stored = await listStored(client, files);
-  avoidTakenNames(sounds, stored, identity);
+  await avoidTakenNames(client, sounds, stored, identity);
 
   const all = plan(sounds, identity, { ...catalogue, categories }, stored, settings);
   const { steps, problems } = await validate(client, all);

@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import type { SupabaseClient } from '@supabase/supabase-js';
 import type { Catalogue } from '../project/catalogue.ts';
+import { openStored } from '../project/storage.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Sound } from '../shared/sound.ts';
@@ -18,21 +22,35 @@ export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void
 }
 
 /**
- * Adds a checksum to the name of a file if Storage has one of another size under that name, because it belongs to the
+ * Adds a checksum to the name of a file if Storage has another content under that name, because that file belongs to the
  * project.
  */
-export function avoidTakenNames(
+export async function avoidTakenNames(
+  client: SupabaseClient,
   sounds: Sound[],
-  stored: Map<string, { size: number }>,
+  stored: Map<string, unknown>,
   { known }: Pick<Identity, 'known'>,
-): void {
-  const isTaken = ({ bucket, path, size }: LocalFile) =>
-    (stored.get(`${bucket}/${path}`)?.size ?? size) !== size;
-  const renamed = (file: LocalFile) => ({ ...file, path: storagePath(file.path, file.checksum) });
+): Promise<void> {
+  const checksums = new Map<string, Promise<string>>();
+  const free = async (file: LocalFile): Promise<LocalFile> => {
+    const { bucket, path, checksum } = file;
+    const name = `${bucket}/${path}`;
+    if (!stored.has(name) || checksumIn(path) === checksum.slice(0, 12)) return file;
+    const there = checksums.get(name) ?? storedChecksum(client, bucket, path);
+    checksums.set(name, there);
+    return (await there) === checksum ? file : { ...file, path: storagePath(path, checksum) };
+  };
   for (const sound of sounds) {
     const { audio, picture } = sound;
-    if (audio && known.get(sound)?.fields.audio_path !== audio.path && isTaken(audio))
-      sound.audio = renamed(audio);
-    if (picture && isTaken(picture)) sound.picture = renamed(picture);
+    const record = known.get(sound);
+    const isKnown = record?.checksum === audio?.checksum && record?.fields.audio_path === audio?.path;
+    if (audio && !isKnown) sound.audio = await free(audio);
+    if (picture) sound.picture = await free(picture);
   }
+}
+
+async function storedChecksum(client: SupabaseClient, bucket: string, path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(await openStored(client, bucket, path), hash);
+  return hash.digest('hex');
 }

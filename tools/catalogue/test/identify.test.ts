@@ -1,12 +1,15 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect } from 'vitest';
+import { createClient } from '@supabase/supabase-js';
+import { expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
+import { storeFile } from '../../../test/support/files.ts';
 import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
 import { avoidTakenNames } from '../identify/stored-names.ts';
-import { type Category, newRecord } from '../project/catalogue.ts';
+import { type Category, type Imported, newRecord } from '../project/catalogue.ts';
+import type { Sound } from '../shared/sound.ts';
 import { mp3With, picture, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
 
@@ -103,16 +106,31 @@ test('keys tell sounds apart that share a recording or have none', async ({ sql 
 
 test('a file of another content in Storage is neither used nor replaced', async () => {
   const { sounds } = await readFiles({ 'a.wav': tone(), 'cover.jpg': await picture() });
-  const paths = () =>
-    sounds.flatMap(({ audio, picture }) => [`audio/${audio?.path}`, `covers/${picture?.path}`]);
-  const before = paths();
-  const stored = new Map(before.map((path) => [path, { size: 1 }]));
+  const [audioPath, coverPath] = [`${newSlug()}/a.wav`, `${newSlug()}/cover.jpg`]; // names of an export, made by hand
+  for (const sound of sounds) {
+    const { audio, picture } = sound;
+    if (audio)
+      sound.audio = {
+        ...audio,
+        path: await storeFile('audio', audioPath, audio.type, 'x'.repeat(audio.size)),
+      };
+    if (picture) sound.picture = { ...picture, path: await storeFile('covers', coverPath, picture.type) };
+  }
+  const { apiUrl, secretKey } = inject('stack');
+  const stored = new Map([`audio/${audioPath}`, `covers/${coverPath}`].map((name) => [name, {}]));
+  const pathsAfter = async (known: Map<Sound, Imported>) => {
+    await avoidTakenNames(createClient(apiUrl, secretKey), sounds, stored, { known });
+    return sounds.flatMap(({ audio, picture }) => [audio?.path, picture?.path]);
+  };
   // A recording that an import stored there may have been replaced in the dashboard.
-  const record = { ...newRecord('id'), fields: { audio_path: sounds[0]?.audio?.path ?? null } };
-  avoidTakenNames(sounds, stored, { known: new Map(sounds.map((sound) => [sound, record])) });
-  expect(paths()).toEqual([before[0], expect.not.stringMatching(before[1] ?? '')]);
-  avoidTakenNames(sounds, stored, { known: new Map() });
-  expect(paths().filter((path) => before.includes(path))).toEqual([]);
+  const checksum = sounds[0]?.audio?.checksum ?? null;
+  const record = { ...newRecord('id'), checksum, fields: { audio_path: audioPath } };
+  const known = new Map(sounds.map((sound) => [sound, record]));
+  expect(await pathsAfter(known)).toEqual([audioPath, expect.stringMatching(/cover-[0-9a-f]{12}.jpg$/)]);
+  expect(await pathsAfter(new Map())).toEqual([
+    expect.stringMatching(/a-[0-9a-f]{12}.wav$/),
+    expect.stringMatching(/cover-[0-9a-f]{12}.jpg$/),
+  ]);
 });
 
 const tones = (names: string[]) => Object.fromEntries(names.map((name) => [name, tone()]));

@@ -44,9 +44,7 @@ export const endpoints = [
 ];
 
 /** Paths of the endpoints that need no token. No other endpoint has one of them. */
-const withoutToken = new Set(
-  endpoints.filter(({ guard }) => guard === 'none').map(({ path }) => apiBase + path),
-);
+const withoutToken = new Set(endpoints.filter(({ guard }) => guard === 'none').map(({ path }) => apiBase + path));
 
 /** Builds the app; it does not listen. Middleware runs in the order below. */
 export function createApp(context: Context): Express {
@@ -115,7 +113,6 @@ const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(
 
 /** Rejects plain HTTP instead of redirecting it, because the token has already been sent in plain text. */
 const rejectPlainHttp: RequestHandler = (req, _res, next) => {
-  if (req.protocol.toLowerCase() !== 'https')
-    throw new ApiError('invalid_request', 'Use https instead of http.');
+  if (req.protocol.toLowerCase() !== 'https') throw new ApiError('invalid_request', 'Use https instead of http.');
   next();
 };

@@ -101,10 +101,7 @@ const projectAddress = address.refine(
 
 const publishableKey = z
   .string({ error: 'must be set to the publishable key of the project' })
-  .refine(
-    (key) => keyKind(key) !== 'secret',
-    'contains a secret key: set it to the publishable key of the project',
-  );
+  .refine((key) => keyKind(key) !== 'secret', 'contains a secret key: set it to the publishable key of the project');
 
 const secretKey = z
   .string({ error: 'must be set to a secret key of the project' })
@@ -159,10 +156,7 @@ function settings(read: Read) {
     rateLimits: {
       userPerMinute: read('RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.userPerMinute)),
       apiKeyPerMinute: read('API_KEY_RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.apiKeyPerMinute)),
-      anonymousPerMinute: read(
-        'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
-        budget(defaultRateLimits.anonymousPerMinute),
-      ),
+      anonymousPerMinute: read('ANONYMOUS_RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.anonymousPerMinute)),
       signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget(defaultRateLimits.signUpsPerHour)),
     },
     /** Maximum number of concurrent calls to Auth that hash a password, in this process. */

@@ -73,9 +73,7 @@ type Declaration<
   /** The response does not depend on the caller, so identical concurrent requests share one execution. */
   shared?: true;
   /** Returns the response, or the JSON of its `data` as a stream. */
-  handle: (
-    call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>,
-  ) => Promise<z.input<R> | Readable>;
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R> | Readable>;
 };
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
@@ -111,9 +109,7 @@ export function descriptionOf({ description, limits = [] }: Endpoint): string {
     const { limit, what, windowMs, per } = table[name] as Limit;
     return `${limit} ${what} ${windowMs === 60_000 ? 'a minute' : 'an hour'} for one ${per}`;
   });
-  return parts.length === 0
-    ? description
-    : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
+  return parts.length === 0 ? description : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }
 
 /** Returns the fields of an endpoint that X-Error-Field may name. */

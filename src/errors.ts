@@ -17,8 +17,7 @@ export const reasonsOfCode = {
     same_password: 'The new password is the current one.',
     current_password_required: 'The password can only be changed along with `current_password`.',
     wrong_current_password: '`current_password` is not the password of the account.',
-    second_factor:
-      'The account has a second factor, which the service does not support. The operator must remove it.',
+    second_factor: 'The account has a second factor, which the service does not support. The operator must remove it.',
     address_taken: 'The address cannot be used to sign up.',
     address_confirmed:
       'The address is confirmed and the code is used, but the password was not accepted. Set one with a code of `/auth/recover`.',
@@ -27,8 +26,7 @@ export const reasonsOfCode = {
     sign_up_disabled: 'The operator has switched off sign-up.',
   },
   unauthorized: {
-    token_invalid:
-      'The access token or API key is missing, invalid, expired or revoked. Refresh the session.',
+    token_invalid: 'The access token or API key is missing, invalid, expired or revoked. Refresh the session.',
     invalid_credentials: 'The e-mail address or the password is wrong, or the account is deactivated.',
     email_not_confirmed: 'The e-mail address must be confirmed first.',
     sign_in_disabled: 'The operator has switched off signing in with an e-mail address.',

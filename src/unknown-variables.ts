@@ -25,7 +25,5 @@ export function unknownVariables(set: readonly string[], known: readonly string[
       // One letter is extra, missing or wrong, or two are swapped.
       return { name, meant: known.find((each) => !shortened(each).isDisjointFrom(letters)) ?? null };
     })
-    .filter(
-      ({ name, meant }) => meant !== null || beginnings.some((beginning) => name.startsWith(beginning)),
-    );
+    .filter(({ name, meant }) => meant !== null || beginnings.some((beginning) => name.startsWith(beginning)));
 }

@@ -117,8 +117,7 @@ test('the log names variables that resemble known ones, with the one that is mea
 });
 
 test('swapped keys are reported, in the new format and in the old', () => {
-  const jwt = (role: string) =>
-    `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
+  const jwt = (role: string) => `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
   for (const [publishable, secret] of [
     ['sb_publishable_x', 'sb_secret_x'],
     [jwt('anon'), jwt('service_role')],

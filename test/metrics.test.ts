@@ -21,9 +21,7 @@ const requestsOf = 'sounds_http_request_duration_seconds_count';
 const upstreamCalls = 'sounds_upstream_request_duration_seconds_count';
 const decisions = 'sounds_rate_limit_decisions_total';
 
-test('metrics count requests by operation, unknown paths as one, no probes, and calls by outcome', async ({
-  user,
-}) => {
+test('metrics count requests by operation, unknown paths as one, no probes, and calls by outcome', async ({ user }) => {
   const gateway = await measured();
   const api = apiAt(gateway.url);
   const token = user.access_token;
@@ -108,9 +106,7 @@ test('metrics count shared reads, and have the event-loop lag and a bounded numb
   await gateway.close();
 });
 
-test('metrics show whether limits are shared while Redis fails, and returns without requests', async ({
-  skip,
-}) => {
+test('metrics show whether limits are shared while Redis fails, and returns without requests', async ({ skip }) => {
   skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
   const redis = await startRedis();
   const gateway = await measured({ REDIS_URL: redis.url });

@@ -12,13 +12,7 @@ function dataOf<T>({ data, error }: { data?: T; error?: components['schemas']['A
 }
 
 /** Prints the status, the code and the reason of a call that must fail. */
-function failure({
-  error,
-  response,
-}: {
-  error?: components['schemas']['ApiErrorResponse'];
-  response: Response;
-}) {
+function failure({ error, response }: { error?: components['schemas']['ApiErrorResponse']; response: Response }) {
   console.log(response.status, error?.error.code, response.headers.get('X-Error-Reason'));
 }
 
@@ -59,7 +53,5 @@ const { data: customer } = dataOf(await client.GET('/me/customer'));
 console.log('customer', customer.full_name, customer.phone, customer.source);
 
 failure(await client.POST('/auth/signin', { body: { email, password: 'wrong' } }));
-failure(
-  await client.GET('/sounds/{id}', { params: { path: { id: '00000000-0000-4000-8000-000000000000' } } }),
-);
+failure(await client.GET('/sounds/{id}', { params: { path: { id: '00000000-0000-4000-8000-000000000000' } } }));
 failure(await client.POST('/auth/recover', { body: { email } }));

@@ -14,8 +14,7 @@ export const reads = check('Reads', [publishableKey, accessToken], async (run) =
   let sound = noSound;
   for (const { path } of endpoints.filter(({ method }) => method === 'get')) {
     const { status, headers, body } = await askApi(run, apiBase + path.replace('{id}', sound), run.token);
-    if (path === '/sounds' && status === 200)
-      sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
+    if (path === '/sounds' && status === 200) sound = (body as { data: { id: string }[] }).data[0]?.id ?? noSound;
     if (status === (path.endsWith('{id}') && sound === noSound ? 404 : 200)) continue;
     const inLog = run.gateway && `, and in the log of the gateway for request ${headers.get('x-request-id')}`;
     problems.push(
@@ -31,8 +30,7 @@ export const reads = check('Reads', [publishableKey, accessToken], async (run) =
 
 export const apiKeys = check('API keys', [accessToken], async (run) => {
   const isAccepted = async () => (await askApi(run, `${apiBase}/me`, String(key))).status === 200;
-  const remedy =
-    'Apply the migrations (npx supabase db push --remote), then look at Logs, Postgres, in the dashboard.';
+  const remedy = 'Apply the migrations (npx supabase db push --remote), then look at Logs, Postgres, in the dashboard.';
   const key = await callAsService(run, 'doctor_issue_key', { account: run.account.id });
   if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
   if (!(await isAccepted())) throw new Problem('An API key that was just issued is rejected.', remedy);

@@ -31,10 +31,7 @@ const switchOn =
 
 export const upkeep = check('Upkeep', [migrations], ({ report }) => {
   const problem = (what: string, remedy: string) =>
-    new Problem(
-      `The hourly upkeep ${what}. Popular sounds are not updated, and old rows are not removed.`,
-      remedy,
-    );
+    new Problem(`The hourly upkeep ${what}. Popular sounds are not updated, and old rows are not removed.`, remedy);
   if (!report?.upkeep)
     throw problem(
       'is not scheduled',

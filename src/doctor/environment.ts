@@ -7,9 +7,7 @@ import { check, NotChecked, Problem, throwAll, Warning } from './check.ts';
 export const environment = check('Environment', [], ({ config }) => {
   const warnings = config.unknownVariables.map(({ name, meant }) => {
     const remedy =
-      meant === null
-        ? 'Remove it, or correct its name. .env.example lists all variables.'
-        : `Rename it to ${meant}.`;
+      meant === null ? 'Remove it, or correct its name. .env.example lists all variables.' : `Rename it to ${meant}.`;
     return new Warning(`${name} is set, but the gateway does not read it.`, remedy);
   });
   throwAll(warnings);

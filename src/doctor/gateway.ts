@@ -30,8 +30,7 @@ const tooFew =
 export const https = check('Gateway https', [readiness], async (run) => {
   const { status } = await askGateway(run, '/api/v1/categories');
   const protocol = run.gateway?.protocol.slice(0, -1);
-  if (status !== 200)
-    throw new Problem(`It rejects a request that came over ${protocol} (${status}).`, tooFew);
+  if (status !== 200) throw new Problem(`It rejects a request that came over ${protocol} (${status}).`, tooFew);
   if (protocol === 'https') return 'It recognizes requests that come over https.';
   if (isInner(hostOf(run))) throw new NotChecked('This can only be checked from outside its network.');
   throw new Problem(
@@ -80,8 +79,7 @@ export const proxies = check('Gateway proxies', [readiness, addressForwarding, a
   if (!address) throw new NotChecked('Auth recorded no address for the sign-in.');
   if (!isInner(address))
     return `It sees this machine at ${address}. Compare that with the public address of this machine.`;
-  if (isInner(hostOf(run)))
-    return `It sees this machine at ${address}, inside its own network, as it should.`;
+  if (isInner(hostOf(run))) return `It sees this machine at ${address}, inside its own network, as it should.`;
   throw new Problem(
     `It mistakes a proxy (${address}) for the client: all app users share its limits.`,
     `${tooFew} If the doctor runs in the network of the gateway, run it from outside.`,

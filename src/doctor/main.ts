@@ -36,8 +36,7 @@ const widest = 25;
 
 function print({ check, status, detail, remedy }: Result) {
   console.log(`${styleText(colours[status], status.padEnd(12))} ${check.padEnd(widest)} ${detail}`);
-  if (remedy !== undefined)
-    console.log(`${' '.repeat(13 + widest)} ${styleText('bold', 'Remedy:')} ${remedy}`);
+  if (remedy !== undefined) console.log(`${' '.repeat(13 + widest)} ${styleText('bold', 'Remedy:')} ${remedy}`);
 }
 
 const { json, gateway } = readArguments();

@@ -4,8 +4,7 @@ import { ask, type Run } from './run.ts';
 
 const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
 
-export const isLocal = ({ config }: Run) =>
-  /^(localhost|127\..*|\[::1\])$/.test(new URL(config.supabase.url).hostname);
+export const isLocal = ({ config }: Run) => /^(localhost|127\..*|\[::1\])$/.test(new URL(config.supabase.url).hostname);
 
 export const address = check('SUPABASE_URL', [], async (run) => {
   const { url, publishableKey } = run.config.supabase;

@@ -135,8 +135,7 @@ export type Run = ReturnType<typeof createRun>;
  * @throws NotChecked without --gateway, or if the gateway limits this machine; Problem if there is no response
  */
 export async function askGateway({ gateway }: Run, path: string, request: Request = {}) {
-  if (gateway === null)
-    throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
+  if (gateway === null) throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch(
     failed(
       `${gateway.origin} does not answer`,

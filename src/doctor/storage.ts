@@ -52,8 +52,7 @@ export const signedUrls = check('Signed URLs', [buckets], async (run) => {
   const audio = await putFile(run, 'audio', 'audio/wav');
   const cover = await putFile(run, 'covers', 'image/png');
   const signed = await run.files.signUrl('audio', nameOfFile(run), 60);
-  if (signed === null)
-    throw new Problem('Storage does not find a file that was just stored.', 'Run the doctor again.');
+  if (signed === null) throw new Problem('Storage does not find a file that was just stored.', 'Run the doctor again.');
   const { publicUrl } = run.config.supabase;
   const remedy =
     'Set SUPABASE_PUBLIC_URL to the address of the project that phones reach, or leave it out if that is SUPABASE_URL.';

@@ -67,15 +67,12 @@ function nameOf(caller: Caller) {
 
 /** Keeps the first segment of an unknown path, to help find the mistake. Others may be tokens, codes or names. */
 function withoutSecrets(url: string) {
-  const [, base = '', first = '', rest] =
-    /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
+  const [, base = '', first = '', rest] = /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
   const mayBeSecret = first.length > 41 || /[\d@%]/.test(first);
   return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
 }
 
 /** Tells whether to log the address of the client: only for rejections, so that an attack can be blocked. */
 function isRejected({ originalUrl }: Request, { statusCode }: Response) {
-  return (
-    [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`))
-  );
+  return [401, 429].includes(statusCode) || (statusCode === 400 && originalUrl.startsWith(`${apiBase}/auth/`));
 }

@@ -1,12 +1,6 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import express, {
-  type ErrorRequestHandler,
-  type IRoute,
-  type RequestHandler,
-  type Response,
-  Router,
-} from 'express';
+import express, { type ErrorRequestHandler, type IRoute, type RequestHandler, type Response, Router } from 'express';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
@@ -41,8 +35,7 @@ const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
   next();
 };
 
-const parseJson = (limit = '16kb') =>
-  express.json({ limit, type: ['application/json', 'application/*+json'] });
+const parseJson = (limit = '16kb') => express.json({ limit, type: ['application/json', 'application/*+json'] });
 
 /** Disconnects a client that reads less than 64 KB/s for 6 to 12 s, because it occupies an export slot. */
 const paceWindowMs = 6_000;

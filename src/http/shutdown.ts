@@ -27,10 +27,7 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
     server.closeIdleConnections = () => {}; // otherwise close() would lose requests that are on their way
     server.close();
 
-    log.info(
-      { phase: 'answer' },
-      `${inFlight.size} requests are in flight; responses close their connection`,
-    );
+    log.info({ phase: 'answer' }, `${inFlight.size} requests are in flight; responses close their connection`);
     for (const res of inFlight) if (!res.headersSent) res.setHeader('Connection', 'close');
     server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'));
     await Promise.race([closed, sleep(Math.min(idleMs, timeLeftMs()))]);
@@ -38,8 +35,7 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
     log.info({ phase: 'finish' }, `${inFlight.size} requests are in flight; idle connections are closed`);
     closeIdleConnections();
     const graceOver = sleep(timeLeftMs());
-    for (const res of inFlight)
-      await Promise.race([new Promise((resolve) => res.once('close', resolve)), graceOver]);
+    for (const res of inFlight) await Promise.race([new Promise((resolve) => res.once('close', resolve)), graceOver]);
     const cut = inFlight.size;
     server.closeAllConnections();
 

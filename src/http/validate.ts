@@ -22,8 +22,7 @@ export function validate(endpoint: Endpoint): RequestHandler {
 }
 
 /** Returns these headers by the given names, because Node's are in lower case. */
-const sent = (req: Request, names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, req.get(name)]));
+const sent = (req: Request, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, req.get(name)]));
 
 /** Rejects tag[any]=a, because a response without the filter would be wrong. */
 function rejectBrackets(req: Request, { shape }: z.ZodObject) {

@@ -58,8 +58,7 @@ const minute = { windowMs: 60_000 };
 const hour = { windowMs: 3_600_000 };
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
 /** Tells whether no query has verified the API key of a request. */
-const isUnverified = ({ statusCode, locals }: Response) =>
-  statusCode >= 400 || locals.operation === undefined;
+const isUnverified = ({ statusCode, locals }: Response) => statusCode >= 400 || locals.operation === undefined;
 const unknown = {
   ...requests,
   what: 'unknown API keys',

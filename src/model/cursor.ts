@@ -4,16 +4,14 @@ import { exactText } from './fields.ts';
 const wrong = 'must be the next_cursor of an earlier page';
 
 /** Matches RFC 3339 date-times, variants that clients print, and a "+" that was decoded as a space. */
-const dateTimeForm =
-  /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
+const dateTimeForm = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
 /**
  * Returns the Unix milliseconds of a date-time with an offset, or NaN. Rounds the fraction to milliseconds, because a
  * client may have parsed it into a type of another precision.
  */
 export function momentOf(text: string): number {
-  const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] =
-    dateTimeForm.exec(text) ?? [];
+  const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] = dateTimeForm.exec(text) ?? [];
   if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date takes February 30 for March 1
   const offset = utc ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`;
   return Date.parse(`${date}T${time}${offset}`) + Math.round(Number(`0.${fraction}`) * 1000);

@@ -111,12 +111,8 @@ export const CustomerChanges = body({
     description: 'An international number; spaces, hyphens, brackets and dots are removed.',
     examples: ['+49 170 1234567'],
   }),
-  locale: locale
-    .nullable()
-    .meta({ description: 'BCP 47 locale, stored in canonical form.', examples: ['de-AT'] }),
-  country: country
-    .nullable()
-    .meta({ description: 'ISO 3166-1 alpha-2 code, stored in upper case.', examples: ['AT'] }),
+  locale: locale.nullable().meta({ description: 'BCP 47 locale, stored in canonical form.', examples: ['de-AT'] }),
+  country: country.nullable().meta({ description: 'ISO 3166-1 alpha-2 code, stored in upper case.', examples: ['AT'] }),
   marketing_opt_in: z.boolean('must be true or false').meta({ examples: [true] }),
 })
   .strict()

@@ -29,14 +29,12 @@ export function exactText(max: number, min = 1) {
 }
 
 /** Optional field of a body. Null counts as absent, because many encoders send it. */
-export const optional = <S extends z.ZodType>(schema: S) =>
-  schema.nullish().transform((value) => value ?? undefined);
+export const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 
 const visible = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 /** Tells whether a character is white space in JavaScript or Postgres. */
-const isWhiteSpace = (character: string) =>
-  /\s/.test(character) || '\x1C\x1D\x1E\x1F\x85\u180E'.includes(character);
+const isWhiteSpace = (character: string) => /\s/.test(character) || '\x1C\x1D\x1E\x1F\x85\u180E'.includes(character);
 
 function trim(value: string): string {
   let [start, end] = [0, value.length];
@@ -103,8 +101,7 @@ export const uuids = (max: number) =>
     .transform((ids) => [...new Set(ids)]);
 
 /** Query parameter with ids, separated by commas or repeated, because generated clients differ. */
-export const queryUuids = (max: number) =>
-  z.preprocess((value) => [value].flat().join().split(','), uuids(max));
+export const queryUuids = (max: number) => z.preprocess((value) => [value].flat().join().split(','), uuids(max));
 
 export const repeatable = (max: number) =>
   z.preprocess((value) => [value].flat(), z.array(text(100)).max(max, `must be given at most ${max} times`));

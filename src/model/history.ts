@@ -5,9 +5,7 @@ export const HistoryEntry = z
   .object({
     sound_id: soundId,
     last_played_at: dateTime,
-    plays: z
-      .int()
-      .meta({ description: 'Plays by the caller since the history was last cleared.', examples: [7] }),
+    plays: z.int().meta({ description: 'Plays by the caller since the history was last cleared.', examples: [7] }),
     sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
   })
   .meta({ id: 'HistoryEntry' });

@@ -33,9 +33,7 @@ export const RefreshedSession = z
       examples: ['v1sQ0o3kPq7m'],
     }),
     token_type: z.literal('bearer'),
-    expires_at: z
-      .int()
-      .meta({ description: 'Unix time at which the access token expires.', examples: [1782210600] }),
+    expires_at: z.int().meta({ description: 'Unix time at which the access token expires.', examples: [1782210600] }),
     expires_in: z.int().meta({ description: 'Seconds until the access token expires.', examples: [3600] }),
   })
   .meta({ id: 'RefreshedSession' });

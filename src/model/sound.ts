@@ -15,17 +15,11 @@ export const Sound = z
   .object({
     id: soundId,
     title: z.string().meta({ examples: ['Himalayan bowl in C'] }),
-    description: z
-      .nullable(z.string())
-      .meta({ examples: ['A hand-hammered bowl, struck once and left to ring.'] }),
-    bowl_note: z
-      .nullable(z.string())
-      .meta({ description: 'The note that a bowl is tuned to.', examples: ['C4'] }),
+    description: z.nullable(z.string()).meta({ examples: ['A hand-hammered bowl, struck once and left to ring.'] }),
+    bowl_note: z.nullable(z.string()).meta({ description: 'The note that a bowl is tuned to.', examples: ['C4'] }),
     frequency_hz: z.nullable(z.number()).meta({ description: 'In hertz.', examples: [261.63] }),
     duration_sec: z.nullable(z.number()).meta({ description: 'In seconds.', examples: [48] }),
-    category: z
-      .nullable(z.string())
-      .meta({ description: 'Slug of a category.', examples: ['singing-bowls'] }),
+    category: z.nullable(z.string()).meta({ description: 'Slug of a category.', examples: ['singing-bowls'] }),
     tags: z.nullable(z.array(z.string())).meta({ examples: [['calm', 'meditation']] }),
     cover_image_url: z.nullable(z.string()).meta({
       description: 'Path in the public storage: append it to `storage_url` of `/config`.',

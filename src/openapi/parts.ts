@@ -80,10 +80,7 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
     'Contains `error="invalid_token"` when a credential was sent and rejected.',
     text('Bearer realm="sounds", error="invalid_token"'),
   ),
-  ETag: header(
-    'Identifies this version of the response, for `If-None-Match`.',
-    text('W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"'),
-  ),
+  ETag: header('Identifies this version of the response, for `If-None-Match`.', text('W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"')),
   'Content-Disposition': header(
     'Name of the file in which to save the response.',
     text('attachment; filename=sounds-service-export.json'),
@@ -94,9 +91,7 @@ const onEveryResponse = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remai
 
 /** Returns references to the headers of every response and to these. */
 export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
-  Object.fromEntries(
-    [...onEveryResponse, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  Object.fromEntries([...onEveryResponse, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const codes = Object.keys(statusOfCode) as [ErrorCode, ...ErrorCode[]];
 

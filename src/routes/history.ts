@@ -49,8 +49,7 @@ export const historyEndpoints = [
     path: '/history/{soundId}',
     operation: 'removeFromHistory',
     summary: 'Remove a sound from the history',
-    description:
-      'Idempotent: removing a sound that is not there returns the same. The play count of the sound stays.',
+    description: 'Idempotent: removing a sound that is not there returns the same. The play count of the sound stays.',
     guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,

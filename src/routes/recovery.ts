@@ -117,9 +117,7 @@ export const recoveryEndpoints = [
           token: access_token,
           claims: { signedInAt: 0 },
         };
-        await withNewDeadlines(() =>
-          context.data.call(caller, 'update_customer', { changes: { full_name } }),
-        );
+        await withNewDeadlines(() => context.data.call(caller, 'update_customer', { changes: { full_name } }));
       };
       const confirmation = { email, code, password, fullName: full_name };
       const tokens = await context.auth.confirmAddress(confirmation, ip, setName);

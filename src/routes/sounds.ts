@@ -13,13 +13,7 @@ import {
   uuid,
   uuids,
 } from '../model/fields.ts';
-import {
-  SoundDetail,
-  SoundFiles,
-  SoundPage,
-  type StoredFiles,
-  signedUrlLifetimeSeconds,
-} from '../model/sound.ts';
+import { SoundDetail, SoundFiles, SoundPage, type StoredFiles, signedUrlLifetimeSeconds } from '../model/sound.ts';
 
 const SoundPath = z.object({ id: uuid.meta({ description: 'Id of the sound.' }) });
 
@@ -35,8 +29,7 @@ const SoundQuery = z
       description: 'true: only featured sounds. false: only sounds that are not.',
     }),
     search: optionalQueryText(100).meta({
-      description:
-        'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
+      description: 'Only sounds whose title contains this text, ignoring case and accents. A blank value is ignored.',
     }),
     tag: repeatable(10)
       .optional()
@@ -64,8 +57,7 @@ const SoundQuery = z
     }),
   })
   .superRefine(({ ids, q, sort, cursor, ...others }, check) => {
-    const wrong = (field: string, message: string) =>
-      check.addIssue({ code: 'custom', path: [field], message });
+    const wrong = (field: string, message: string) => check.addIssue({ code: 'custom', path: [field], message });
     if (ids && Object.values({ q, sort, cursor, ...others }).some((value) => value !== undefined))
       wrong('ids', 'cannot be combined with other parameters');
     if (q && (sort || cursor)) wrong('q', 'cannot be combined with sort or cursor');
@@ -113,14 +105,10 @@ export const soundEndpoints = [
       const sign = async (bucket: string, path: string | null) => {
         if (path === null) return null;
         const url = await context.files.signUrl(bucket, path, signedUrlLifetimeSeconds);
-        if (url === null)
-          log.warn({ soundId: sound.id, bucket, path }, 'A file of this sound is missing in Storage');
+        if (url === null) log.warn({ soundId: sound.id, bucket, path }, 'A file of this sound is missing in Storage');
         return url;
       };
-      const [audioUrl, coverUrl] = await Promise.all([
-        sign('audio', audio_path),
-        sign('covers', cover_image_path),
-      ]);
+      const [audioUrl, coverUrl] = await Promise.all([sign('audio', audio_path), sign('covers', cover_image_path)]);
       return {
         data: {
           ...sound,

@@ -79,12 +79,10 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
       return Response.json(lastKeys.body);
     },
   });
-  const secret =
-    secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
+  const secret = secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
 
   async function verify(token: string): Promise<Verified> {
-    if (token.length > maxTokenLength || !isCanonical(token))
-      throw new errors.JWTInvalid('too long, or not canonical');
+    if (token.length > maxTokenLength || !isCanonical(token)) throw new errors.JWTInvalid('too long, or not canonical');
     const options = { audience: 'authenticated', requiredClaims: ['exp', 'sub'] };
     const { payload } =
       decodeProtectedHeader(token).alg === 'HS256' && secret !== null

@@ -12,9 +12,7 @@ import type { Results } from './results.ts';
 type Functions = Database['public']['Functions'];
 type FunctionName = keyof Functions & string;
 
-type Result<Name extends FunctionName> = Name extends keyof Results
-  ? Results[Name]
-  : Functions[Name]['Returns'];
+type Result<Name extends FunctionName> = Name extends keyof Results ? Results[Name] : Functions[Name]['Returns'];
 
 /** Arguments of a SQL function. Optional where the function requires none. */
 type Arguments<Name extends FunctionName> =
@@ -36,12 +34,7 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
 ]);
 
 /** Functions that change nothing, so that a failed call can be repeated. */
-const reads: ReadonlySet<FunctionName> = new Set([
-  ...catalogueReads,
-  'get_customer',
-  'list_favorites',
-  'list_history',
-]);
+const reads: ReadonlySet<FunctionName> = new Set([...catalogueReads, 'get_customer', 'list_favorites', 'list_history']);
 
 /**
  * Tells whether Postgres has closed the connection. Repeating the call helps, because PostgREST removes one closed
@@ -113,9 +106,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
     const call = runner.rpc(name, args, { get: catalogueReads.has(name) });
-    return caller === null || runner === service
-      ? call
-      : call.setHeader('Authorization', `Bearer ${caller.token}`);
+    return caller === null || runner === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
   /** Makes a call, and repeats a read within its deadline if its connection was closed. */

@@ -106,12 +106,7 @@ export function createFetch(metrics: Metrics | null) {
     });
   }
 
-  async function call(
-    url: string,
-    service: Service,
-    init: RequestInit,
-    deadline: AbortSignal,
-  ): Promise<Response> {
+  async function call(url: string, service: Service, init: RequestInit, deadline: AbortSignal): Promise<Response> {
     const answer = await open(url, service, init, deadline);
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('The 200 response has no body');
@@ -122,11 +117,7 @@ export function createFetch(metrics: Metrics | null) {
 
   return {
     /** @param given the service that is called, if the path does not name it */
-    fetch: async (
-      input: string | URL | Request,
-      init: RequestInit = {},
-      given?: Service,
-    ): Promise<Response> => {
+    fetch: async (input: string | URL | Request, init: RequestInit = {}, given?: Service): Promise<Response> => {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
       const service = given ?? serviceOf(pathname);
       const { deadline, end } = begin(service);

@@ -21,8 +21,7 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
       // Storage reports a missing file in the body of a 400.
       if (error instanceof StorageApiError && error.statusCode === '404') return null;
       const signed = publicAddress(data?.signedUrl ?? null);
-      if (signed === null)
-        throw serverError(new Error(`Storage did not sign ${bucket}/${path}`, { cause: error }));
+      if (signed === null) throw serverError(new Error(`Storage did not sign ${bucket}/${path}`, { cause: error }));
       return signed;
     },
 

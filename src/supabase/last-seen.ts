@@ -26,10 +26,7 @@ export function createLastSeen(data: Data, log: Logger) {
         recorded.set(caller.userId, true, { ttl: retryMs });
         if (performance.now() - warnedAt < retryMs) return;
         warnedAt = performance.now();
-        log.warn(
-          { err: error },
-          'last_seen_at could not be written. Failures of the next minute are not logged',
-        );
+        log.warn({ err: error }, 'last_seen_at could not be written. Failures of the next minute are not logged');
       });
   };
 }

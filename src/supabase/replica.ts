@@ -27,8 +27,7 @@ export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Log
       failedAt = null;
       return answer.ok ? answer : null;
     } catch (error) {
-      if (failedAt === null)
-        log.warn({ err: error }, 'The read replica failed. The primary answers its reads');
+      if (failedAt === null) log.warn({ err: error }, 'The read replica failed. The primary answers its reads');
       failedAt = performance.now();
       return null;
     }

@@ -32,11 +32,7 @@ const remedies = {
 };
 
 /** Sends a request as it is given, without a credential unless it has one. */
-function send(
-  { method, path }: EndpointRow,
-  { query = '', headers = {}, body, token }: Request,
-  id = target.soundId,
-) {
+function send({ method, path }: EndpointRow, { query = '', headers = {}, body, token }: Request, id = target.soundId) {
   const request = target.api[method](path.replace(/\{\w+\}/, id))
     .query(query)
     .set(headers);
@@ -103,8 +99,7 @@ describe.for(named(table))('%s %s', ([, , row]) => {
       ...(body && { body: method === 'patch' ? body : { ...body, unknown: { a: 1 }, constructor: 1 } }),
     }).expect(status);
     expect(headers['cache-control']).toBe(cache === 'revalidate' ? 'private, no-cache' : 'no-store');
-    if (cache === 'revalidate')
-      await send(row, { ...request, query, headers: { 'If-None-Match': '*' } }).expect(304);
+    if (cache === 'revalidate') await send(row, { ...request, query, headers: { 'If-None-Match': '*' } }).expect(304);
   });
 
   if (guard !== 'none') {
@@ -130,19 +125,16 @@ describe.for(named(table))('%s %s', ([, , row]) => {
       await send(row, { token }, randomUUID()).expect(method === 'delete' ? 200 : 404);
     });
 
-  test.for(Object.entries(row.invalid))(
-    'returns 400 and names %s for a wrong value',
-    async ([field, all]) => {
-      // A deployment limits requests: it gets one for each field.
-      for (const value of process.env['TEST_BASE_URL'] ? all.slice(0, 1) : all) {
-        const request = row.withWrong(field, value);
-        const answer = await send(row, { ...(isGuarded(row) && { token: owner.access_token }), ...request });
-        const { 'x-error-reason': reason, 'x-error-field': named } = answer.headers;
-        expect([value, answer.status, reason, named]).toEqual([value, 400, 'validation', field]);
-        expect(answer.body.error.message.split(/[.:]/)[0]).toBe(field);
-      }
-    },
-  );
+  test.for(Object.entries(row.invalid))('returns 400 and names %s for a wrong value', async ([field, all]) => {
+    // A deployment limits requests: it gets one for each field.
+    for (const value of process.env['TEST_BASE_URL'] ? all.slice(0, 1) : all) {
+      const request = row.withWrong(field, value);
+      const answer = await send(row, { ...(isGuarded(row) && { token: owner.access_token }), ...request });
+      const { 'x-error-reason': reason, 'x-error-field': named } = answer.headers;
+      expect([value, answer.status, reason, named]).toEqual([value, 400, 'validation', field]);
+      expect(answer.body.error.message.split(/[.:]/)[0]).toBe(field);
+    }
+  });
 });
 
 const methodsOf = Map.groupBy(table, ({ path }) => path);

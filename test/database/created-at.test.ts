@@ -42,8 +42,7 @@ test('an import of 500 sounds with one created_at makes them unique in 5 scans a
 test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
   const sql = await ownDatabase();
   const add = async (created_at: string) => {
-    const [row] =
-      await sql`insert into public.sounds (title, created_at) values ('x', ${created_at}) returning *`;
+    const [row] = await sql`insert into public.sounds (title, created_at) values ('x', ${created_at}) returning *`;
     return { id: row?.['id'], after: row?.['created_at'] - Date.parse(moment) };
   };
   const first = await add(moment);

@@ -31,9 +31,7 @@ const storesUnchanged = (field: Field, value: string) =>
 
 const letters = fc.constantFrom(...'abcxyzABZ0149-_+ .@ß');
 const samples: Record<'phone' | 'locale', fc.Arbitrary<string>> = {
-  phone: fc
-    .array(fc.constantFrom(...'+0123456789 -٣'), { maxLength: 18 })
-    .map((parts) => `+${parts.join('')}`),
+  phone: fc.array(fc.constantFrom(...'+0123456789 -٣'), { maxLength: 18 }).map((parts) => `+${parts.join('')}`),
   locale: fc.oneof(
     fc
       .array(fc.constantFrom('de', 'DE', 'Latn', 'hant', '419', '1901', 'rozaj', 'u', 'x', 'nu', 'a', '-'), {

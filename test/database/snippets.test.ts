@@ -88,8 +88,7 @@ describe('the snippets for the SQL editor', () => {
         .replace('<2030-01-04 09:30 Europe/Berlin>', due.toISOString())
         .replace("title = '<title of the sound>'", `title = '${title}'`),
     );
-    const scheduled = () =>
-      sql`select due_at, command from admin.scheduled where job = ${`publish sound ${title}`}`;
+    const scheduled = () => sql`select due_at, command from admin.scheduled where job = ${`publish sound ${title}`}`;
     const [job] = await scheduled();
     expect(job?.['due_at']).toEqual(due);
     await sql.unsafe(job?.['command']);
@@ -100,8 +99,6 @@ describe('the snippets for the SQL editor', () => {
   test('admin.scheduled shows the hourly upkeep', async ({ sql }) => {
     const upkeep = { job: 'sounds-service upkeep', due_at: null, schedule: '7 * * * *', is_active: true };
     const command = 'select private.upkeep()';
-    expect(await sql`select * from admin.scheduled where command = ${command}`).toEqual([
-      { ...upkeep, command },
-    ]);
+    expect(await sql`select * from admin.scheduled where command = ${command}`).toEqual([{ ...upkeep, command }]);
   });
 });

@@ -14,9 +14,7 @@ export type Image = {
 
 /** Environment without the settings of npm and Node of this test run, except trusted certificates. */
 export const buildEnvironment = () =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)),
-  );
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)));
 
 /** Files and folders that .dockerignore does not hide. */
 const shown = [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
@@ -66,8 +64,7 @@ export function buildImage(folder: string): Image {
       stage.workdir = text;
       mkdirSync(join(stage.root, text), { recursive: true });
     },
-    ENV: (text) =>
-      Object.assign(stage.env, Object.fromEntries(text.split(' ').map((word) => word.split('=', 2)))),
+    ENV: (text) => Object.assign(stage.env, Object.fromEntries(text.split(' ').map((word) => word.split('=', 2)))),
     COPY: (text) => copy(text, stages, stage),
     RUN: (text) =>
       execFileSync('sh', ['-c', text], {

@@ -41,9 +41,7 @@ function namesIn(query: string) {
   return { selectors, groups };
 }
 
-test('alerts and panels use metrics and labels that the gateway has, and panels all of them', async ({
-  skip,
-}) => {
+test('alerts and panels use metrics and labels that the gateway has, and panels all of them', async ({ skip }) => {
   skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.');
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });

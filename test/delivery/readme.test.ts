@@ -18,8 +18,7 @@ const [example, rules, metrics, sql] = [
   read('supabase/migrations/*.sql'),
 ];
 
-const isEndpoint = (name: string) =>
-  endpoints.some(({ method, path }) => `${method.toUpperCase()} ${path}` === name);
+const isEndpoint = (name: string) => endpoints.some(({ method, path }) => `${method.toUpperCase()} ${path}` === name);
 const isInDatabase = (name: string) => new RegExp(`create .*${name.replace('.', '\\.')}\\b`).test(sql);
 const path =
   /`((?:src|supabase|packages|tools|test|docs|ops|examples)\/[\w./-]*|\.env\.example|compose\.yaml|Dockerfile)`/g;
@@ -86,9 +85,7 @@ test.for([
   ['email_change', null],
 ] as const)('the mail %s has a template without a link', ([kind, values]) => {
   const template = `supabase/templates/${kind}.html`;
-  expect(read('supabase/config.toml')).toContain(
-    `[auth.email.template.${kind}]\ncontent_path = "./${template}"\n`,
-  );
+  expect(read('supabase/config.toml')).toContain(`[auth.email.template.${kind}]\ncontent_path = "./${template}"\n`);
   expect(operators).toContain(`${kind}.html\``);
   expect(read(template).match(/\{\{.*?\}\}/g)).toEqual(values);
   expect(read(template)).not.toMatch(/href|https?:/i);

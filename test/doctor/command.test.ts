@@ -8,8 +8,7 @@ import { expectNoLeftovers, settingsOf } from './stack.ts';
 
 // A run of the command starts a process, which checks a whole project in some seconds.
 describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout: 60_000 }, () => {
-  const start = (env: Record<string, string>, ...args: string[]) =>
-    collect(['src/doctor/main.ts', ...args], env);
+  const start = (env: Record<string, string>, ...args: string[]) => collect(['src/doctor/main.ts', ...args], env);
 
   test('reports in plain lines or as JSON, with exit code 0 or 1, and prints no secret', async () => {
     const { SUPABASE_URL: _, ...secrets } = settingsOf();

@@ -25,18 +25,13 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
       'It sees this machine at 127.0.0.1, inside its own network, as it should.',
     );
     for (const check of ['Reads', 'API keys']) expect(resultOf(results, check)?.status).toBe('ok');
-    for (const { operation } of endpoints.filter(({ method }) => method === 'get'))
-      expect(log).toContain(operation);
+    for (const { operation } of endpoints.filter(({ method }) => method === 'get')) expect(log).toContain(operation);
   });
 
   const atPublicAddress = async (url: string) => url.replace('127.0.0.1', '0.0.0.0');
   const nowhere = async () => `http://127.0.0.1:${await freePort()}`;
   test.for<[string, Record<string, string>, RegExp[], addressOf?: (url: string) => Promise<string>]>([
-    [
-      'trusts no proxy',
-      { REQUIRE_HTTPS: 'true' },
-      [/^Gateway https: .*TRUST_PROXY to the number of proxies/],
-    ],
+    ['trusts no proxy', { REQUIRE_HTTPS: 'true' }, [/^Gateway https: .*TRUST_PROXY to the number of proxies/]],
     ['trusts too many', { TRUST_PROXY: '1' }, [/^Gateway proxies: .*greater than the number of proxies/]],
     ['lacks Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, [/^Gateway: .*Read its log/]],
     [
@@ -54,9 +49,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     );
   });
 
-  test('accepts a proxy that hides /readyz, as in compose.yaml, and a limit that is used up', async ({
-    diagnose,
-  }) => {
+  test('accepts a proxy that hides /readyz, as in compose.yaml, and a limit that is used up', async ({ diagnose }) => {
     const behindProxy = async (url: string) =>
       (await startNetwork(new URL(url).origin, ({ path }) => (path === '/readyz' ? 404 : undefined))).url;
     const { results } = await diagnoseWith(diagnose, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' }, behindProxy);

@@ -75,21 +75,14 @@ describe.runIf(embedded)('npm run doctor', () => {
         /^Reads: GET \/home answers 500 .*Logs/,
       ],
     ],
-    [
-      'another server',
-      [instead('/auth/v1/health', {}, 404)],
-      [/^SUPABASE_URL: .* 404, which no Supabase project/],
-    ],
+    ['another server', [instead('/auth/v1/health', {}, 404)], [/^SUPABASE_URL: .* 404, which no Supabase project/]],
     ['public not exposed', [forSchemas(false, 406)], [/^SUPABASE_SECRET_KEY: .*Add public to/]],
-  ])(
-    'names what is set wrongly in the dashboard, and where: %s',
-    async ([, decisions, expected], { ownStack }) => {
-      const decide: Decide = (request) => decisions.map((each) => each(request)).find((answer) => answer);
-      const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
-      const findings = await findingsOf(ownStack.diagnose({ SUPABASE_URL }));
-      expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
-    },
-  );
+  ])('names what is set wrongly in the dashboard, and where: %s', async ([, decisions, expected], { ownStack }) => {
+    const decide: Decide = (request) => decisions.map((each) => each(request)).find((answer) => answer);
+    const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
+    const findings = await findingsOf(ownStack.diagnose({ SUPABASE_URL }));
+    expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
+  });
 
   describe('names what is wrong in the project, and its remedy:', () => {
     const history = 'supabase_migrations.schema_migrations';
@@ -164,15 +157,11 @@ describe.runIf(embedded)('npm run doctor', () => {
       await expect.poll(status).toBe('ok');
     });
 
-    test('a trigger of somebody else fails, which the role postgres can drop by its function', async ({
-      ownStack,
-    }) => {
+    test('a trigger of somebody else fails, which the role postgres can drop by its function', async ({ ownStack }) => {
       await ownStack.sql.unsafe(`
         create function public.sync_to_crm() returns trigger language plpgsql as 'begin raise exception ''no CRM''; end';
         create trigger sync_to_crm after insert on auth.users for each row execute function public.sync_to_crm()`);
-      await expect(ownStack.sql.unsafe('drop trigger sync_to_crm on auth.users')).rejects.toThrow(
-        /must be owner/,
-      );
+      await expect(ownStack.sql.unsafe('drop trigger sync_to_crm on auth.users')).rejects.toThrow(/must be owner/);
       const [finding = ''] = await findingsOf(ownStack.diagnose());
       expect(finding).toMatch(/^Accounts: .*look at Logs, Postgres/);
       const [, search = ''] = /(select tgname.*?);/.exec(finding) ?? [];

@@ -54,11 +54,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([
       ['no remote server listens', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
       ['no local server listens', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
-      [
-        'the server speaks http',
-        (url) => url.replace('http:', 'https:'),
-        /does not speak https\. Write http:/,
-      ],
+      ['the server speaks http', (url) => url.replace('http:', 'https:'), /does not speak https\. Write http:/],
     ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { diagnose }) => {
       const SUPABASE_URL = addressOf(inject('stack').apiUrl, await freePort());
       expect(await findingsOf(diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
@@ -69,11 +65,7 @@ describe.runIf(embedded)('npm run doctor', () => {
 describe.runIf(embedded)('npm run doctor at a project that signs with its shared secret', () => {
   testWithSharedSecret.for([
     [jwtSecret, [], /HS256/],
-    [
-      'x'.repeat(40),
-      [/^Access tokens: .*is not the secret of this project: .*JWT Keys/],
-      /cannot be verified/,
-    ],
+    ['x'.repeat(40), [/^Access tokens: .*is not the secret of this project: .*JWT Keys/], /cannot be verified/],
     ['', [/^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/], /cannot be verified/],
   ] as const)(
     'accepts the secret of the project alone as SUPABASE_JWT_SECRET: "%s"',

@@ -14,8 +14,7 @@ export const problemsIn = (results: readonly Result[]) => [
   ...new Set(results.filter(({ status }) => status === 'problem').map(({ check }) => check)),
 ];
 
-export const resultOf = (results: readonly Result[], name: string) =>
-  results.find(({ check }) => check === name);
+export const resultOf = (results: readonly Result[], name: string) => results.find(({ check }) => check === name);
 
 /** Returns one line per finding, such as "Redis: It cannot be used. Check that …". */
 export async function findingsOf(diagnosis: Promise<Result[]>): Promise<string[]> {
@@ -45,10 +44,7 @@ export function settingsOf(url = inject('stack').apiUrl) {
 export const doctorOf =
   (settings: Record<string, string>, sql: postgres.Sql): Diagnose =>
   async (env = {}, gateway) => {
-    const run = createRun(
-      loadConfig({ ...settings, ...env }),
-      gateway === undefined ? null : new URL(gateway),
-    );
+    const run = createRun(loadConfig({ ...settings, ...env }), gateway === undefined ? null : new URL(gateway));
     const results = await runChecks(run, () => {});
     await run.close();
     if (resultOf(results, 'Clean-up') === undefined) await expectNoLeftovers(sql, run.account.email);

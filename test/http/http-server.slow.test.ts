@@ -53,9 +53,8 @@ test.runIf(countable)(
   async ({ server, user }) => {
     const before = openFiles(server);
     for (const socket of await openSockets(300, server)) {
-      socket.write(
-        `GET /api/v1/home HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${user.access_token}\r\n\r\n`,
-        () => socket.destroy(),
+      socket.write(`GET /api/v1/home HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${user.access_token}\r\n\r\n`, () =>
+        socket.destroy(),
       );
     }
     expect(await categories(server)).toBe(200);

@@ -42,10 +42,7 @@ test('a body that turns out malformed after its response gets no second one', as
   expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401']);
 });
 
-test('malformed HTTP of clients that leave or stay ends their connection alone', async ({
-  api,
-  gateway: { port },
-}) => {
+test('malformed HTTP of clients that leave or stay ends their connection alone', async ({ api, gateway: { port } }) => {
   const malformed = ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 'rubbish\r\n\r\n'];
   for (const bytes of Array(50).fill(malformed).flat()) {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.resetAndDestroy()));

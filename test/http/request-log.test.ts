@@ -7,8 +7,7 @@ import { newEmail, password, signUp, test } from '../support/test.ts';
 
 /** The lines of these requests, once all of them have ended. */
 async function linesOf(logged: string[], requestIds: string[]) {
-  const lines = () =>
-    logged.map((line) => JSON.parse(line)).filter(({ requestId }) => requestIds.includes(requestId));
+  const lines = () => logged.map((line) => JSON.parse(line)).filter(({ requestId }) => requestIds.includes(requestId));
   await expect.poll(() => lines().length).toBe(requestIds.length);
   return lines();
 }
@@ -33,10 +32,7 @@ test('the log has one line per request: id, operation, status, duration, caller,
   expect(gateway.logged.join('')).not.toContain('private');
 });
 
-test('the log shows only the first segment of an unknown address, without credentials', async ({
-  gateway,
-  user,
-}) => {
+test('the log shows only the first segment of an unknown address, without credentials', async ({ gateway, user }) => {
   const paths: Record<string, string> = {
     [`/api/v1/nope/${user.access_token}/x?q=private`]: '/api/v1/nope/…',
     '/api/v1/auth/verify/123456': '/api/v1/auth/…',

@@ -13,16 +13,11 @@ import { test } from '../support/test.ts';
 /** Asks at once, unlike a request of supertest, which waits for somebody to await it. */
 const statusOf = async (api: Api) => (await api.get('/categories')).status;
 
-const sendList = (res: ServerResponse) =>
-  res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
+const sendList = (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
 
-test('a read under constant traffic shows every write that was committed before it started', async ({
-  app,
-  sql,
-}) => {
+test('a read under constant traffic shows every write that was committed before it started', async ({ app, sql }) => {
   const category = await addCategory(sql);
-  const read = async (): Promise<{ id: string }[]> =>
-    (await app.get('/sounds').query({ category })).body.data;
+  const read = async (): Promise<{ id: string }[]> => (await app.get('/sounds').query({ category })).body.data;
   const traffic = { on: true };
   const readers = times(4, async () => {
     while (traffic.on) {

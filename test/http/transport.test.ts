@@ -37,25 +37,20 @@ test.for([
   ['database', 503],
   ['auth', 503],
   ['auth', 'cut'],
-] as const)(
-  '/readyz returns 503 and names the check that fails: the %s alone is %s',
-  async ([failing, fault]) => {
-    const behave: RequestListener = (req, res) => {
-      const isFailing = (req.url?.startsWith('/auth/') ? 'auth' : 'database') === failing;
-      if (isFailing && fault === 'cut') req.socket.destroy();
-      else res.writeHead(isFailing ? 503 : 200, { 'Content-Type': 'application/json' }).end('[]');
-    };
-    await withSupabase(behave, async (_api, { port }) => {
-      const { body } = await request(`http://127.0.0.1:${port}`).get('/readyz').expect(503);
-      const checks = { database: { ok: true }, auth: { ok: true }, [failing]: { ok: false } };
-      expect(body).toMatchObject({ status: 'not ready', checks });
-    });
-  },
-);
+] as const)('/readyz returns 503 and names the check that fails: the %s alone is %s', async ([failing, fault]) => {
+  const behave: RequestListener = (req, res) => {
+    const isFailing = (req.url?.startsWith('/auth/') ? 'auth' : 'database') === failing;
+    if (isFailing && fault === 'cut') req.socket.destroy();
+    else res.writeHead(isFailing ? 503 : 200, { 'Content-Type': 'application/json' }).end('[]');
+  };
+  await withSupabase(behave, async (_api, { port }) => {
+    const { body } = await request(`http://127.0.0.1:${port}`).get('/readyz').expect(503);
+    const checks = { database: { ok: true }, auth: { ok: true }, [failing]: { ok: false } };
+    expect(body).toMatchObject({ status: 'not ready', checks });
+  });
+});
 
-test('every response has security headers and does not name its framework', async ({
-  gateway: { url, port },
-}) => {
+test('every response has security headers and does not name its framework', async ({ gateway: { url, port } }) => {
   const client = request(url);
   for (const answer of [
     client.get('/categories').expect(200),

@@ -46,10 +46,7 @@ test('an endpoint without a body ignores a huge one', async ({ gateway }) => {
   await app.post('/auth/signout').type('json').send('x'.repeat(1_000_000)).expect(200);
 });
 
-test('a query may have brackets for a list of ids, and around one value of any parameter', async ({
-  app,
-  sql,
-}) => {
+test('a query may have brackets for a list of ids, and around one value of any parameter', async ({ app, sql }) => {
   const id = await addSound(sql);
   const other = '00000000-0000-4000-8000-000000000000';
   for (const query of [
@@ -85,18 +82,14 @@ test('an unknown address returns 404, with or without a token', async ({ api, ap
 });
 
 test('a well-formed request id is kept, another one is replaced', async ({ api }) => {
-  const idOf = async (id: string) =>
-    (await api.get('/categories').set('X-Request-Id', id)).headers['x-request-id'];
+  const idOf = async (id: string) => (await api.get('/categories').set('X-Request-Id', id)).headers['x-request-id'];
   expect(await idOf('app-7.2:3')).toBe('app-7.2:3');
   for (const odd of ['a b', 'x'.repeat(129), '<script>', 'ü']) expect(await idOf(odd)).not.toBe(odd);
 });
 
 test('generated requests get only documented answers below 500', async ({ api, app }) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 });
-  const field = fc.constantFrom(
-    ...'email password full_name refresh_token id limit __proto__'.split(' '),
-    '',
-  );
+  const field = fc.constantFrom(...'email password full_name refresh_token id limit __proto__'.split(' '), '');
   const parameter = fc.constantFrom(
     ...'category include_children featured search q since limit cursor x[y]'.split(' '),
   );

@@ -23,8 +23,7 @@ const signUp = (api: Api, email: string, person: Person) =>
     .send({ email, ...person })
     .expect(200);
 
-const signIn = (api: Api, email: string, { password }: Person) =>
-  api.post('/auth/signin').send({ email, password });
+const signIn = (api: Api, email: string, { password }: Person) => api.post('/auth/signin').send({ email, password });
 
 const confirm = (api: Api, email: string, code: string, person: Person) =>
   api.post('/auth/verify').send({ type: 'signup', email, code, ...person });

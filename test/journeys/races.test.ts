@@ -80,10 +80,7 @@ test('batches and single plays at once leave no more receipts than a day has', a
   expect(row).toEqual({ receipts: 1_000, kept: 100, plays: 80 + counted });
 });
 
-test('batches in any order by many users never deadlock, and each user is one listener', async ({
-  api,
-  sql,
-}) => {
+test('batches in any order by many users never deadlock, and each user is one listener', async ({ api, sql }) => {
   const users = [await signUp(api), await signUp(api), await signUp(api), await signUp(api)] as const;
   const sounds = await addSounds(sql, Array(30).fill({}));
   const moment = new Date(Date.now() - 17 * 24 * 3600_000); // on a day of which no other test has plays
@@ -116,20 +113,15 @@ test('a history can be cleared while plays are entered in it', async ({ api, sql
   await expectNone(sql, 'user_id', [session.user.id], ['public.history']);
 });
 
-test('a batch waits while a sound is being deleted, finds it gone, and counts the others', async ({
-  sql,
-  user,
-}) => {
+test('a batch waits while a sound is being deleted, finds it gone, and counts the others', async ({ sql, user }) => {
   const [gone = '', other = ''] = await addSounds(sql, [{}, {}]);
   await countPlays(user, [playOf(gone)]);
   const plays = [gone, other].map(playOf);
   let statuses: Promise<string[]> | undefined;
   await pool.begin(async (transaction) => {
-    const [own] =
-      await transaction`delete from public.sounds where id = ${gone} returning pg_backend_pid() as pid`;
+    const [own] = await transaction`delete from public.sounds where id = ${gone} returning pg_backend_pid() as pid`;
     statuses = countPlays(user, plays);
-    const waiting = () =>
-      sql`select from pg_stat_activity where ${own?.['pid']}::int = any (pg_blocking_pids(pid))`;
+    const waiting = () => sql`select from pg_stat_activity where ${own?.['pid']}::int = any (pg_blocking_pids(pid))`;
     while ((await waiting()).length === 0);
   });
   expect(await statuses).toEqual(['not_found', 'counted']);

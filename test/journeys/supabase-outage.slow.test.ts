@@ -28,8 +28,7 @@ async function appCalls(api: Api, databaseUrl: string) {
 }
 
 // Not expect.poll, which a concurrent test cannot use without its context.
-const until = (condition: () => boolean) =>
-  vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
 
 describe.concurrent('the gateway survives', () => {
   // A stack starts, and each outage lasts until every call has failed: Auth has 11 seconds to.

@@ -19,9 +19,7 @@ test('exactly ten of 100 wrong passwords in one packet reach Auth', async () => 
   const { behave, seen } = countingAuth();
   await withSupabase(behave, async (api, { port }) => {
     const email = newEmail();
-    const guesses = Array.from({ length: 100 }, (_, n) =>
-      attempt('signin', { email, password: `guess ${n}` }),
-    );
+    const guesses = Array.from({ length: 100 }, (_, n) => attempt('signin', { email, password: `guess ${n}` }));
     expect(tally(await inOnePacket(port, guesses))).toEqual({ 401: 10, 429: 90 });
     expect(seen.rejected).toBe(10);
     expect(await signIn(api, email)).toMatchObject({ status: 429, reason: 'limit_attempts' });

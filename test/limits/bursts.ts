@@ -53,9 +53,7 @@ export function countingAuth() {
 
 /** Waits until these gateways count in Redis. */
 export const untilShared = (...gateways: Gateway[]) =>
-  expect
-    .poll(() => gateways.every(({ logged }) => logged.join('').includes('Redis is connected')))
-    .toBe(true);
+  expect.poll(() => gateways.every(({ logged }) => logged.join('').includes('Redis is connected'))).toBe(true);
 
 /** Runs a check with two gateways that share a Redis, in front of one Supabase that behaves as given. */
 export async function withTwoGateways(

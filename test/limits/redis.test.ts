@@ -30,8 +30,7 @@ const newAddress = () => `10.9.0.${++addresses}`;
 
 const request = (api: Api, from: string) => api.get('/nope').set('X-Forwarded-For', from);
 
-const remaining = async (api: Api, from: string) =>
-  Number((await request(api, from)).headers['x-ratelimit-remaining']);
+const remaining = async (api: Api, from: string) => Number((await request(api, from)).headers['x-ratelimit-remaining']);
 
 /** Uses up the limit of an address. */
 async function expectLimitPerProcess(api: Api) {
@@ -126,12 +125,7 @@ test('Redis goes on counting after it was flushed, scripts included', async ({ f
   expect(changes(one)).toHaveLength(before);
 });
 
-const cluster = [
-  '--cluster-enabled',
-  'yes',
-  '--cluster-config-file',
-  `${tmpdir()}/nodes-${process.pid}.conf`,
-];
+const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${tmpdir()}/nodes-${process.pid}.conf`];
 
 base.for<[what: string, args: string[], path: string, reason: RegExp]>([
   ['a node of a cluster', cluster, '', /is a node of a cluster: use a single Redis/],

@@ -19,8 +19,7 @@ test('the request limit counts a batch once, all sessions of a user to 429, and 
   const sessions = [user.access_token, body.data.access_token];
   const send = (session: number, request = limited.get('/home')) => request.auth(sessions[session], bearer);
   const [header, payload] = user.access_token.split('.');
-  for (let count = 0; count < 4; count++)
-    await limited.get('/home').auth(`${header}.${payload}.x`, bearer).expect(401);
+  for (let count = 0; count < 4; count++) await limited.get('/home').auth(`${header}.${payload}.x`, bearer).expect(401);
   const ids = Array.from({ length: 50 }, () => randomUUID());
   const plays = ids.map((id) => ({ id, sound_id: id, played_at: new Date().toISOString() }));
   const batches = [limited.post('/plays').send({ plays }), limited.post('/sounds/files').send({ ids })];
@@ -51,8 +50,7 @@ test('the request limit counts guests, rejected tokens, unknown paths and method
     () => limited.put('/sounds'),
     () => limited.options('/sounds'),
   ];
-  for (const [index, send] of requests.entries())
-    await send().expect('X-RateLimit-Remaining', `${4 - index}`);
+  for (const [index, send] of requests.entries()) await send().expect('X-RateLimit-Remaining', `${4 - index}`);
   for (const send of requests) await send().expect(429);
   // Reads from its address sign no user out.
   await limited.post('/auth/refresh').send({ refresh_token: 'one' }).expect(401);

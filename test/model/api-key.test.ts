@@ -8,11 +8,7 @@ import { clientWith, issueKey, signUp, test } from '../support/test.ts';
 import { unissuedKey } from './unissued-key.ts';
 
 describe('an API key', () => {
-  test('acts as its owner, who does not count as seen, until it is revoked', async ({
-    api,
-    gateway,
-    sql,
-  }) => {
+  test('acts as its owner, who does not count as seen, until it is revoked', async ({ api, gateway, sql }) => {
     const owner = await signUp(api);
     const key = await issueKey(sql, owner);
     const partner = clientWith(gateway, key);

@@ -43,9 +43,7 @@ describe('GET /docs', () => {
     });
   });
 
-  test('lists every endpoint, fields in their order, languages of apps and the guide', async ({
-    gateway,
-  }) => {
+  test('lists every endpoint, fields in their order, languages of apps and the guide', async ({ gateway }) => {
     const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
     const fields = Object.keys((customer as { properties: object }).properties);
     await inBrowser(`${gateway.url}/docs`, desk, async (page, { complaints }) => {

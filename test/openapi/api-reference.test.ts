@@ -17,8 +17,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
   test('carry the headers of all answers, and can be revalidated', async ({ gateway }) => {
     for (const address of addresses) {
       const { headers } = await request(gateway.url).get(address).expect(200);
-      for (const name of ['limit', 'remaining', 'reset'])
-        expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);
+      for (const name of ['limit', 'remaining', 'reset']) expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);
       expect(headers['x-request-id']).toMatch(/./);
       expect(headers['strict-transport-security']).toMatch(/max-age=\d+/);
       expect(headers['x-content-type-options']).toBe('nosniff');

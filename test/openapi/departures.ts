@@ -68,9 +68,7 @@ export function departures(
   { status, headers, body }: { status: number; headers: Record<string, string>; body: unknown },
 ): string[] {
   const paths = document['paths'] ?? {};
-  const template = Object.keys(paths).find((each) =>
-    new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
-  );
+  const template = Object.keys(paths).find((each) => new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path));
   const operation = paths[template ?? '']?.[(method === 'HEAD' ? 'GET' : method).toLowerCase()];
   if (operation === undefined) return [];
   const response = resolve(operation['responses']?.[status]);

@@ -34,26 +34,23 @@ const objectOf = (properties: Record<string, Schema>) =>
 const withoutSuccess = 'refresh exchangeIdToken exchangeGoogleIdToken exchangeAppleIdToken verify'.split(' ');
 
 describe('a request with the values that the reference fills in', () => {
-  test.for(endpoints)(
-    '$operation succeeds, or gets the documented error',
-    async (endpoint, { api, sql, user }) => {
-      const { operation, method, guard } = endpoint;
-      const { parameters = [], requestBody } = paths[endpoint.path][method];
-      await sql`
+  test.for(endpoints)('$operation succeeds, or gets the documented error', async (endpoint, { api, sql, user }) => {
+    const { operation, method, guard } = endpoint;
+    const { parameters = [], requestBody } = paths[endpoint.path][method];
+    await sql`
       insert into public.sounds (id, title) values ('50000000-0000-4000-8000-000000000001', 'Large Singing Bowl in C3')
       on conflict do nothing`;
-      if (/^sign(Up|In)$/.test(operation)) await sql`delete from auth.users where email = 'ada@example.com'`;
-      if (operation === 'signIn') await signUp(api, 'ada@example.com');
-      const path = endpoint.path.replace(/\{(\w+)\}/g, (_, wanted) =>
-        String(exampleOf(parameters.find(({ name }: Parameter) => name === wanted).schema)),
-      );
-      // These may end the session.
-      const { access_token } = guard === 'user' ? await signUp(api) : user;
-      const body = requestBody && exampleOf(requestBody.content['application/json'].schema);
-      const { status } = await api[method](path).auth(access_token, bearer).send(body);
-      expect(status).toBe(withoutSuccess.includes(operation) ? 401 : (endpoint.status ?? 200));
-    },
-  );
+    if (/^sign(Up|In)$/.test(operation)) await sql`delete from auth.users where email = 'ada@example.com'`;
+    if (operation === 'signIn') await signUp(api, 'ada@example.com');
+    const path = endpoint.path.replace(/\{(\w+)\}/g, (_, wanted) =>
+      String(exampleOf(parameters.find(({ name }: Parameter) => name === wanted).schema)),
+    );
+    // These may end the session.
+    const { access_token } = guard === 'user' ? await signUp(api) : user;
+    const body = requestBody && exampleOf(requestBody.content['application/json'].schema);
+    const { status } = await api[method](path).auth(access_token, bearer).send(body);
+    expect(status).toBe(withoutSuccess.includes(operation) ? 401 : (endpoint.status ?? 200));
+  });
 
   test('the reference fills in no optional parameter, and no new name of the customer', () => {
     const all = endpoints.flatMap(({ path, method }): Parameter[] => paths[path][method].parameters ?? []);

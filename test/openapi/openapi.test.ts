@@ -11,8 +11,7 @@ import { soundCursor } from '../../src/model/cursor.ts';
 const document = JSON.parse(documentText());
 
 test('openapi.json and the page of the guide are up to date; if not, run: npm run openapi', async () => {
-  for (const [path, text] of Object.entries(generatedFiles()))
-    expect(await readFile(path, 'utf8'), path).toBe(text);
+  for (const [path, text] of Object.entries(generatedFiles())) expect(await readFile(path, 'utf8'), path).toBe(text);
 });
 
 test('openapi.json passes the recommended rules of Redocly without a warning', async () => {
@@ -102,10 +101,7 @@ const fields: Record<string, { right: unknown[]; wrong: unknown[] }> = {
   'SignInRequest.password': { right: ['1'], wrong: ['', '\0'] },
   'ExchangeIdTokenRequest.nonce': { right: ['n', null], wrong: ['', 'n\0'] },
   'UpdateCustomerRequest.locale': {
-    right: [
-      ...'de pt_BR zh-Hant_HK th_TH@calendar=buddhist de-u-co-phonebk en-US-x-twain'.split(' '),
-      ' de ',
-    ],
+    right: [...'de pt_BR zh-Hant_HK th_TH@calendar=buddhist de-u-co-phonebk en-US-x-twain'.split(' '), ' de '],
     wrong: [...'d de__AT deutsch-sprachig! de- de--AT de-AT- 12'.split(' '), '', 'x'.repeat(36), 'de\0'],
   },
   'UpdateCustomerRequest.country': { right: ['AT', 'at', null], wrong: ['AUT', 'A', '12', ''] },
@@ -119,21 +115,18 @@ const fields: Record<string, { right: unknown[]; wrong: unknown[] }> = {
   },
 };
 
-test.for(Object.entries(fields))(
-  'the document is as strict as the service is: %s',
-  ([name, { right, wrong }]) => {
-    const [component, field = ''] = name.split('.');
-    const schema = `document#/components/schemas/${component}/properties/${field}`;
-    const request = component === 'VerifyRecovery' ? 'VerifyRequest' : component;
-    const { body } = endpoints.find((endpoint) => endpoint.body?.meta()?.['id'] === request) ?? {};
-    for (const value of [...right, ...wrong]) {
-      const { error } = body?.safeParse({ type: 'recovery', [field]: value }) ?? {};
-      const isTaken = error ? error.issues.every(({ path }) => path[0] !== field) : body !== undefined;
-      const isRight = right.includes(value);
-      expect([value, ajv.validate(schema, value), isTaken]).toEqual([value, isRight, isRight]);
-    }
-  },
-);
+test.for(Object.entries(fields))('the document is as strict as the service is: %s', ([name, { right, wrong }]) => {
+  const [component, field = ''] = name.split('.');
+  const schema = `document#/components/schemas/${component}/properties/${field}`;
+  const request = component === 'VerifyRecovery' ? 'VerifyRequest' : component;
+  const { body } = endpoints.find((endpoint) => endpoint.body?.meta()?.['id'] === request) ?? {};
+  for (const value of [...right, ...wrong]) {
+    const { error } = body?.safeParse({ type: 'recovery', [field]: value }) ?? {};
+    const isTaken = error ? error.issues.every(({ path }) => path[0] !== field) : body !== undefined;
+    const isRight = right.includes(value);
+    expect([value, ajv.validate(schema, value), isTaken]).toEqual([value, isRight, isRight]);
+  }
+});
 
 test('the document allows any spelling of a cursor, and no text that cannot be one', () => {
   const { parameters } = document.paths['/sounds'].get;

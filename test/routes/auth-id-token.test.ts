@@ -64,11 +64,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     ];
     for (const [index, options] of wrong.entries())
       for (const path of ['idp', 'google'])
-        expect([index, path, (await exchange(api, { email, ...options }, path)).status]).toEqual([
-          index,
-          path,
-          401,
-        ]);
+        expect([index, path, (await exchange(api, { email, ...options }, path)).status]).toEqual([index, path, 401]);
     expect((await exchange(api, { email }, 'apple')).status).toBe(401);
     const id_token = await makeIdToken({ email, nonce: 'right' });
     const plain = await makeIdToken({ email });

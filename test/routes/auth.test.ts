@@ -24,8 +24,7 @@ describe('POST /auth/signup', () => {
       const tokens = { access_token: expect.any(String), refresh_token: expect.any(String) };
       const lifetime = { token_type: 'bearer', expires_in: 3600, expires_at: exp };
       expect(body).toEqual({ data: { ...tokens, ...lifetime, user: { id, email } } });
-      const [customer] =
-        await sql`select email, full_name, source from public.customers where id = ${id ?? ''}`;
+      const [customer] = await sql`select email, full_name, source from public.customers where id = ${id ?? ''}`;
       expect(customer).toEqual({ email, full_name, source: 'email' });
       await api.post('/auth/signin').send(account).expect(200);
     }

@@ -24,8 +24,7 @@ function reader(app: Api, since?: string) {
 
 const of = ({ data }: Changes, id: string) => data.filter((change) => change.id === id);
 
-const addAudio = (content: string, path = `${randomUUID()}.mp3`) =>
-  storeFile('audio', path, 'audio/mpeg', content);
+const addAudio = (content: string, path = `${randomUUID()}.mp3`) => storeFile('audio', path, 'audio/mpeg', content);
 
 describe('GET /catalogue/changes', () => {
   test('returns the whole catalogue without since, or with one of another database', async ({ app, sql }) => {
@@ -60,16 +59,14 @@ describe('GET /catalogue/changes', () => {
     const slug = await addSection(sql, { mode: 'manual' });
     const catchUp = reader(app);
     await catchUp();
-    for (const title of ['First', 'Second'])
-      await sql`update public.sounds set title = ${title} where id = ${kept}`;
+    for (const title of ['First', 'Second']) await sql`update public.sounds set title = ${title} where id = ${kept}`;
     await sql`update public.sounds set is_active = false where id = ${hidden}`;
     await sql`delete from public.sounds where id = ${deleted}`;
     await sql`update public.categories set is_active = false where slug = ${category}`;
     await sql`delete from public.home_sections where slug = ${slug}`;
     const changes = await catchUp();
     expect(of(changes, kept)).toMatchObject([{ sound: { title: 'Second' } }]);
-    for (const id of [hidden, deleted])
-      expect(of(changes, id)).toMatchObject([{ kind: 'sound', sound: null }]);
+    for (const id of [hidden, deleted]) expect(of(changes, id)).toMatchObject([{ kind: 'sound', sound: null }]);
     const gone = changes.data.filter((change) => !change.sound && !change.category && !change.home_section);
     const kinds = gone.map(({ kind }) => kind);
     expect(kinds).toEqual(expect.arrayContaining(['sound', 'category', 'home_section']));

@@ -41,8 +41,7 @@ class Copy {
 }
 
 const pick = (statements: string[]) => statements[randomInt(statements.length)] ?? '';
-const some = (table: string, most = 1) =>
-  `(select id from ${table} order by random() limit ${1 + randomInt(most)})`;
+const some = (table: string, most = 1) => `(select id from ${table} order by random() limit ${1 + randomInt(most)})`;
 
 /** Writes of administrators and imports. */
 const writes = () => [
@@ -86,8 +85,7 @@ const write = (sql: Sql) =>
   sql
     .begin(async (transaction) => {
       if (randomInt(5) === 0) return void (await transaction.unsafe(pick(puts())));
-      for (let statements = randomInt(1, 4); statements > 0; statements--)
-        await transaction.unsafe(pick(writes()));
+      for (let statements = randomInt(1, 4); statements > 0; statements--) await transaction.unsafe(pick(writes()));
       if (randomInt(4) === 0) await transaction`select pg_sleep(${randomInt(4) / 1000})`;
       if (randomInt(6) === 0) await transaction`do $$ begin raise using errcode = '23000'; end $$`;
     })

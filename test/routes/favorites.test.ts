@@ -25,8 +25,7 @@ describe('favorites', () => {
     // Adding one again changes nothing, not even its time.
     await Promise.all([1, 2, 3].map(() => add(first).expect(201)));
     expect(await list()).toEqual(added);
-    for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })])
-      await add(sound_id).expect(404);
+    for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })]) await add(sound_id).expect(404);
     expect(await sql`select from public.favorites where user_id = ${user.id}`).toHaveLength(2);
 
     await app.delete(`/favorites/${second}`).expect(200, ok);

@@ -112,8 +112,6 @@ describe('DELETE /history', () => {
     expect(await rest(theirs.access_token, 'GET', 'history')).toEqual(none);
     // Without a column in it, the policy for reading does not apply. Hosted projects reject it for want of a filter.
     await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
-    expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([
-      { sound_id: id, plays: 1 },
-    ]);
+    expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id, plays: 1 }]);
   });
 });

@@ -10,8 +10,7 @@ async function sectionsOf(app: Api, ...slugs: string[]): Promise<Section[]> {
   return body.sections.filter(({ slug }: Section) => slugs.includes(slug));
 }
 
-const idsOf = async (app: Api, slug: string) =>
-  (await sectionsOf(app, slug))[0]?.sounds.map(({ id }) => id) ?? [];
+const idsOf = async (app: Api, slug: string) => (await sectionsOf(app, slug))[0]?.sounds.map(({ id }) => id) ?? [];
 
 /** Adds a section with these sounds, at the positions 1, 3, 5 and so on. */
 async function addManualSection(sql: Sql, ids: string[], fields: object = {}) {

@@ -19,5 +19,4 @@ export async function recoveryCode(api: Api, email: string): Promise<string> {
 export const verify = (api: Api, email: string, code: string, type = 'recovery') =>
   api.post('/auth/verify').send({ type, email, code, ...(type === 'signup' && { password }) });
 
-export const other = (code: string) =>
-  String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0');
+export const other = (code: string) => String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0');

@@ -14,8 +14,7 @@ const signIn = (api: Api, { user: { email } }: Session) => api.post('/auth/signi
 
 const deleteAccount = (app: Api) => app.delete('/me');
 let changes = 0;
-const changePassword = (app: Api) =>
-  app.post('/auth/password').send({ password: `${password}, changed ${++changes}` });
+const changePassword = (app: Api) => app.post('/auth/password').send({ password: `${password}, changed ${++changes}` });
 
 describe('DELETE /me', () => {
   test('ends sessions and keys, and removes the account alone', async ({ api, gateway, sql }) => {
@@ -69,11 +68,7 @@ describe('DELETE /me', () => {
 });
 
 describe('a recent sign-in', () => {
-  test('DELETE /me and POST /auth/password need one, and a refresh is none', async ({
-    api,
-    gateway,
-    sql,
-  }) => {
+  test('DELETE /me and POST /auth/password need one, and a refresh is none', async ({ api, gateway, sql }) => {
     const session = await signUp(api);
     await ageSignIn(sql, session.user.id);
     const refreshed = (await refresh(api, session).expect(200)).body.data;
@@ -94,8 +89,7 @@ describe('a recent sign-in', () => {
     const old = { method: 'password', timestamp: now - 16 * 60 };
     const recent = (method: string) => ({ method, timestamp: now - 14 * 60 });
     const claims = decodeJwt((await signUp(api)).access_token);
-    const change = async (amr?: object[]) =>
-      changePassword(clientWith(gateway, await forge(skip, { ...claims, amr })));
+    const change = async (amr?: object[]) => changePassword(clientWith(gateway, await forge(skip, { ...claims, amr })));
     for (const amr of [undefined, [old], [recent('totp'), old], [recent('mfa/phone'), old]])
       expect((await change(amr)).get('X-Error-Reason')).toBe('recent_sign_in_required');
     for (const amr of [[recent('password')], [old, recent('otp')], [old, recent('oauth')]])

@@ -52,8 +52,7 @@ describe('GET /me/export', () => {
       (_req, res) => res.writeHead(200, json).end(body),
       async (_api, { url }) => {
         const long = '<html>'.repeat(100_000); // as many as there are connections for exports, and one more
-        for (body of ['', '"none"', long, long, long, long, long])
-          expect((await exportAt(url)).status).toBe(500);
+        for (body of ['', '"none"', long, long, long, long, long]) expect((await exportAt(url)).status).toBe(500);
       },
     );
   });

@@ -160,8 +160,7 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     const [sound, early, last, late] = [await addSound(sql), randomUUID(), randomUUID(), randomUUID()];
     await setReceipts(sql, user, 998);
     const counts = [];
-    for (const key of [early, early, last, last, late, late, early])
-      counts.push(await playOne(user.app, sound, key));
+    for (const key of [early, early, last, last, late, late, early]) counts.push(await playOne(user.app, sound, key));
     expect(counts).toEqual([1, 1, 2, 2, 3, 4, 4]);
     expect(await receiptsOf(sql, user)).toEqual({ receipts: 1_000, kept: 2 });
   });

@@ -62,10 +62,7 @@ describe('an Idempotency-Key', () => {
       for (const key of same) expect([key, await countAfter(app, id, key)]).toEqual([key, index + 1]);
   });
 
-  test('a key of another sound gets 400 and counts nothing, and a 404 uses up no key', async ({
-    app,
-    sql,
-  }) => {
+  test('a key of another sound gets 400 and counts nothing, and a 404 uses up no key', async ({ app, sql }) => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const key = randomUUID();
     await play(app, first, key).expect(200);
@@ -77,8 +74,7 @@ describe('an Idempotency-Key', () => {
     expect(await countAfter(app, second)).toBe(1);
 
     const [id, unused] = [await addSound(sql, { is_active: false }), randomUUID()];
-    const setActive = (is_active: boolean) =>
-      sql`update public.sounds set is_active = ${is_active} where id = ${id}`;
+    const setActive = (is_active: boolean) => sql`update public.sounds set is_active = ${is_active} where id = ${id}`;
     await play(app, id, unused).expect(404);
     await setActive(true);
     expect(await countAfter(app, id, unused)).toBe(1);

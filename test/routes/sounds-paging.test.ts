@@ -115,14 +115,11 @@ describe('paging through GET /sounds', () => {
     const nine = Array.from({ length: 9 }, (_, n) => soundAt(category, n, 100 * n, n % 3));
     const ids = await addSounds(sql, nine);
     const expected = [6, 3, 0, 7, 4, 1, 8, 5, 2].map((n) => ids[n]);
-    const deleteLast = (page: Page) =>
-      sql`delete from public.sounds where id = ${idsOf(page).at(-1) ?? null}`;
+    const deleteLast = (page: Page) => sql`delete from public.sounds where id = ${idsOf(page).at(-1) ?? null}`;
     for (const meanwhile of [undefined, deleteLast])
       expect(await readAllPages(app, { category, limit: 2 }, meanwhile, cutFraction)).toEqual(expected);
 
-    const ofTwoSeconds = Array.from({ length: 12 }, (_, n) =>
-      soundAt(crowded, 20 + (n % 2), 500 - 10 * n, n % 4),
-    );
+    const ofTwoSeconds = Array.from({ length: 12 }, (_, n) => soundAt(crowded, 20 + (n % 2), 500 - 10 * n, n % 4));
     await addSounds(sql, ofTwoSeconds);
     const once = await readAllPages(app, { category: crowded, limit: 2 }, undefined, cutFraction);
     expect(new Set(once).size).toBe(once.length);
@@ -135,8 +132,7 @@ describe('paging through GET /sounds', () => {
       { category, created_at: '1998-04-03T00:00:00.500Z', sort_order: 1 },
       { category, created_at: '1998-04-01T00:00:00Z', is_featured: true },
     ]);
-    const idsAfter = async (cursor: string, filter = {}) =>
-      idsOf(await readPage(app, { category, cursor, ...filter }));
+    const idsAfter = async (cursor: string, filter = {}) => idsOf(await readPage(app, { category, cursor, ...filter }));
     expect(await idsAfter('1998-04-03T00:00:00Z')).toEqual([oldest, ofSameSecond]);
     expect(await idsAfter('1998-04-03T00:00:00Z', { featured: true })).toEqual([oldest]);
     expect(await idsAfter('1998-04-02T05:00:00+05:00')).toEqual([oldest]);

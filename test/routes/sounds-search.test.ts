@@ -89,8 +89,7 @@ describe('GET /sounds?q=', () => {
     // Takes any text literally.
     expect(await found('  ')).toHaveLength(4);
     expect(await found("singing-bowl's")).toEqual(['Large singing bowls']);
-    for (const q of ['!!', "bowl' & !x:*|", '\\', '%', '(bowl', '<->', '\u0301', '🌊', 'w'.repeat(100)])
-      await found(q);
+    for (const q of ['!!', "bowl' & !x:*|", '\\', '%', '(bowl', '<->', '\u0301', '🌊', 'w'.repeat(100)]) await found(q);
 
     // Finds a sound by its present title until it is deleted.
     await change('Ocean', { title: 'Kettle' });

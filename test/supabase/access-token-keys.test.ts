@@ -101,8 +101,7 @@ test('a token of an anonymous user, or signed with the published key as a secret
 
 test('a project may sign with its shared secret, but a token of another key gets 401', async () => {
   const [ours, other] = [await signingKey('ours'), await signingKey('other')];
-  const signedWith = (alg: string, secret: string) =>
-    signed(alg, 'ours', {}, new TextEncoder().encode(secret));
+  const signedWith = (alg: string, secret: string) => signed(alg, 'ours', {}, new TextEncoder().encode(secret));
   const check = async ({ status }: Project) => {
     for (const [expected, token] of [
       [200, signedWith('HS256', sharedSecret)],

@@ -32,10 +32,7 @@ test('claims of an access token that the service can do without may have any for
   await api.get('/sounds').auth(token, bearer).expect(200);
 });
 
-test('an access token with wrong or missing claims, or of more than 8 KB, gets 401', async ({
-  api,
-  skip,
-}) => {
+test('an access token with wrong or missing claims, or of more than 8 KB, gets 401', async ({ api, skip }) => {
   // test/contract tries more of them on every endpoint.
   for (const changes of [
     { nbf: inSeconds(60) },

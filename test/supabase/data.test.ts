@@ -38,9 +38,7 @@ test('a search finds what was typed, also text that PostgREST would read as a fi
   for (const value of values) expect(value).toMatch(/^\{"/);
 });
 
-test('a search for 100 characters with all filters has an address that every proxy accepts', async ({
-  sql,
-}) => {
+test('a search for 100 characters with all filters has an address that every proxy accepts', async ({ sql }) => {
   const reads = await readsOf(async (app) => {
     for (const character of ['ก', '🎵', '"', '%']) {
       const search = character.repeat(100 / character.length);

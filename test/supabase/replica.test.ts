@@ -50,9 +50,7 @@ async function startService({ apiUrl, replicaUrl, publishableKey, secretKey, sql
   return { env, gateway, primary, replica, user, app: user.app, id, list };
 }
 
-test('a replica answers catalogue reads, also when it lags; the primary answers all others', async ({
-  stack,
-}) => {
+test('a replica answers catalogue reads, also when it lags; the primary answers all others', async ({ stack }) => {
   const { env, gateway, primary, replica, user, app, id, list } = await startService(stack);
   await stack.standbySql`select pg_wal_replay_pause()`;
   const reads = {
@@ -92,8 +90,7 @@ test('a replica answers catalogue reads, also when it lags; the primary answers 
   const answered = [...Object.values(reads), 'list_sound_files', 'replica_lag_seconds'];
   expect(new Set(namesOf('GET', replica))).toEqual(new Set(answered));
   expect([...namesOf('POST', replica), ...namesOf('GET', primary)]).toEqual([]);
-  const personal =
-    'as_api_key add_favorite count_play list_favorites list_history get_customer touch_last_seen';
+  const personal = 'as_api_key add_favorite count_play list_favorites list_history get_customer touch_last_seen';
   expect(namesOf('POST', primary)).toEqual(expect.arrayContaining(personal.split(' ')));
 });
 

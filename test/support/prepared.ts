@@ -54,8 +54,7 @@ export async function preparedFolder(state: State = 'migrated'): Promise<string>
 /** Makes a database that a test may change: on the server of the run, or a separate one for another release or project. */
 export async function startDatabase(release: Release = 17, state: State = 'migrated') {
   const { databaseUrl, embedded } = inject('stack');
-  if (release !== 17 || !embedded)
-    return state === 'bare' ? startBareDatabase(release) : startScratchDatabase(release);
+  if (release !== 17 || !embedded) return state === 'bare' ? startBareDatabase(release) : startScratchDatabase(release);
   const name = `test_${randomUUID().replaceAll('-', '_')}`;
   await administer(databaseUrl, `create database ${name} template ${state} owner postgres`);
   const stop = () => administer(databaseUrl, `drop database ${name} with (force)`);

@@ -55,9 +55,7 @@ export function collect(args: string[], env: NodeJS.ProcessEnv, program = proces
       };
       child.stdout.on('data', look);
       look();
-      void exited.then(([code]) =>
-        reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)),
-      );
+      void exited.then(([code]) => reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)));
     });
   return { child, output, exited, until };
 }

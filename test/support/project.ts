@@ -31,9 +31,7 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
       fixture(async (use) => {
         const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
         const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
-        const supabase = embedded
-          ? await startApi({ databaseUrl, storageDir, port: 0, ...settings })
-          : undefined;
+        const supabase = embedded ? await startApi({ databaseUrl, storageDir, port: 0, ...settings }) : undefined;
         const url = supabase?.url ?? confirmingUrl;
         const gateway = await startGateway({ SUPABASE_URL: url, ...env });
         const api = apiAt(gateway.url);

@@ -7,8 +7,7 @@ const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, 
 
 /** False where no Redis is installed, which is an error in CI. */
 export const canRunRedis = binary !== undefined;
-if (!canRunRedis && process.env['CI'])
-  throw new Error('redis-server or valkey-server must be installed in CI.');
+if (!canRunRedis && process.env['CI']) throw new Error('redis-server or valkey-server must be installed in CI.');
 
 /** Starts a Redis for a test, without persistence. */
 export async function startRedis(port?: number, { args = [] as string[] } = {}) {

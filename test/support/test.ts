@@ -42,28 +42,26 @@ export async function issueKey(sql: Sql, { user }: Session): Promise<string> {
 }
 
 /** vitest's test with the fixtures of this service, one of each for a file. */
-export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session; app: Api } }>(
-  {
-    gateway: [
-      fixture(async (use) => {
-        const gateway = await startGateway();
-        await use(gateway);
-        await gateway.close();
-      }),
-      { scope: 'file' },
-    ],
-    api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
-    /** A connection as the project's postgres role: the admin of these tests. */
-    sql: [
-      fixture(async (use) => {
-        const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
-        await use(sql);
-        await sql.end();
-      }),
-      { scope: 'file' },
-    ],
-    user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
-    /** A client of the user. */
-    app: [async ({ gateway, user }, use) => use(clientWith(gateway, user.access_token)), { scope: 'file' }],
-  },
-);
+export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session; app: Api } }>({
+  gateway: [
+    fixture(async (use) => {
+      const gateway = await startGateway();
+      await use(gateway);
+      await gateway.close();
+    }),
+    { scope: 'file' },
+  ],
+  api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
+  /** A connection as the project's postgres role: the admin of these tests. */
+  sql: [
+    fixture(async (use) => {
+      const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
+      await use(sql);
+      await sql.end();
+    }),
+    { scope: 'file' },
+  ],
+  user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
+  /** A client of the user. */
+  app: [async ({ gateway, user }, use) => use(clientWith(gateway, user.access_token)), { scope: 'file' }],
+});

@@ -66,8 +66,7 @@ function problemsOf({ name, index, ms, msMax, plainMs, plans }: Measured): strin
   return checks.filter(([kept]) => !kept).map(([, problem]) => `${name} ${problem}.`);
 }
 
-const limitOf = ({ msMax, plainMs }: Pick<Measured, 'msMax' | 'plainMs'>) =>
-  msMax ?? titlesRatioMax * Number(plainMs);
+const limitOf = ({ msMax, plainMs }: Pick<Measured, 'msMax' | 'plainMs'>) => msMax ?? titlesRatioMax * Number(plainMs);
 
 /**
  * Measures the SQL functions behind the endpoints in a database that holds `LARGE`.
@@ -90,8 +89,7 @@ export async function databaseSection(): Promise<{ section: string; problems: st
   for (const statement of list) rows.push(await measure(explainer, statement));
   const [first = Number.NaN, last = Number.NaN] = await inTurns(explainer, list.slice(0, 2), 101);
   const problems = rows.flatMap(problemsOf);
-  if (last / first > pageRatioMax)
-    problems.push(`Page ${pages} takes ${last / first} times as long as page 1.`);
+  if (last / first > pageRatioMax) problems.push(`Page ${pages} takes ${last / first} times as long as page 1.`);
   return { section: sectionOf(rows, last / first), problems };
 }
 

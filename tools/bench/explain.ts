@@ -42,9 +42,7 @@ export async function openExplainer(databaseUrl: string) {
     /** Runs a statement as a role of the API. @returns the plans of all statements that it ran, without times */
     async plans(caller: Caller, statement: string) {
       await run(caller, statement, true);
-      return noted
-        .filter((message) => message.includes('Scan'))
-        .map((message) => message.replace(/^.*plan:\n/, ''));
+      return noted.filter((message) => message.includes('Scan')).map((message) => message.replace(/^.*plan:\n/, ''));
     },
     /** Runs a statement as a role of the API. @returns its rows */
     rows: (caller: Caller, statement: string) => run(caller, statement),
@@ -74,10 +72,7 @@ export const indexesRead = (plans: string[]) =>
 
 /** Returns the highest number of rows of a table that one scan read. */
 export function rowsRead(plans: string[], table: string): number {
-  const scan = new RegExp(
-    `Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`,
-    'g',
-  );
+  const scan = new RegExp(`Scan.* on ${table}\\b.*actual rows=(\\d+) loops=(\\d+)\\)((?:\\n +(?!->).*)*)`, 'g');
   const rows = [...plans.join('\n').matchAll(scan)].map(([, found, loops, details = '']) => {
     const removed = details.match(/Rows Removed by Filter: (\d+)/)?.[1] ?? 0;
     return (Number(found) + Number(removed)) * Number(loops);

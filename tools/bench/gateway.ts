@@ -59,8 +59,7 @@ async function requireSameResponse(request: Request, servers: Server[]) {
 }
 
 async function figureOf(row: Row, server: Server, supabase: Server): Promise<number> {
-  if ('addedMsMax' in row.target)
-    return (await load(server.url, row, supabase, { duration, connections: 1 })).p50;
+  if ('addedMsMax' in row.target) return (await load(server.url, row, supabase, { duration, connections: 1 })).p50;
   const before = await server.processorSeconds();
   const { responses } = await load(server.url, row, supabase, { duration });
   return responses / ((await server.processorSeconds()) - before);
@@ -79,10 +78,7 @@ async function measureSet(supabase: Server) {
   }
   for (let round = 0; round < roundsPerSet; round++)
     for (const row of rows)
-      row.rounds.push([
-        await figureOf(row, gateway, supabase),
-        await figureOf(row, others[row.against], supabase),
-      ]);
+      row.rounds.push([await figureOf(row, gateway, supabase), await figureOf(row, others[row.against], supabase)]);
 }
 
 const percent = (value: number) => `${whole(100 * value)} %`;
@@ -126,8 +122,7 @@ ${markdownTable([header, ...lines])}
 `;
   const missed = lines.filter((line) => line.at(-1) !== verdict(true));
   const problems = missed.map(
-    ([request, against, , , compared, target]) =>
-      `${request}, against ${against}: ${compared} instead of ${target}.`,
+    ([request, against, , , compared, target]) => `${request}, against ${against}: ${compared} instead of ${target}.`,
   );
   return { section, problems };
 }

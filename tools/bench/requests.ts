@@ -52,8 +52,7 @@ const callsOf: Record<string, string[]> = {
 };
 
 /** Returns method and path with {id}, without query and JSON. */
-export const nameOf = (endpoint: string) =>
-  endpoint.replace(/[?].*| \{.*/, '').replace(/[0-9a-f-]{36}/, '{id}');
+export const nameOf = (endpoint: string) => endpoint.replace(/[?].*| \{.*/, '').replace(/[0-9a-f-]{36}/, '{id}');
 
 /** @throws if the server called a function that the endpoint does not declare, or called a function too often */
 async function checkCalls({ endpoint }: Request, responses: number, supabase: { url: string }) {
@@ -95,9 +94,7 @@ export async function load(
     ...extent,
   });
   if (latencies.length === 0 || non2xx + errors > 0)
-    throw new Error(
-      `${request.endpoint}: ${latencies.length} responses, ${non2xx} rejections, ${errors} errors.`,
-    );
+    throw new Error(`${request.endpoint}: ${latencies.length} responses, ${non2xx} rejections, ${errors} errors.`);
   await checkCalls(request, latencies.length, supabase);
   return { responses: latencies.length, p50: median(latencies) };
 }

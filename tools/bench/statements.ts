@@ -16,13 +16,7 @@ const anon: Caller = { role: 'anon' };
 const user: Caller = { role: 'authenticated', user: COLLECTOR };
 const service: Caller = { role: 'service_role' };
 
-const call = (
-  name: string,
-  caller: Caller,
-  sql: string,
-  index: RegExp,
-  msMax: number | null = 1,
-): Statement => ({
+const call = (name: string, caller: Caller, sql: string, index: RegExp, msMax: number | null = 1): Statement => ({
   name,
   caller,
   sql: `select public.${sql}`,
@@ -31,10 +25,7 @@ const call = (
 });
 
 type Query = Partial<
-  Record<
-    'search' | 'category' | 'include_children' | 'featured' | 'cursor' | 'sort' | 'q' | 'min_duration',
-    string
-  >
+  Record<'search' | 'category' | 'include_children' | 'featured' | 'cursor' | 'sort' | 'q' | 'min_duration', string>
 > & { tag?: string[] };
 
 function page(query: Query, index: RegExp): Statement {
@@ -137,14 +128,7 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
 ];
 
 /** Tables that are small here, or of which a request needs all rows. */
-const SMALL_TABLES = [
-  'categories',
-  'home_sections',
-  'catalogue_feed',
-  'objects',
-  'play_receipts',
-  'listening_days',
-];
+const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed', 'objects', 'play_receipts', 'listening_days'];
 
 /** Returns the tables that a statement may read as a whole: `sounds` for short searches, which no index covers. */
 export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>

@@ -16,9 +16,7 @@ function exampleOf({ $ref, properties, items, examples, enum: values }: Schema):
   if (items && !examples) return Array.from({ length: 12 }, () => exampleOf(items));
   if (!properties) return (examples ?? values)?.[0];
   const entries = Object.entries(properties);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, key === 'id' ? randomUUID() : exampleOf(value)]),
-  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, key === 'id' ? randomUUID() : exampleOf(value)]));
 }
 
 const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };

@@ -121,8 +121,7 @@ async function makePlan(
 /** Asks whether to go on with a plan that changes something. */
 async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
   if (dryRun) return false;
-  if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update'))
-    return true;
+  if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update')) return true;
   if (!isTerminal)
     throw new ImportError(
       'There is no terminal to confirm in. Add --yes to import, or --dry-run to see the plan only.',

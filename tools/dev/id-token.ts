@@ -29,9 +29,7 @@ function answer(args: string[]): string | Promise<string> {
   if (!rest.email) throw new Error('Specify --email.');
   if (!isProvider(provider)) throw new Error('--provider must be google or apple.');
   if (provider === 'apple' && (rest.name || rest.picture)) {
-    throw new Error(
-      'Apple gives the name only to the app: its ID tokens contain neither --name nor --picture.',
-    );
+    throw new Error('Apple gives the name only to the app: its ID tokens contain neither --name nor --picture.');
   }
   return makeIdToken({ ...rest, provider, emailVerified: !unverified });
 }

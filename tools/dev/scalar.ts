@@ -14,8 +14,7 @@ import { gzipSync } from 'node:zlib';
 function appLanguagesFirst(bundle: string): string {
   const entries = ['swift', 'kotlin', 'dart'].map((key) => {
     const entry = new RegExp(`,(\\{key:\`${key}\`,title:[^{}]+\\})`).exec(bundle);
-    if (!entry)
-      throw new Error(`The bundle has no list of languages with ${key} in it: adapt tools/dev/scalar.ts.`);
+    if (!entry) throw new Error(`The bundle has no list of languages with ${key} in it: adapt tools/dev/scalar.ts.`);
     return { whole: entry[0], bare: entry[1] };
   });
   const rest = entries.reduce((text, { whole }) => text.replace(whole, ''), bundle);

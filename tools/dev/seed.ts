@@ -25,10 +25,7 @@ export async function seed(
   log: (line: string) => void,
 ): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  const { client } = connect(
-    { url, secretKey, remedy: 'Look for its error above.' },
-    new AbortController().signal,
-  );
+  const { client } = connect({ url, secretKey, remedy: 'Look for its error above.' }, new AbortController().signal);
   try {
     log('Seeding the catalogue');
     if (await seedRows(sql, empty)) await uploadSamples(client);

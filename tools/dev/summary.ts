@@ -13,9 +13,7 @@ export async function summary(stack: Stack, settings: Settings): Promise<string>
   const gateway = `http://127.0.0.1:${gatewayPort}`;
   const api = `${gateway}/api/v1`;
   const calls = await sampleCalls(stack.databaseUrl, api);
-  const phones = host
-    ? `\n\n  From phones    http://${host}:${gatewayPort}/api/v1  (files: ${stack.publicUrl})`
-    : '';
+  const phones = host ? `\n\n  From phones    http://${host}:${gatewayPort}/api/v1  (files: ${stack.publicUrl})` : '';
   return `
   Player         http://127.0.0.1:${playerPort}/  (open it in a browser: one click plays the first sound)
 

@@ -45,11 +45,7 @@ export interface PlannedChanges {
  * @param statements statements of the schema files
  * @throws if a schema file declares an object that pg-delta cannot compare, such as an operator
  */
-export function planChanges(
-  from: string,
-  to: string,
-  statements: readonly string[],
-): Promise<PlannedChanges> {
+export function planChanges(from: string, to: string, statements: readonly string[]): Promise<PlannedChanges> {
   return withPools([from, to], async (fromPool, toPool) => {
     const { extract, planOptions, proveOptions } = await resolveProfile(fromPool, supabaseProfile);
     const source = await extract(fromPool);
@@ -93,15 +89,12 @@ function asWritten(generated: string, statements: readonly string[]): string | u
   const name = nameOf(generated);
   const [written, ...others] = statements.filter((statement) => name && nameOf(statement) === name);
   if (others.length > 0) return undefined;
-  return /^create or replace /i.test(generated)
-    ? written?.replace(/^create /, 'create or replace ')
-    : written;
+  return /^create or replace /i.test(generated) ? written?.replace(/^create /, 'create or replace ') : written;
 }
 
 /** Returns the object that a statement creates, such as "function private.count_play". */
 export function nameOf(statement: string): string | undefined {
-  const made =
-    /^create (?:or replace )?(?:unique )?(function|view|trigger|policy|index) ((?:"[^"]*"|[\w.])+)/i;
+  const made = /^create (?:or replace )?(?:unique )?(function|view|trigger|policy|index) ((?:"[^"]*"|[\w.])+)/i;
   const [, kind, name] = made.exec(statement) ?? [];
   return kind && `${kind.toLowerCase()} ${name?.replaceAll('"', '')}`;
 }
@@ -121,8 +114,7 @@ function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
   const isAnew = ({ verb, produces, destroys }: Action) =>
     (verb === 'create' && produces.some((id) => destroyed.has(encodeId(id)))) ||
     (verb === 'drop' && destroys.some((id) => made.has(encodeId(id))));
-  const count = (verb: Action['verb']) =>
-    actions.filter((action) => action.verb === verb && !isAnew(action)).length;
+  const count = (verb: Action['verb']) => actions.filter((action) => action.verb === verb && !isAnew(action)).length;
   const anew = actions.filter((action) => action.verb === 'create' && isAnew(action)).length;
   return {
     statements: actions.map(({ sql }) => sql),

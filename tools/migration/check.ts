@@ -57,8 +57,7 @@ async function majorVersion(databaseUrl: string): Promise<number> {
 function isAddition({ verb, destroys: [dropped] }: Action, desired: FactBase): boolean {
   if (verb !== 'drop' || dropped === undefined || desired.has(dropped)) return false;
   if (dropped.kind === 'acl') return !desired.has(dropped.target);
-  if (dropped.kind === 'policy')
-    return !desired.has({ kind: 'table', schema: dropped.schema, name: dropped.table });
+  if (dropped.kind === 'policy') return !desired.has({ kind: 'table', schema: dropped.schema, name: dropped.table });
   if (dropped.kind !== 'function') return true;
   return !desired
     .facts()
@@ -85,9 +84,7 @@ function declarationOf(id: StableId | undefined): string {
   const name = id === undefined || !('name' in id) ? '' : id.name;
   const schema = id !== undefined && 'schema' in id ? `${id.schema}.` : '';
   const names =
-    id !== undefined && 'table' in id
-      ? [name, `"${name}"`, `${schema}${id.table}`]
-      : [`${schema}${name}`, name];
+    id !== undefined && 'table' in id ? [name, `"${name}"`, `${schema}${id.table}`] : [`${schema}${name}`, name];
   for (const each of names) {
     const pattern = new RegExp(`^create [a-z ]*${RegExp.escape(each)}(?![\\w.])`, 'm');
     for (const file of readdirSync(SCHEMAS).toSorted()) {

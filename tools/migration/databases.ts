@@ -31,10 +31,7 @@ export interface FilledCopy {
  * @param project the folder that holds `supabase/`
  * @throws if a migration or a schema file fails
  */
-export async function startSchemaDatabases(
-  release: Release = 17,
-  project = PROJECT,
-): Promise<SchemaDatabases> {
+export async function startSchemaDatabases(release: Release = 17, project = PROJECT): Promise<SchemaDatabases> {
   await using starting = new AsyncDisposableStack();
   const { databaseUrl: migrated, stop } = await startBareDatabase(release);
   starting.defer(stop);
@@ -62,9 +59,7 @@ async function fillCopy(migrated: string): Promise<FilledCopy> {
   for (const file of [new URL('supabase/seed.sql', PROJECT), new URL('usage.sql', import.meta.url)])
     await sql
       .begin((transaction) => transaction.unsafe(readFileSync(file, 'utf8')))
-      .catch((error: Error) =>
-        missing.push(`${file.pathname.slice(PROJECT.pathname.length)}: ${error.message}`),
-      );
+      .catch((error: Error) => missing.push(`${file.pathname.slice(PROJECT.pathname.length)}: ${error.message}`));
   await sql.end();
   return { databaseUrl, missing };
 }

@@ -25,8 +25,7 @@ export async function writeMigration(
   const databases = await startSchemaDatabases(17, project);
   try {
     const changes = await compareSchemas(databases);
-    if (changes.statements.length === 0)
-      return 'Nothing to do: the migrations make what supabase/schemas declares.';
+    if (changes.statements.length === 0) return 'Nothing to do: the migrations make what supabase/schemas declares.';
     if (changes.losses.length > 0 && !allowDataLoss) throw new Error(rejection(name, changes.losses));
     const files = write(name, changes, new URL('supabase/migrations/', project));
     const proof = await prove(databases, changes, files);
@@ -46,10 +45,7 @@ To delete the data: npm run migration -- ${name} --allow-data-loss`;
 function write(name: string, { files, summary }: SchemaChanges, folder: URL): string[] {
   return files.map((text) => {
     const file = `${nextVersion(folder)}_${name}.sql`;
-    writeFileSync(
-      new URL(file, folder),
-      `-- ${summary} Made from supabase/schemas by npm run migration.\n\n${text}`,
-    );
+    writeFileSync(new URL(file, folder), `-- ${summary} Made from supabase/schemas by npm run migration.\n\n${text}`);
     return `supabase/migrations/${file}`;
   });
 }
@@ -69,7 +65,6 @@ async function prove(databases: SchemaDatabases, changes: SchemaChanges, files: 
     throw new Error(`${files.join(' and ')} does not work. Correct it by hand until npm test -- schemas passes, or delete it.
 
 ${faults.join('\n')}`);
-  const samples =
-    copy.missing.length === 0 ? 'filled with samples' : `without samples (${copy.missing.join(', ')})`;
+  const samples = copy.missing.length === 0 ? 'filled with samples' : `without samples (${copy.missing.join(', ')})`;
   return `Tried on a copy, ${samples}: it has become what supabase/schemas declares, and kept its rows.`;
 }

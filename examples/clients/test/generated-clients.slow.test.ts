@@ -123,8 +123,7 @@ test('the TypeScript client compiles strictly and does what an app does', async 
   await run(work, 'openapi-typescript', [resolve('openapi.json'), '--output', 'sounds.d.ts']);
   await copyFile('examples/clients/use-client.ts', join(work, 'use-client.ts'));
   await symlink(resolve('node_modules'), join(work, 'node_modules'));
-  const options =
-    '--strict --noEmit --module nodenext --target esnext --types node --allowImportingTsExtensions';
+  const options = '--strict --noEmit --module nodenext --target esnext --types node --allowImportingTsExtensions';
   await run(work, 'tsc', [...options.split(' '), 'use-client.ts']);
   expect(await run(work, 'node', ['use-client.ts', ...args])).toBe(expected);
 });

@@ -23,9 +23,7 @@ const repeat = () => {
 };
 const loop = button(icon('repeat'), repeat, { ariaLabel: 'Repeat', ariaPressed: 'false' });
 
-const lengths = [0, 5, 15, 30, 60].map(
-  (length) => new Option(length ? `${length} min` : 'No timer', `${length}`),
-);
+const lengths = [0, 5, 15, 30, 60].map((length) => new Option(length ? `${length} min` : 'No timer', `${length}`));
 const sleep = el('select', { ariaLabel: 'Sleep timer' }, ...lengths);
 let timer = 0;
 sleep.onchange = () => {

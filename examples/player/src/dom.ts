@@ -73,8 +73,7 @@ type Typed = Record<string, string>;
 
 export function form(fields: Field[], label: string, submit: (typed: Typed) => unknown, kind = 'primary') {
   const send = el('button', { className: kind }, label);
-  const input = ({ label, ...rest }: Field) =>
-    el('label', {}, label, el('input', { required: true, ...rest }));
+  const input = ({ label, ...rest }: Field) => el('label', {}, label, el('input', { required: true, ...rest }));
   const element = el('form', {}, ...fields.map(input), send);
   element.onsubmit = (event) => {
     event.preventDefault();

@@ -44,9 +44,7 @@ async function show() {
 for (const event of ['hashchange', 'offline', 'online']) addEventListener(event, () => notify());
 addEventListener('hashchange', show);
 
-addEventListener('wait', ({ detail }) =>
-  notify(waitText(detail), (detail.until.getTime() - Date.now()) / 1000),
-);
+addEventListener('wait', ({ detail }) => notify(waitText(detail), (detail.until.getTime() - Date.now()) / 1000));
 
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 

@@ -34,10 +34,7 @@ export function heart(sound: Preview) {
 
 export const pageOf = (id: string) => `#/sound/${id}`;
 
-export const factsOf = (sound: Preview) => [
-  categoryOf(sound),
-  sound.duration_sec && clock(sound.duration_sec),
-];
+export const factsOf = (sound: Preview) => [categoryOf(sound), sound.duration_sec && clock(sound.duration_sec)];
 
 /** A sound in a list. A click plays it; the list goes on after it. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {

@@ -110,11 +110,7 @@ export function listened() {
     row.append(button(icon('close'), remove, { className: 'remove', ariaLabel }));
     return row;
   };
-  const list = el(
-    'div',
-    {},
-    ...endlessList(open, entry, 'Nothing yet: sounds that you listen to appear here.'),
-  );
+  const list = el('div', {}, ...endlessList(open, entry, 'Nothing yet: sounds that you listen to appear here.'));
   const empty = () => list.replaceChildren(el('p', {}, 'The history is empty.'));
   const clear = () => api.history.clear().then(empty);
   return [button('Clear the history', clear, { className: 'destructive' }), list];

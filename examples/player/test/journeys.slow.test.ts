@@ -70,8 +70,7 @@ test('an account is created, gets another password twice, and is deleted', async
   const email = newEmail();
   await visit('phone', async (page) => {
     const submit = async (name: string, fields: Record<string, string> = {}) => {
-      for (const [label, text] of Object.entries(fields))
-        await page.getByLabel(label, { exact: true }).fill(text);
+      for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text);
       await button(page, name).click();
     };
     const address = { 'E-mail address': email };

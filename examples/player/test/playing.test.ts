@@ -8,8 +8,7 @@ const noteAudio = 'globalThis.Audio = class extends Audio { constructor() { glob
 
 test('the sound clicked last plays, is counted once, and pauses at a click', async ({ site, visit }) => {
   await visit('desk', async (page) => {
-    const plays = async () =>
-      (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
+    const plays = async () => (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
     const before = await plays();
     await page.addInitScript(noteAudio);
     await page.reload();

@@ -242,8 +242,7 @@ test('long words fit on every screen, also from right to left', async ({ site, v
     }
     expect((await page.locator('#bar img').boundingBox())?.x).toBeGreaterThan(195);
     await page.getByText(`${word}, demo@example.com`).waitFor();
-    const colors =
-      "['main input', 'body'].map((name) => getComputedStyle(document.querySelector(name)).color)";
+    const colors = "['main input', 'body'].map((name) => getComputedStyle(document.querySelector(name)).color)";
     expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1); // browsers have another default
   });
 });

@@ -21,11 +21,7 @@ export interface AudioElement {
  * @param onFailure called when there is no new address, or the new one fails, too. The next play tries again
  * @returns a function that removes the sound from the element
  */
-export function attachAudio(
-  element: AudioElement,
-  audio: Audio,
-  onFailure: () => void = () => {},
-): () => void {
+export function attachAudio(element: AudioElement, audio: Audio, onFailure: () => void = () => {}): () => void {
   let current: Audio | null = audio;
   let isRenewing = false;
   /** An address that fails before it has played is not renewed, because the next one would fail, too. */

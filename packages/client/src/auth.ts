@@ -136,8 +136,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
         await clientOf(sending.fetch).POST('/auth/password', { body, ...signalOf(options) });
       } catch (error) {
         // `same_password` after a lost response means that the password was set.
-        if (!(sending.mayBeDone() && error instanceof SoundsError && error.reason === 'same_password'))
-          throw error;
+        if (!(sending.mayBeDone() && error instanceof SoundsError && error.reason === 'same_password')) throw error;
       }
       const recovered = await recovering?.load();
       if (!recovered) return;

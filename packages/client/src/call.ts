@@ -5,8 +5,7 @@ export interface CallOptions {
 }
 
 /** Returns the body of a response. Failures have been thrown before. */
-export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> =>
-  (await call).data as T;
+export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> => (await call).data as T;
 
 /** The part of `CallOptions` that goes into a request. */
 export const signalOf = ({ signal }: CallOptions = {}) => ({ signal: signal ?? null });

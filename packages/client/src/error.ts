@@ -5,10 +5,7 @@ import type { Schema } from './schema.ts';
 export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 
 /** Values of X-Error-Reason. A service may add values. */
-export type ErrorReason =
-  | Schema<'InvalidRequestReason'>
-  | Schema<'UnauthorizedReason'>
-  | Schema<'RateLimitedReason'>;
+export type ErrorReason = Schema<'InvalidRequestReason'> | Schema<'UnauthorizedReason'> | Schema<'RateLimitedReason'>;
 
 interface Details {
   status: number;

@@ -102,14 +102,7 @@ export interface Sounds {
 }
 
 /** Makes a client. One is enough for the whole app. */
-export function createSounds({
-  url,
-  store,
-  offlineStore,
-  onSession,
-  timeLimitMs = 60_000,
-  onWait,
-}: Options): Sounds {
+export function createSounds({ url, store, offlineStore, onSession, timeLimitMs = 60_000, onWait }: Options): Sounds {
   const waiting = { timeLimitMs, onWait };
   const tell = (event: SessionEvent) => {
     follow(event);
@@ -162,8 +155,7 @@ export function createSounds({
     offline,
     customer: {
       get: async (options) => (await answer(api.GET('/me/customer', signalOf(options)))).data,
-      update: async (body, options) =>
-        (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
+      update: async (body, options) => (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
     },
     config: ask,
     coverUrl,

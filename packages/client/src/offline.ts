@@ -90,8 +90,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       await store.setItem(key, text);
       loading = Promise.resolve(JSON.parse(text));
     };
-    for (let pages = 1; await readPage(copy, options); pages++)
-      if (pages % pagesBetweenStores === 0) await keep();
+    for (let pages = 1; await readPage(copy, options); pages++) if (pages % pagesBetweenStores === 0) await keep();
     copy.syncedAt = Date.now();
     await keep();
     await refresh(options);
@@ -132,12 +131,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     get: async (id: string): Promise<CopiedSound | null> => (await load()).sound[id] ?? null,
 
     /** Returns all sounds that match, in the order of GET /sounds. */
-    async list({
-      category,
-      include_children,
-      featured,
-      tags = [],
-    }: OfflineFilters = {}): Promise<CopiedSound[]> {
+    async list({ category, include_children, featured, tags = [] }: OfflineFilters = {}): Promise<CopiedSound[]> {
       const copy = await load();
       const all = categoriesIn(copy);
       const parent = all.find(({ slug }) => slug === category)?.id;

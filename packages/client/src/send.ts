@@ -33,10 +33,7 @@ export type Limits = Waiting & {
  * @returns a response of status 2xx whose whole body has arrived
  * @throws SoundsError of the last attempt, or the reason of the request's signal
  */
-export async function send(
-  request: Request,
-  { repeatable, timeLimitMs, onRepeat, onWait }: Limits,
-): Promise<Response> {
+export async function send(request: Request, { repeatable, timeLimitMs, onRepeat, onWait }: Limits): Promise<Response> {
   const deadline = performance.now() + timeLimitMs;
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {

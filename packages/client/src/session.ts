@@ -38,16 +38,12 @@ const key = 'sounds.session';
 const marginMs = 30_000;
 
 /** Makes a session of new tokens. Notes how far the clock of the device is off, which may be hours. */
-export function toSession(
-  { access_token, refresh_token, expires_at, expires_in }: Tokens,
-  user: User,
-): Session {
+export function toSession({ access_token, refresh_token, expires_at, expires_in }: Tokens, user: User): Session {
   const clock_ahead_ms = Date.now() - (expires_at - expires_in) * 1000;
   return { access_token, refresh_token, expires_at, user, clock_ahead_ms };
 }
 
-const isDue = ({ expires_at, clock_ahead_ms }: Session) =>
-  Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
+const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
 /** Tells whether a refresh may help: for every 401 except `recent_sign_in_required`. */
 const isInvalidToken = (error: unknown) =>

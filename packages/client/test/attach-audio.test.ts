@@ -38,9 +38,7 @@ async function serveRecording(page: Page) {
   })`);
   const isLoaded = () => expect.poll(() => page.evaluate('element.readyState')).toBeGreaterThan(1);
   const state = () =>
-    page.evaluate(
-      '({ isPlaying: !element.paused && element.currentTime > 0, at: Math.floor(element.currentTime) })',
-    );
+    page.evaluate('({ isPlaying: !element.paused && element.currentTime > 0, at: Math.floor(element.currentTime) })');
   return {
     service,
     state,
@@ -86,21 +84,18 @@ test('an address is renewed before a play or a seek if it has expired, or fails'
   expect(service.renewals).toBe(4);
 });
 
-test.for(['service', 'files'])(
-  'a sound without its %s fails once, then plays on',
-  async (outage, { open }) => {
-    const page = await open();
-    const { service, state, attach, play, seekTo } = await serveRecording(page);
-    await attach(300_000);
-    await play();
-    service.valid += 1;
-    service.outage = outage;
-    await seekTo(40);
-    await expect.poll(() => page.evaluate('failures')).toBe(1);
-    expect(await page.evaluate('element.paused')).toBe(true);
-    service.outage = 'none';
-    await play();
-    await expect.poll(state).toMatchObject({ at: 40 });
-    expect(await page.evaluate('failures')).toBe(1);
-  },
-);
+test.for(['service', 'files'])('a sound without its %s fails once, then plays on', async (outage, { open }) => {
+  const page = await open();
+  const { service, state, attach, play, seekTo } = await serveRecording(page);
+  await attach(300_000);
+  await play();
+  service.valid += 1;
+  service.outage = outage;
+  await seekTo(40);
+  await expect.poll(() => page.evaluate('failures')).toBe(1);
+  expect(await page.evaluate('element.paused')).toBe(true);
+  service.outage = 'none';
+  await play();
+  await expect.poll(state).toMatchObject({ at: 40 });
+  expect(await page.evaluate('failures')).toBe(1);
+});

@@ -139,8 +139,6 @@ test('a call waits for the network, and a failure mentions CORS', async ({ open,
   const strict = await startGateway();
   onTestFinished(strict.close);
   await page.evaluate(start(strict.url));
-  const failure = await page.evaluate(
-    'start(900).categories().catch(({ code, message }) => [code, message])',
-  );
+  const failure = await page.evaluate('start(900).categories().catch(({ code, message }) => [code, message])');
   expect(failure).toEqual(['no_answer', expect.stringMatching(`CORS_ORIGINS.*${origin}`)]);
 });

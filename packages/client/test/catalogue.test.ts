@@ -45,10 +45,7 @@ test('customer.update changes only the fields that are named', async ({ device: 
   expect(await api.customer.get()).toMatchObject(stable);
 });
 
-test('audio returns its expiry by the clock of the device, and renews its address', async ({
-  device,
-  sql,
-}) => {
+test('audio returns its expiry by the clock of the device, and renews its address', async ({ device, sql }) => {
   const id = await addSound(sql);
   const audio = await device.api.sounds.audio(id);
   expect(audio.url).toBeNull();

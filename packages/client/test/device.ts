@@ -74,8 +74,7 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
     keys: (start: string) => [...store.items.keys()].filter((key) => key.startsWith(start)),
     stored,
     /** Changes the session in the store. */
-    change: (changes: object) =>
-      void store.items.set('sounds.session', JSON.stringify({ ...stored(), ...changes })),
+    change: (changes: object) => void store.items.set('sounds.session', JSON.stringify({ ...stored(), ...changes })),
     async signUp() {
       const account = { email: newEmail(), password };
       await api.config(); // otherwise the first list requests it

@@ -41,8 +41,7 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   const [kept, removed, added] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
   for (const id of [kept, removed]) await device.api.favorites.add(id);
   await device.api.favorites.flush();
-  device.network.before = (request) =>
-    /^(POST|DELETE) .favorites/.test(nameOf(request)) ? 'cut' : undefined;
+  device.network.before = (request) => (/^(POST|DELETE) .favorites/.test(nameOf(request)) ? 'cut' : undefined);
   const { favorites } = device.again(withoutRepeats);
   await favorites.remove(removed);
   for (const id of [added, crypto.randomUUID(), removed]) await favorites.add(id);
@@ -61,8 +60,7 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
 test('rejected changes are dropped, and flush throws the reason once', async ({ device, gateway, sql }) => {
   const { favorites } = device.api;
   const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
-  device.network.before = ({ body }) =>
-    body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined;
+  device.network.before = ({ body }) => (body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined);
   for (const each of [gone, rejected, id]) await favorites.add(each);
   await expect(favorites.flush()).rejects.toMatchObject({ status: 400 });
   expect(waiting(device)).toEqual([]);

@@ -2,14 +2,7 @@
 import { AbortController, AbortSignal } from 'abort-controller/dist/abort-controller.mjs';
 import { fetch, Headers, Request, Response } from 'whatwg-fetch';
 
-const lacking = [
-  'crypto',
-  'structuredClone',
-  'DOMException',
-  'localStorage',
-  'addEventListener',
-  'EventTarget',
-];
+const lacking = ['crypto', 'structuredClone', 'DOMException', 'localStorage', 'addEventListener', 'EventTarget'];
 const own = { AbortController, AbortSignal, fetch, Headers, Request, Response };
 const globals = { ...own, navigator: { product: 'ReactNative' } };
 for (const name of lacking) globals[name] = undefined;

@@ -70,9 +70,7 @@ test('signOut ends the session at once, and at the service after a refresh', asy
   await api.post('/auth/refresh').send({ refresh_token }).expect(401);
 });
 
-test('clients on one slow store share one refresh, and store new tokens before they use them', async ({
-  start,
-}) => {
+test('clients on one slow store share one refresh, and store new tokens before they use them', async ({ start }) => {
   using _locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never); // not in every browser
   const device = await start({ store: phoneStore(20) });
   const { user } = await device.signUp();

@@ -169,11 +169,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
       server: {
         admin: true,
         apiKeys: { resolver: resolveKey },
-        middlewares: [
-          requireApiKey,
-          restRequests(connection),
-          storageRoutes({ connection, files, unfinishedDir }),
-        ],
+        middlewares: [requireApiKey, restRequests(connection), storageRoutes({ connection, files, unfinishedDir })],
       },
     },
   });

@@ -11,10 +11,7 @@ type Job = { jobid: string; schedule: string; command: string; database: string;
  * @param log receives a line about each job that cannot run
  * @returns a function that ends the schedule and the running jobs
  */
-export async function startCron(
-  databaseUrl: string,
-  log: (line: string) => void,
-): Promise<() => Promise<void>> {
+export async function startCron(databaseUrl: string, log: (line: string) => void): Promise<() => Promise<void>> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   const connections = new Set<postgres.Sql>();
   const runs = new Set<Promise<void>>();
@@ -53,9 +50,7 @@ export async function startCron(
     });
 
   async function load(): Promise<void> {
-    const jobs = await sql<
-      Job[]
-    >`select jobid, schedule, command, database, username from cron.job where active`;
+    const jobs = await sql<Job[]>`select jobid, schedule, command, database, username from cron.job where active`;
     const wanted = new Map(jobs.map((job) => [JSON.stringify(job), job]));
     for (const [key, timer] of timers) {
       if (wanted.has(key)) continue;

@@ -60,7 +60,5 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
     exp: now + 3600,
     ...options.claims,
   };
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
-    .sign(options.key ?? PRIVATE_KEY);
+  return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' }).sign(options.key ?? PRIVATE_KEY);
 }

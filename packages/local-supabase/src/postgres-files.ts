@@ -70,8 +70,7 @@ function copyPrograms(native: string): Programs {
     renameSync(unfinished, copy);
   }
   // Every user can write to this folder, so programs of other users are not run.
-  if (lstatSync(copy).uid !== process.getuid?.())
-    throw new Error(`${copy} belongs to another user. Delete it.`);
+  if (lstatSync(copy).uid !== process.getuid?.()) throw new Error(`${copy} belongs to another user. Delete it.`);
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
 
@@ -85,9 +84,7 @@ export function ownFolder(folder: string, account = serverAccount(folder)): stri
   const elsewhere = `/var/tmp/local-supabase-${hash('sha256', wanted).slice(0, 12)}`;
   const place = [wanted, elsewhere].find((one) => prepare(one, account));
   if (place !== undefined) return place;
-  throw new Error(
-    `The database cannot be kept in ${wanted}: the account that runs Postgres may not write there.`,
-  );
+  throw new Error(`The database cannot be kept in ${wanted}: the account that runs Postgres may not write there.`);
 }
 
 /** Deletes the folder that `ownFolder(folder)` returns. */
@@ -100,9 +97,7 @@ function prepare(folder: string, account: Account): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account.uid === undefined || account.gid === undefined) return true;
   chownSync(folder, account.uid, account.gid);
-  return (
-    spawnSync('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...account, cwd: '/' }).status === 0
-  );
+  return spawnSync('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...account, cwd: '/' }).status === 0;
 }
 
 function runs(program: string, account: Account): boolean {

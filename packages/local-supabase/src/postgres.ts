@@ -62,8 +62,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return { folder, databaseUrl, exited: server.exited, stop: server.stop };
     }
     const lostRace = options.port === 0 && PORT_TAKEN.test(problem);
-    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem)))
-      throw new Error(`Postgres did not start: ${problem}`);
+    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem))) throw new Error(`Postgres did not start: ${problem}`);
     await sleep(100);
   }
 }

@@ -17,10 +17,7 @@ export interface ScratchDatabase {
  * Starts a database that holds what a hosted project has before its first migration.
  * @param durable waits for the disk
  */
-export async function startBareDatabase(
-  release: Release = 17,
-  { durable = false } = {},
-): Promise<ScratchDatabase> {
+export async function startBareDatabase(release: Release = 17, { durable = false } = {}): Promise<ScratchDatabase> {
   await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'local-supabase-scratch-'));
   starting.defer(() => rm(dataDir, { recursive: true }));

@@ -59,9 +59,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   starting.defer(postgres.stop);
   const { databaseUrl, exited, folder } = postgres;
   if (!folder.startsWith(database))
-    log(
-      `The database is in ${folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`,
-    );
+    log(`The database is in ${folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`);
   await prepareDatabase(databaseUrl);
   await applyMigrations(databaseUrl, log);
   log('Starting Auth, the data API and Storage');

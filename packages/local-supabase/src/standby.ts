@@ -15,10 +15,10 @@ echo "primary_conninfo = 'host=127.0.0.1 port=$3 user=$4'" >> "$2/postgresql.aut
  */
 export function makeStandby(primaryDir: string, standbyDir: string, primaryPort: number): void {
   const folders = [clusterFolder(primaryDir), clusterFolder(standbyDir)];
-  const { status, stderr } = spawnSync(
-    '/bin/sh',
-    ['-c', SCRIPT, 'copy', ...folders, String(primaryPort), SUPERUSER],
-    { ...serverAccount(standbyDir), cwd: '/', encoding: 'utf8' },
-  );
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', SCRIPT, 'copy', ...folders, String(primaryPort), SUPERUSER], {
+    ...serverAccount(standbyDir),
+    cwd: '/',
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`The database could not be copied: ${stderr}`);
 }

@@ -62,10 +62,7 @@ test('a refresh token that is malformed, unknown or of a banned user is rejected
     expect(await codeOf(refresh(supabase, token))).toBe(expected);
 });
 
-test('Auth rejects a forged, expired or unsigned token, and one without an active user', async ({
-  supabase,
-  skip,
-}) => {
+test('Auth rejects a forged, expired or unsigned token, and one without an active user', async ({ supabase, skip }) => {
   const { id, email, accessToken } = await supabase.signUp();
   const claims = claimsOf(accessToken);
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${accessToken.split('.')[1]}.`;
@@ -81,11 +78,7 @@ test('Auth rejects a forged, expired or unsigned token, and one without an activ
     [await forge(skip, { ...claims, sub: 'nobody' }), '400 bad_jwt'],
     [ended, '403 session_not_found'],
   ] as const)
-    for (const call of [
-      supabase.call('/auth/v1/user', { token }),
-      signOut(supabase, token),
-      changePassword(token),
-    ])
+    for (const call of [supabase.call('/auth/v1/user', { token }), signOut(supabase, token), changePassword(token)])
       expect(await codeOf(call), token).toBe(expected);
   await ban(supabase, id);
   expect(await codeOf(supabase.call('/auth/v1/user', { token: accessToken }))).toBe('403 user_banned');

@@ -74,9 +74,7 @@ test('triggers see a sign-up as Auth writes it, and one that fails rolls it back
   expect(await sql`select from auth.users where email = ${rejected}`).toHaveLength(0);
 });
 
-test('sign-in ignores the case of the address, and checks the ban before the password', async ({
-  supabase,
-}) => {
+test('sign-in ignores the case of the address, and checks the ban before the password', async ({ supabase }) => {
   const user = await supabase.signUp();
   const { status, body } = await signIn(supabase, user.email.toUpperCase());
   expect([status, body.user.id]).toEqual([200, user.id]);
@@ -96,9 +94,7 @@ test('sign-in ignores the case of the address, and checks the ban before the pas
 
 const users = '/auth/v1/admin/users';
 
-test('the admin API creates, reads, changes and deletes a user, for the secret key alone', async ({
-  supabase,
-}) => {
+test('the admin API creates, reads, changes and deletes a user, for the secret key alone', async ({ supabase }) => {
   const admin = (path: string, request: object = {}) =>
     supabase.call(users + path, { apikey: supabase.secretKey, ...request });
   const email = newEmail();

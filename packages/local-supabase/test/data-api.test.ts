@@ -128,9 +128,7 @@ test('each part rejects a missing API key, and one of another project', async ({
     }
 });
 
-test('a data request may have an address of 40 KB, and loses its connection beyond 50 KB', async ({
-  supabase,
-}) => {
+test('a data request may have an address of 40 KB, and loses its connection beyond 50 KB', async ({ supabase }) => {
   const ask = (length: number) => supabase.call(`/rest/v1/rpc/api_me?name=${'a'.repeat(length)}`);
   expect((await ask(40_000)).body.code).toBe('PGRST202');
   await expect(ask(60_000)).rejects.toThrow('fetch failed');

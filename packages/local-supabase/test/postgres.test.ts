@@ -5,17 +5,14 @@ import { run, untilGone } from '../../../test/support/processes.ts';
 
 // tools/dev/test has the other ways of ending, and folders and ports that are in use.
 
-test.runIf(inject('stack').embedded)(
-  'PostgreSQL ends when the process that started it is killed',
-  async () => {
-    const dataDir = join(await preparedFolder('bare'), 'postgres');
-    const script = `
+test.runIf(inject('stack').embedded)('PostgreSQL ends when the process that started it is killed', async () => {
+  const dataDir = join(await preparedFolder('bare'), 'postgres');
+  const script = `
     const { startPostgres } = await import('local-supabase/postgres');
     await startPostgres({ dataDir: '${dataDir}', port: 0 });
     console.log('started');`;
-    const starter = run(['--input-type=module-typescript', '-e', script]);
-    await starter.until('started');
-    starter.kill('SIGKILL');
-    await untilGone(dataDir);
-  },
-);
+  const starter = run(['--input-type=module-typescript', '-e', script]);
+  await starter.until('started');
+  starter.kill('SIGKILL');
+  await untilGone(dataDir);
+});

@@ -42,9 +42,7 @@ test('a resumable upload is rejected before a byte is sent', async ({ supabase }
   expect([status, body.statusCode]).toEqual([400, '403']); // as every call of Storage
 });
 
-test('a resumable upload replaces an object with its last part, with x-upsert alone', async ({
-  supabase,
-}) => {
+test('a resumable upload replaces an object with its last part, with x-upsert alone', async ({ supabase }) => {
   const name = await cover(supabase, 'one');
   const stored = () => ask(supabase, `public/${COVERS}/${name}`);
   expect((await begin(supabase, name)).status).toBe(409);

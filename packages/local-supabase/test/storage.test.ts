@@ -34,9 +34,7 @@ test('an upload of a form stores its file, as supabase-js sends a Blob', async (
   expect(stored.headers.get('cache-control')).toBe('max-age=60');
 });
 
-test('a signed upload stores one file at its address, once, and never in place of another', async ({
-  supabase,
-}) => {
+test('a signed upload stores one file at its address, once, and never in place of another', async ({ supabase }) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
   const sign = (name: string) => ask(supabase, `upload/sign/${name}`, { body: {} });
   const { body: signed } = await sign(path);
@@ -47,8 +45,7 @@ test('a signed upload stores one file at its address, once, and never in place o
   expect(await put(elsewhere)).toMatchObject({ statusCode: '400', error: 'InvalidSignature' });
   expect(await put(signed.url)).toEqual({ Key: path });
   expect((await ask(supabase, `public/${path}`)).body).toBe(TEXT);
-  for (const answer of [await put(signed.url), (await sign(path)).body])
-    expect(answer.statusCode).toBe('409');
+  for (const answer of [await put(signed.url), (await sign(path)).body]) expect(answer.statusCode).toBe('409');
 });
 
 test('every route rejects a name with other characters as InvalidKey', async ({ supabase }) => {
@@ -85,8 +82,7 @@ test('the tag of a file is its MD5, also of a copy or a replaced one, and gets 3
 
 test('a move to another bucket keeps the row and gives it a new version and time', async ({ supabase }) => {
   const name = await cover(supabase);
-  const rows = () =>
-    supabase.sql`select id, version, metadata from storage.objects where name like ${`%${name}`}`;
+  const rows = () => supabase.sql`select id, version, metadata from storage.objects where name like ${`%${name}`}`;
   const [before] = await rows();
   const body = {
     bucketId: COVERS,
@@ -104,9 +100,7 @@ test('a move to another bucket keeps the row and gives it a new version and time
   expect((await ask(supabase, `authenticated/${AUDIO}/moved/${name}`)).body).toBe(TEXT);
 });
 
-test('a move or deletion is rejected for a missing file or bucket, a move for a taken name', async ({
-  supabase,
-}) => {
+test('a move or deletion is rejected for a missing file or bucket, a move for a taken name', async ({ supabase }) => {
   const [sourceKey, taken] = [await cover(supabase), await cover(supabase)];
   for (const [changed, expected] of [
     [{ sourceKey: 'missing', destinationKey: 'a' }, '404'],
@@ -174,10 +168,7 @@ async function signedUrl(supabase: Supabase, name: string, expiresIn = 60): Prom
   return `${supabase.url}/storage/v1${encodeURI(body.signedURL)}`;
 }
 
-test('signing requires a visible object, a valid token and a whole number of seconds', async ({
-  supabase,
-  skip,
-}) => {
+test('signing requires a visible object, a valid token and a whole number of seconds', async ({ supabase, skip }) => {
   const name = await audio(supabase);
   const expired = await forge(skip, { role: 'authenticated', exp: Math.floor(Date.now() / 1000) - 5 });
   const apikey = supabase.publishableKey;
@@ -188,8 +179,7 @@ test('signing requires a visible object, a valid token and a whole number of sec
     ['nonsense', '400 403'],
   ] as const)
     expect(await codeOf(sign(supabase, name, 60, { apikey, token }))).toBe(expected);
-  for (const expiresIn of [0, 1.5, 'a', null])
-    expect((await sign(supabase, name, expiresIn)).status).toBe(400);
+  for (const expiresIn of [0, 1.5, 'a', null]) expect((await sign(supabase, name, expiresIn)).status).toBe(400);
 });
 
 test('a signed address serves type, size, range and expiry without Cache-Control', async ({ supabase }) => {

@@ -82,8 +82,7 @@ export const signIn = ({ call }: Supabase, email: string, secret = password) =>
 export const ban = ({ sql }: Supabase, id: string) =>
   sql`update auth.users set banned_until = '2999-01-01' where id = ${id}`;
 
-export const claimsOf = (token: string) =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+export const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
 type Settings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 

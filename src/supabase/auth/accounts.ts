@@ -157,8 +157,7 @@ const wrongCurrentPassword = () =>
   );
 
 const passwordFaults: Faults = {
-  same_password: () =>
-    invalidRequest('password: must differ from the current one.', 'password', 'same_password'),
+  same_password: () => invalidRequest('password: must differ from the current one.', 'password', 'same_password'),
   weak_password: weakPassword,
   validation_failed: () => invalidRequest('password: was not accepted.', 'password'),
   current_password_required: () =>

@@ -14,11 +14,7 @@ import type { Settings } from './settings.ts';
 import { minimumDelay } from './timing.ts';
 
 /** Returns the call that creates accounts at Supabase Auth with e-mail address and password. */
-export function createSignUp(
-  call: AuthCall,
-  inPasswordQueue: PasswordQueue,
-  settings: () => Promise<Settings>,
-) {
+export function createSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, settings: () => Promise<Settings>) {
   const share = shareInFlight();
 
   /** Creates an account at Auth. @returns null when its address must be confirmed first */
@@ -94,8 +90,7 @@ export const weakPassword = () =>
     'weak_password',
   );
 
-const addressTaken = () =>
-  invalidRequest('This e-mail address cannot be used to sign up.', 'email', 'address_taken');
+const addressTaken = () => invalidRequest('This e-mail address cannot be used to sign up.', 'email', 'address_taken');
 const noMail = () => invalidRequest('email: this address cannot receive mail.', 'email');
 const disabled = (message: string) => () => invalidRequest(message, undefined, 'sign_up_disabled');
 

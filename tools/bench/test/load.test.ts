@@ -12,9 +12,7 @@ test('loads beside a played sound without changing it, or writes nothing where a
   const sql = postgres(databaseUrl, { max: 1 });
   const loading = () => load(databaseUrl, { sounds: 100, categories: 20, customers: 10, favorites: 50 });
   const counts = async () => {
-    const tables = 'public.sounds public.play_counts public.categories auth.users public.favorites'.split(
-      ' ',
-    );
+    const tables = 'public.sounds public.play_counts public.categories auth.users public.favorites'.split(' ');
     const counted = tables.map((table) => `(select count(*)::int from ${table})`);
     return (await sql.unsafe(`select array[${counted}] as counts`))[0]?.['counts'];
   };

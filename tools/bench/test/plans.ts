@@ -64,9 +64,7 @@ export function testPlans(title: string, { release, ...size }: Partial<Size> & {
       }
       expect((await plansOf(far)).join('\n')).toContain('Index Cond: (ROW(list_rank, created_at) < ROW(');
       const favorites = await planNamed('GET /favorites');
-      expect(favorites).toMatch(
-        new RegExp(`using favorites_newest_first .* rows=${COLLECTOR_FAVORITES} loops=1`),
-      );
+      expect(favorites).toMatch(new RegExp(`using favorites_newest_first .* rows=${COLLECTOR_FAVORITES} loops=1`));
       expect(favorites).not.toMatch(/Rows Removed by Filter: [1-9]|Sort Key/);
       expect(await planNamed('POST /sounds/{id}/play')).not.toContain('Filter: (user_id');
     });

@@ -22,7 +22,5 @@ export function printOutcome(plan: Plan, { done, rejected, stopped }: Outcome): 
   if (stopped === undefined) return;
   const isRejected = ({ file }: Step) => rejected.some(({ where }) => where === file);
   const left = steps.filter((step) => isChanging(step) && !done.has(step) && !isRejected(step));
-  console.error(
-    `${stopped}\n${plural(left.length, 'sound')} left to import. Run the import again to continue.`,
-  );
+  console.error(`${stopped}\n${plural(left.length, 'sound')} left to import. Run the import again to continue.`);
 }

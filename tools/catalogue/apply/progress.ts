@@ -44,9 +44,7 @@ function lines(count: number): Progress {
     sent() {},
     end(step, outcome) {
       done += 1;
-      console.log(
-        `${done}/${count}  ${printable(`${step.file}: ${outcome === 'done' ? describe(step) : outcome}`)}`,
-      );
+      console.log(`${done}/${count}  ${printable(`${step.file}: ${outcome === 'done' ? describe(step) : outcome}`)}`);
     },
     close() {},
   };

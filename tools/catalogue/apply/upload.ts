@@ -84,15 +84,12 @@ function explain(error: Error | DetailedError, url: string): Error {
   const sentence = fatalMessage(status, origin);
   if (sentence) return new ImportError(sentence);
   const reason = error.originalResponse?.getBody().trim();
-  return new Rejected(
-    `Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`,
-  );
+  return new Rejected(`Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`);
 }
 
 // Only the user may write here, because the secret key is sent to the URL in a note.
 const notesFolder = () => join(homedir(), '.cache', 'sounds-service', 'uploads');
-const noteOf = (fingerprint: string) =>
-  join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
+const noteOf = (fingerprint: string) => join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
 
 /** Remembers the URLs of unfinished uploads across runs. Without its notes, an upload starts again. */
 const unfinished: NonNullable<UploadOptions['urlStorage']> = {

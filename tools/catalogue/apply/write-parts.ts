@@ -44,8 +44,7 @@ async function writeSection(
 ): Promise<void> {
   const picks = sounds.map((key, index) => {
     const sound_id = idOf(key);
-    if (!sound_id)
-      throw new Rejected(`No sound has the key "${key}". Correct it, or take it out of the section.`);
+    if (!sound_id) throw new Rejected(`No sound has the key "${key}". Correct it, or take it out of the section.`);
     return { section_id: section.id, sound_id, position: (index + 1) * GAP };
   });
   await upsertRow(client, 'home_sections', section, 'id');

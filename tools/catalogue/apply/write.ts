@@ -17,13 +17,8 @@ export async function insertSound(
  * Updates fields of a sound as it was read.
  * @throws Rejected if the sound was changed since
  */
-export async function updateSound(
-  client: SupabaseClient,
-  { id, updated_at }: Row,
-  fields: Fields,
-): Promise<void> {
+export async function updateSound(client: SupabaseClient, { id, updated_at }: Row, fields: Fields): Promise<void> {
   const query = client.from('sounds').update(fields).eq('id', id).eq('updated_at', updated_at).select('id');
   const { data } = await query.throwOnError().then(undefined, writingFailed);
-  if (data.length === 0)
-    throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
+  if (data.length === 0) throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
 }

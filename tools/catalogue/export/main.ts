@@ -62,8 +62,7 @@ async function exportInto(folder: string): Promise<void> {
   await writeFile(join(folder, SECTION_SHEET), sectionSheet(sections));
   // Files that no sound has any more stay, because an export is a backup.
   await writeManifest(folder, new Map([...earlier, ...fetched]));
-  for (const name of named.keys())
-    if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
+  for (const name of named.keys()) if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');
 }
 

@@ -23,9 +23,7 @@ const inUtc = (moment: string) => new Date(moment).toISOString();
  */
 export function soundSheet({ sounds }: Catalogue, files: { has(name: string): boolean }): string {
   const newestFirst = (a: Row, b: Row) => inUtc(b.created_at).localeCompare(inUtc(a.created_at));
-  const inOrder = [...sounds.values()].sort(
-    (a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0) || newestFirst(a, b),
-  );
+  const inOrder = [...sounds.values()].sort((a, b) => (a.sort_order ?? 0) - (b.sort_order ?? 0) || newestFirst(a, b));
   const exported = (name: string) => (files.has(name) ? name : undefined);
   const rows = inOrder.map((row) => ({
     ...row,

@@ -127,13 +127,10 @@ function newSlug(folder: string, parent: Category | undefined, id: string, categ
   const words = slugOf(folder)
     .slice(0, LONGEST_SLUG - 9)
     .replace(/-$/, '');
-  const isLossy = [...folder].some(
-    (character) => /[\p{L}\p{N}\p{S}#]/u.test(character) && slugOf(character) === '',
-  );
+  const isLossy = [...folder].some((character) => /[\p{L}\p{N}\p{S}#]/u.test(character) && slugOf(character) === '');
   const below = `${words}-${parent?.slug ?? ''}`;
   const candidates = isLossy || words === '' ? [] : parent ? [words, below] : [words];
-  const isFree = (slug: string) =>
-    slug.length <= LONGEST_SLUG && !categories.some((each) => each.slug === slug);
+  const isFree = (slug: string) => slug.length <= LONGEST_SLUG && !categories.some((each) => each.slug === slug);
   return candidates.find(isFree) ?? `${words || 'category'}-${id.slice(0, 8)}`;
 }
 
@@ -143,12 +140,7 @@ function noteAbout(folder: string, sounds: Sound[]): Problem {
   return { where, reason };
 }
 
-async function askFor(
-  folder: string,
-  count: number,
-  categories: Category[],
-  ask: Ask,
-): Promise<string | null> {
+async function askFor(folder: string, count: number, categories: Category[], ask: Ask): Promise<string | null> {
   const sounds = count === 1 ? 'the new sound' : `the ${count} new sounds`;
   const question = `Which category should ${sounds} in "${printable(folder)}" have? Type its slug or name, or press Enter for none: `;
   const slugs = categories.map(({ slug }) => slug).join(', ');

@@ -68,9 +68,7 @@ export const hasContent = ({ checksum }: Imported, { audio }: Sound) =>
 
 /** Finds symbolic links to recordings in the folder, which remain when a recording is moved. */
 function linksIn(sounds: Sound[]): Map<Sound, Sound> {
-  const originals = new Map(
-    sounds.filter(({ isLink }) => !isLink).map((sound) => [sound.audio?.checksum, sound]),
-  );
+  const originals = new Map(sounds.filter(({ isLink }) => !isLink).map((sound) => [sound.audio?.checksum, sound]));
   const links = new Map<Sound, Sound>();
   for (const sound of sounds) {
     const original = sound.audio && originals.get(sound.audio.checksum);

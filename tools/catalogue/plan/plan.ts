@@ -101,9 +101,7 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fi
     ...(sound.picture && { cover_image_path: sound.picture.path }),
   };
   const isNamed = typeof sound.sheetFields.cover_image_path === 'string';
-  const now = isNamed
-    ? { ...sound.sheetFields, cover_image_path: sound.picture?.path ?? null }
-    : sound.sheetFields;
+  const now = isNamed ? { ...sound.sheetFields, cover_image_path: sound.picture?.path ?? null } : sound.sheetFields;
   const said = { ...record.said, ...now };
   // The sound followed its category when the slug was changed.
   const { category } = record.said;

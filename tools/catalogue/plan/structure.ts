@@ -43,9 +43,7 @@ export function planCategories(
     const where = `${CATEGORY_SHEET} line ${line}`;
     const above = categories.find(({ slug }) => slug === parent);
     if (parent && (!above || above.parent_id !== null)) {
-      const problem = above
-        ? `"${parent}" is a sub-intention itself`
-        : `No category has the slug "${parent}"`;
+      const problem = above ? `"${parent}" is a sub-intention itself` : `No category has the slug "${parent}"`;
       rejected.push({ where, reason: `${problem}. Correct the parent.` });
       continue;
     }

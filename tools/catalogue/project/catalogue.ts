@@ -74,10 +74,7 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
 export const comparable = (text: string) => text.trim().normalize('NFC').toLowerCase();
 
 /** Finds a category by its slug, or by its name if only one has that name. */
-export function findCategory<T extends Pick<Category, 'slug' | 'name'>>(
-  text: string,
-  categories: T[],
-): T | undefined {
+export function findCategory<T extends Pick<Category, 'slug' | 'name'>>(text: string, categories: T[]): T | undefined {
   const bySlug = categories.find(({ slug }) => slug === comparable(text));
   const byName = categories.filter(({ name }) => comparable(name) === comparable(text));
   return bySlug ?? (byName.length === 1 ? byName[0] : undefined);

@@ -24,18 +24,12 @@ export async function allRows<T>(client: SupabaseClient, table: string, key: key
 }
 
 /** Writes a row, or replaces the one with the same `key`. */
-export async function upsertRow(
-  client: SupabaseClient,
-  table: string,
-  row: object,
-  key: string,
-): Promise<void> {
+export async function upsertRow(client: SupabaseClient, table: string, row: object, key: string): Promise<void> {
   const query = client.from(table).upsert(row, { onConflict: key });
   await query.throwOnError().then(undefined, (error) => writingFailed(error, 'Correct the sheet.'));
 }
 
-const NO_MIGRATIONS =
-  'The database lacks tables that the import needs. Apply the migrations: npx supabase db push';
+const NO_MIGRATIONS = 'The database lacks tables that the import needs. Apply the migrations: npx supabase db push';
 
 /** @throws ImportError, which blames the URL only if no database answered */
 export function readingFailed(error: unknown): never {
@@ -46,9 +40,7 @@ export function readingFailed(error: unknown): never {
     .trim()
     .split('\n');
   if (/^([0-9A-Z]{5}|PGRST.*)$/.test(code))
-    throw new ImportError(
-      `The database reports an error: ${reason} (${code}). npm run doctor may find its cause.`,
-    );
+    throw new ImportError(`The database reports an error: ${reason} (${code}). npm run doctor may find its cause.`);
   throw new ImportError(`This is not a Supabase project (${reason.slice(0, 80)}). Check SUPABASE_URL.`);
 }
 

@@ -9,10 +9,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
   const { data, error } = await client.storage.getBucket(bucket);
   if (error) {
     const question = 'Is SUPABASE_SECRET_KEY a secret key, and have the migrations been applied?';
-    throw (
-      meaningOf(error) ??
-      new ImportError(`The bucket ${bucket} cannot be read: ${error.message}. ${question}`)
-    );
+    throw meaningOf(error) ?? new ImportError(`The bucket ${bucket} cannot be read: ${error.message}. ${question}`);
   }
   return { maxBytes: data.file_size_limit ?? null, types: data.allowed_mime_types ?? null };
 }
@@ -48,11 +45,7 @@ export interface StoredFile {
   updatedAt: Date;
 }
 
-async function listFolder(
-  client: SupabaseClient,
-  bucket: StoredFile['bucket'],
-  folder: string,
-): Promise<StoredFile[]> {
+async function listFolder(client: SupabaseClient, bucket: StoredFile['bucket'], folder: string): Promise<StoredFile[]> {
   const files: StoredFile[] = [];
   let offset = 0;
   for (;;) {
@@ -75,11 +68,7 @@ async function listFolder(
 }
 
 /** Opens a file in Storage as a stream. */
-export async function openStored(
-  client: SupabaseClient,
-  bucket: string,
-  path: string,
-): Promise<ReadableStream> {
+export async function openStored(client: SupabaseClient, bucket: string, path: string): Promise<ReadableStream> {
   const { data, error } = await client.storage.from(bucket).download(path).asStream();
   if (error) throw meaningOf(error) ?? error;
   return data;
@@ -107,8 +96,6 @@ function meaningOf(error: { message: string; statusCode?: string | undefined }):
   // The fetch of the client has explained it.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
-    return new Rejected(
-      `Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`,
-    );
+    return new Rejected(`Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`);
   return undefined;
 }

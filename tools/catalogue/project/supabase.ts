@@ -25,12 +25,9 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
     };
   if (!url || !secretKey) {
     const missing = url ? 'SUPABASE_SECRET_KEY' : 'SUPABASE_URL';
-    throw new ImportError(
-      `Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`,
-    );
+    throw new ImportError(`Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`);
   }
-  if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
   return { url: url.replace(/\/+$/, ''), secretKey, remedy: 'Check SUPABASE_URL and the network.' };
 }
 

@@ -79,16 +79,11 @@ export const tags = z
     if (json) return json;
     const inner = cell.replace(/^\{(.*)\}$/s, '$1').trim();
     const hashtags = /^(#[^\s#,;]+\s*)+$/u.test(inner) ? inner.split('#') : undefined;
-    const items = (hashtags ?? inner.match(ITEMS) ?? []).map((item) =>
-      oneLine(item.trim().replace(WRAPPED, '$2$3')),
-    );
+    const items = (hashtags ?? inner.match(ITEMS) ?? []).map((item) => oneLine(item.trim().replace(WRAPPED, '$2$3')));
     const unique = new Map(items.toReversed().map((item) => [item.toLowerCase(), item]));
     return [...unique.values()].toReversed().filter(Boolean);
   })
-  .refine(
-    (items) => !items.some((item) => /\0|\p{Cs}/u.test(item)),
-    'contains a character that cannot be stored',
-  );
+  .refine((items) => !items.some((item) => /\0|\p{Cs}/u.test(item)), 'contains a character that cannot be stored');
 
 /** Items in quotes, and items between separators of Latin, Arabic, Chinese and Japanese text. */
 const ITEMS = /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|[^,;|\r\n\t，、；،؛]+/gu;

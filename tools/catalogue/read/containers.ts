@@ -113,8 +113,7 @@ export function wavLength(reader: ByteReader): { seconds?: number; bytes: number
     if (head.length < 8) break;
     const name = head.toString('latin1', 0, 4);
     const size = head.readUInt32LE(4);
-    if (name === 'fmt ' && head.length === 24 && PCM.has(head.readUInt16LE(8)))
-      bytesPerSecond = head.readUInt32LE(16);
+    if (name === 'fmt ' && head.length === 24 && PCM.has(head.readUInt16LE(8))) bytesPerSecond = head.readUInt32LE(16);
     if (name === 'data' && bytesPerSecond > 0)
       return { seconds: Math.min(size || bytes, bytes - offset - 8) / bytesPerSecond, bytes };
     offset += 8 + size + (size % 2);

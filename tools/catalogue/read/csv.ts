@@ -23,8 +23,7 @@ export interface Csv {
 }
 
 /** Returns whether a file is a sheet of any program. */
-export const isSheet = (file: string) =>
-  /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
+export const isSheet = (file: string) => /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 
 /** Finds the sheet of a name, in upper or lower case. */
 export function sheetNamed(name: string, files: string[]): string | undefined {
@@ -72,8 +71,7 @@ interface RawRow {
   fault?: string;
 }
 
-const QUOTES =
-  'A quote (") in it has no partner. Put the whole cell in quotes, and write "" for a quote in it';
+const QUOTES = 'A quote (") in it has no partner. Put the whole cell in quotes, and write "" for a quote in it';
 
 /** Splits a sheet into rows. Reading goes on behind a line that cannot be parsed. */
 function rowsIn(text: string, delimiter: string): RawRow[] {
@@ -114,8 +112,7 @@ function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: s
     faults.push(`${counts}. If a cell contains a ${name}, put it in quotes`);
   }
   for (const [column, cell] of Object.entries(record))
-    if (cell.includes('\0'))
-      faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
+    if (cell.includes('\0')) faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
   return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
 }
 

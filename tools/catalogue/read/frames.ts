@@ -52,9 +52,7 @@ export function tagBytes(reader: ByteReader, offset: number): number {
   const head = reader.read(offset, 32);
   const text = head.toString('latin1');
   if (text.startsWith('ID3') && head.length >= 10)
-    return (
-      10 + ((head[5] ?? 0) & 0x10 ? 10 : 0) + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head[at] ?? 0), 0)
-    );
+    return 10 + ((head[5] ?? 0) & 0x10 ? 10 : 0) + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head[at] ?? 0), 0);
   if (text.startsWith('TAG')) return 128;
   if (text.startsWith('APETAGEX') && head.length === 32) return 32 + head.readUInt32LE(12);
   if (text.startsWith('LYRICSBEGIN')) return reader.find('LYRICS200', offset) + 9 - offset;
@@ -73,8 +71,7 @@ export function mpegSeconds(reader: ByteReader): number {
     if (tag > 0) offset += tag;
     else if (frame && (isInStream || isFollowed(reader, offset, frame))) {
       const end = offset + frame.bytes;
-      if (end <= reader.size && !isDescription(reader.read(offset, 44)))
-        seconds += frame.samples / frame.rate;
+      if (end <= reader.size && !isDescription(reader.read(offset, 44))) seconds += frame.samples / frame.rate;
       offset = end;
     } else offset = reader.find(0xff, offset + 1);
     isInStream = frame !== undefined && frameAt(reader.read(offset, 7))?.kind === frame.kind;

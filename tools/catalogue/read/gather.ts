@@ -36,9 +36,7 @@ export async function gather(
   const rows = Map.groupBy(usable, ({ file }) => file);
   const all = [...found.recordings];
   const left = all.filter(([file, { exported }]) => exported && !rows.has(file) && !unusable.has(file));
-  const recordings = all.filter(
-    ([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)),
-  );
+  const recordings = all.filter(([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)));
   let done = 0;
   // A recording becomes one sound, or one for each of its rows.
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
@@ -50,9 +48,7 @@ export async function gather(
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
   const outcomes = await queue.addAll(recordings.map((recording) => () => read(recording)));
-  const silent = await Promise.all(
-    (rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)),
-  );
+  const silent = await Promise.all((rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)));
   return {
     sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
     rejected: [...found.rejected, ...rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
@@ -96,8 +92,7 @@ const FOREIGN = /^audio\/(ogg|opus|webm)$/;
 function formatNotes(recordings: [string, FoundFile][]): Problem[] {
   const files = recordings.filter(([, { type }]) => FOREIGN.test(type));
   const [[file] = ['']] = files;
-  const reason =
-    'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.';
+  const reason = 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.';
   return files.length > 0 ? [{ where: files.length === 1 ? file : `${files.length} files`, reason }] : [];
 }
 

@@ -34,8 +34,7 @@ export function nameOfPicture(file: string, pictures: Found['pictures']): string
   const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
   const stem = (picture: string) => posix.parse(picture).name;
   return (
-    found.find((picture) => stem(picture) === name) ??
-    found.find((picture) => stem(picture).toLowerCase() === 'cover')
+    found.find((picture) => stem(picture) === name) ?? found.find((picture) => stem(picture).toLowerCase() === 'cover')
   );
 }
 
@@ -43,11 +42,7 @@ export function nameOfPicture(file: string, pictures: Found['pictures']): string
  * Reads a picture file of the folder.
  * @throws Rejected if it is missing, has another type than its name, is damaged, or the bucket does not accept it
  */
-export async function pictureFile(
-  file: string,
-  pictures: Found['pictures'],
-  limits: BucketLimits,
-): Promise<LocalFile> {
+export async function pictureFile(file: string, pictures: Found['pictures'], limits: BucketLimits): Promise<LocalFile> {
   const found = pictures.get(file);
   if (!found) throw new Rejected(`The folder has no image "${file}". Correct the name or add the file.`);
   const { source, type, exported } = found;

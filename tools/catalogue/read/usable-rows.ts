@@ -31,11 +31,7 @@ export function usableRows(
     const earlier = usable.find((other) => other.file === file && other.key === key);
     if (isMissing && row.isDamaged) reject(row, faults, '.');
     else if (isMissing)
-      reject(
-        row,
-        [...faults, `There is no recording "${file}" in the folder`],
-        '. Correct the name or add the file.',
-      );
+      reject(row, [...faults, `There is no recording "${file}" in the folder`], '. Correct the name or add the file.');
     else if (faults.length > 0) {
       if (file !== undefined) unusable.add(file);
       reject(row, faults, `; until then ${file === undefined ? 'the line' : `"${file}"`} is rejected.`);

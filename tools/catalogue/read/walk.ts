@@ -49,12 +49,7 @@ export async function walk(folder: string, exported: Map<string, ExportedFile>):
   return found;
 }
 
-async function look(
-  folder: string,
-  below: string,
-  found: Found,
-  manifest: Map<string, ExportedFile>,
-): Promise<void> {
+async function look(folder: string, below: string, found: Found, manifest: Map<string, ExportedFile>): Promise<void> {
   const entries = await entriesOf(folder).catch((error: unknown) => {
     const { message }: Rejected = asRejected(error);
     found.rejected.push({ where: `${below || '.'}/`, reason: message });
@@ -91,8 +86,7 @@ async function entriesOf(folder: string) {
   });
   const isComposed = ({ name }: { name: string }) => name === name.normalize('NFC');
   return named.sort(
-    (a, b) =>
-      a.name.localeCompare(b.name, 'en', { numeric: true }) || Number(isComposed(b)) - Number(isComposed(a)),
+    (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || Number(isComposed(b)) - Number(isComposed(a)),
   );
 }
 

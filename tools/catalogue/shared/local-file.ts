@@ -44,8 +44,7 @@ export function limitProblem(
 ): string | undefined {
   const isAllowed = (allowed: string) =>
     allowed === type || (allowed.endsWith('/*') && type.startsWith(allowed.slice(0, -1)));
-  if (types && !types.some(isAllowed))
-    return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
+  if (types && !types.some(isAllowed)) return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
   if (maxBytes === null || size <= maxBytes) return undefined;
   return `It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}.`;
 }

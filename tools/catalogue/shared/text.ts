@@ -13,8 +13,7 @@ export const printable = (text: string) =>
   text.replace(CONTROLS, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
 /** Replaces control characters by spaces, for titles and names, and composes characters as the database does. */
-export const oneLine = (text: string) =>
-  text.normalize('NFC').replace(CONTROLS, ' ').replace(/ {2,}/g, ' ').trim();
+export const oneLine = (text: string) => text.normalize('NFC').replace(CONTROLS, ' ').replace(/ {2,}/g, ' ').trim();
 
 /** Removes control characters other than line breaks and tabs, for longer texts. */
 export const withoutControls = (text: string) =>

@@ -16,8 +16,7 @@ import { picture } from './files.ts';
 import { envOf, importInto, makeFolder, type Target } from './folder.ts';
 import { isDownload } from './proxy.ts';
 
-const startExport = (folder: string, target: Target) =>
-  run(['tools/catalogue/export/main.ts', folder], envOf(target));
+const startExport = (folder: string, target: Target) => run(['tools/catalogue/export/main.ts', folder], envOf(target));
 
 async function exportInto(folder: string, target: Target) {
   const { exited, output } = startExport(folder, target);
@@ -122,9 +121,7 @@ test('an export continues, makes an equal catalogue elsewhere, and then fetches 
 
   await target.sql`delete from public.imported_sounds where fields ->> 'title' = 'Wind'`;
   const { stdout } = await importInto(target, second, '--dry-run');
-  expect(stdout).toMatch(
-    new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: at the last export no`),
-  );
+  expect(stdout).toMatch(new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: at the last export no`));
   expect(stdout).toContain('0 new, 0 to update, 6 unchanged, 0 left alone, 0 rejected; 0 files');
 });
 

@@ -75,8 +75,7 @@ export const importInto = (target: Target, folder: string, ...args: string[]) =>
   importAsking(target, folder, '--yes', ...args);
 
 /** Imports into the project of the test run without asking. */
-export const importFolder = (folder: string, ...args: string[]) =>
-  importInto(inject('stack'), folder, ...args);
+export const importFolder = (folder: string, ...args: string[]) => importInto(inject('stack'), folder, ...args);
 
 /** Reads a folder as an import does, with the limits of the buckets and one category, `calm`. */
 export async function readFolder(folder: string) {

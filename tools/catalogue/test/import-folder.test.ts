@@ -125,10 +125,7 @@ test('changes made in the dashboard stay, or are replaced with --overwrite', asy
   ])
     expect(stdout).toMatch(line);
   expect(await soundsIn(sql, other)).toMatchObject([{ title: 'B', cover_image_path: 'mine.jpg' }]);
-  expect(await sounds()).toMatchObject([
-    { title: 'Renamed', cover_version: expect.any(String) },
-    { title: 'D' },
-  ]);
+  expect(await sounds()).toMatchObject([{ title: 'Renamed', cover_version: expect.any(String) }, { title: 'D' }]);
   expect((await next()).stdout).toContain('0 new, 0 to update, 1 unchanged, 3 left alone');
 
   expect((await next({}, '--overwrite')).stdout).toContain('1 made, 2 updated, 1 unchanged, 0 left alone');

@@ -12,9 +12,7 @@ import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, 
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
 const tones = (category: string, count: number, seconds = 0.2) =>
-  Object.fromEntries(
-    Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone(seconds)]),
-  );
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone(seconds)]));
 
 /** Makes a category and a folder of recordings for it. */
 async function tonesIn(sql: Sql, count: number, seconds = 0.2) {
@@ -78,23 +76,20 @@ proxied.for([
   ['in the second part of a large file', isSecondPart, 0, 3, 300],
   ['before it makes the row', isSoundWrite, 0, 1, 0.2],
   ['before it remembers what it did', isImportRecord, 1, 0, 0.2],
-] as const)(
-  'an import that is killed %s is continued',
-  async ([, isHeld, rows, repeated, seconds], { sql }) => {
-    const { category, folder } = await tonesIn(sql, 1, seconds);
-    const { command, proxy, end } = await holdImport(folder, isHeld);
-    command.kill('SIGKILL');
-    expect(await command.exited).toBeNull();
-    expect(await soundsIn(sql, category)).toHaveLength(rows);
-    end();
-    expect((await importInto(proxy, folder)).code).toBe(0);
-    // Finished requests and parts are not repeated.
-    expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
-    expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
-    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
-    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
-  },
-);
+] as const)('an import that is killed %s is continued', async ([, isHeld, rows, repeated, seconds], { sql }) => {
+  const { category, folder } = await tonesIn(sql, 1, seconds);
+  const { command, proxy, end } = await holdImport(folder, isHeld);
+  command.kill('SIGKILL');
+  expect(await command.exited).toBeNull();
+  expect(await soundsIn(sql, category)).toHaveLength(rows);
+  end();
+  expect((await importInto(proxy, folder)).code).toBe(0);
+  // Finished requests and parts are not repeated.
+  expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
+  expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
+  await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+  expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+});
 
 proxied('an import retries requests if they or their responses get lost', async ({ sql }) => {
   const category = await addCategory(sql);

@@ -56,9 +56,7 @@ test('a name that is not UTF-8 or that a second file has is rejected with the re
     reason: expect.stringMatching(/^Another file has this name, with its accents .* Rename one\.$/),
   };
   const wheres = ['Bär.wav', names[0], 'grün', names[2]];
-  expect(rejected).toEqual(
-    wheres.map((where, index) => ({ where, ...(index % 2 === 0 ? notText : second) })),
-  );
+  expect(rejected).toEqual(wheres.map((where, index) => ({ where, ...(index % 2 === 0 ? notText : second) })));
 });
 
 test('unreadable files are rejected, and the rest is imported, also through links', async ({ skip }) => {

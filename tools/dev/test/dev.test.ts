@@ -21,8 +21,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   });
 
   /** Pastes lines into a shell. @returns their output */
-  const paste = (input: string, cwd?: string) =>
-    execFileSync('sh', { input, cwd, encoding: 'utf8', stdio: 'pipe' });
+  const paste = (input: string, cwd?: string) => execFileSync('sh', { input, cwd, encoding: 'utf8', stdio: 'pipe' });
 
   test('prints its progress, the address of the player first, and serves an app anywhere', async () => {
     const { stdout } = dev.output;
@@ -44,9 +43,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     for (const text of [api, supabase, publishableKey, secretKey, DEMO.email]) expect(stdout).toContain(text);
     const [lines = [], here = []] = stdout
       .split(/In this folder:|An account of your own/)
-      .map((part) =>
-        part.split('\n').filter((line) => /^(TOKEN=\$\(|DO_NOT_TRACK=1 )?(curl|npx) /.test(line)),
-      );
+      .map((part) => part.split('\n').filter((line) => /^(TOKEN=\$\(|DO_NOT_TRACK=1 )?(curl|npx) /.test(line)));
     const pasted = paste(lines.join('\n'), folder);
     expect(pasted.endsWith('}\n')).toBe(true);
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });

@@ -9,9 +9,7 @@ test('npm run id-token prints a token with the requested claims, or how it is us
     const { exited, output } = run(['tools/dev/id-token.ts', ...options.split(' ')]);
     return [await exited, output.stdout, output.stderr];
   };
-  const [code, stdout, stderr] = await print(
-    '--email a@b.example --name Ada --sub s --nonce raw --unverified',
-  );
+  const [code, stdout, stderr] = await print('--email a@b.example --name Ada --sub s --nonce raw --unverified');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
   expect(decodeJwt(String(stdout))).toMatchObject({

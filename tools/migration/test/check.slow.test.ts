@@ -47,11 +47,8 @@ test('npm run migration -- --check reports each mistake and its fix, and no addi
   for (const [mistake = ''] of mistakes) await (mistake.includes('auth.') ? superuser : sql).unsafe(mistake);
   const differences = await checkDatabase(databaseUrl);
   const fixes = differences.map(({ fix }) => fix.replace(/\s+/g, ' '));
-  for (const [mistake, fix = ''] of mistakes)
-    expect(fixes, mistake).toContainEqual(expect.stringContaining(fix));
-  expect(fixes.join()).not.toMatch(
-    /\bnotes\b|admin"\."newest|tidy|note\b|tell_crm|uuid-ossp|default privileges/i,
-  );
+  for (const [mistake, fix = ''] of mistakes) expect(fixes, mistake).toContainEqual(expect.stringContaining(fix));
+  expect(fixes.join()).not.toMatch(/\bnotes\b|admin"\."newest|tidy|note\b|tell_crm|uuid-ossp|default privileges/i);
   for (const { source } of differences) {
     const [file = '', line] = source.split(':');
     expect((await readFile(file, 'utf8')).split('\n')[Number(line) - 1], source).toMatch(/^create /);

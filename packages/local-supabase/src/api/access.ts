@@ -11,8 +11,7 @@ const KEYS = new Map<string, ResolvedKey>([
 ]);
 
 /** Returns what one of the two local keys stands for, or null. */
-export const resolveKey = (key: string): Promise<ResolvedKey | null> =>
-  Promise.resolve(KEYS.get(key) ?? null);
+export const resolveKey = (key: string): Promise<ResolvedKey | null> => Promise.resolve(KEYS.get(key) ?? null);
 
 /**
  * Rejects calls without a known API key, as the edge does. Lite checks keys only after our middleware, and its studio

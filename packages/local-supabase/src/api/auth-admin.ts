@@ -25,8 +25,7 @@ const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
 
 const userNotFound = () => authError(404, 'user_not_found', 'User not found');
 
-const emailExists = () =>
-  authError(422, 'email_exists', 'A user with this email address has already been registered');
+const emailExists = () => authError(422, 'email_exists', 'A user with this email address has already been registered');
 
 /** Changes an address without confirmation. */
 async function changeEmail(service: AuthService, sql: postgres.Sql, id: string, email: string) {

@@ -8,8 +8,7 @@ const UNPROTECTED_GRANTS = ['refresh_token', 'id_token', 'pkce'];
 
 /** Rejects calls that Auth protects by a CAPTCHA, unless they have the secret key. There is no CAPTCHA to solve here. */
 export const requireCaptcha: MiddlewareHandler<HonoContext> = async (c, next) => {
-  const isProtected =
-    PROTECTED.test(c.req.path) && !UNPROTECTED_GRANTS.includes(c.req.query('grant_type') ?? '');
+  const isProtected = PROTECTED.test(c.req.path) && !UNPROTECTED_GRANTS.includes(c.req.query('grant_type') ?? '');
   if (!isProtected || (await isService(c))) return next();
   const message = 'captcha protection: request disallowed (no captcha_token found)';
   return errorResponse(authError(400, 'captcha_failed', message));

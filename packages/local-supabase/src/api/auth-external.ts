@@ -67,9 +67,7 @@ async function accountOf(
   const addresses = [{ email, verified, primary: true }];
   const linking: Linking = await service['determineAccountLinking'](addresses, provider, sub);
   if (linking.decision === 'MultipleAccounts')
-    throw unexpectedFailure(
-      'Multiple accounts with the same email address in the same linking domain detected',
-    );
+    throw unexpectedFailure('Multiple accounts with the same email address in the same linking domain detected');
   const user =
     linking.decision === 'CreateAccount'
       ? await createUser(repository, identity, linking.candidateEmail.email)
@@ -88,11 +86,7 @@ async function accountOf(
   return { user, identityId };
 }
 
-async function createUser(
-  repository: Repository,
-  { provider, data }: ExternalIdentity,
-  email: string,
-): Promise<User> {
+async function createUser(repository: Repository, { provider, data }: ExternalIdentity, email: string): Promise<User> {
   const raw_app_meta_data = { provider, providers: [provider] };
   const row = { id: randomUUID(), email, raw_app_meta_data, raw_user_meta_data: data };
   try {

@@ -11,10 +11,7 @@ export function isBanned(user: User | null): boolean {
 }
 
 /** Runs Lite's steps in one transaction. */
-export async function atomically<T>(
-  service: AuthService,
-  run: (repository: Repository) => Promise<T>,
-): Promise<T> {
+export async function atomically<T>(service: AuthService, run: (repository: Repository) => Promise<T>): Promise<T> {
   const outside = service.repo;
   try {
     return await outside.transaction((repository) => {

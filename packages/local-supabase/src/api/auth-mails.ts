@@ -20,10 +20,7 @@ export async function recover(service: AuthService, { email }: z.infer<typeof Re
 }
 
 /** Mails a new confirmation code, if the account is unconfirmed. */
-export async function resendSignUp(
-  service: AuthService,
-  { email }: z.infer<typeof Recover>,
-): Promise<object> {
+export async function resendSignUp(service: AuthService, { email }: z.infer<typeof Recover>): Promise<object> {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   if (user && !user.email_confirmed_at) await sendConfirmation(service, user);
   else await service.resend('signup', email);

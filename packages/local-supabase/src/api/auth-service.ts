@@ -20,12 +20,7 @@ export function requireShortPassword(password: string): void {
  * @returns a session, or the bare user if the address must be confirmed first. For an address that has an account, that
  * user is a placeholder, so that the response does not reveal the account
  */
-export async function signUp(
-  service: AuthService,
-  email: string,
-  password: string,
-  data: Record<string, unknown>,
-) {
+export async function signUp(service: AuthService, email: string, password: string, data: Record<string, unknown>) {
   requireShortPassword(password);
   try {
     const { session, user } = await atomically(service, (repository) => {
@@ -51,9 +46,7 @@ function insertLikeAuth(repository: Repository, data: Record<string, unknown>): 
   repository.createUser = async (user) => {
     const { raw_user_meta_data, confirmed_at = null, ...rest } = user;
     const created = await createUser({ ...rest, raw_user_meta_data: data });
-    return (
-      (await repository.updateUser(user.id, { raw_user_meta_data, confirmed_at } as Partial<User>)) ?? created
-    );
+    return (await repository.updateUser(user.id, { raw_user_meta_data, confirmed_at } as Partial<User>)) ?? created;
   };
 }
 
@@ -102,9 +95,7 @@ export async function refresh(service: AuthService, token: string) {
   const outcome = await atomically(service, async (repository) => {
     // Lock the session, so that parallel refreshes with one token get the same next token.
     if (known?.session_id)
-      await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(
-        repository['db'],
-      );
+      await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(repository['db']);
     return exchange(service, repository, token);
   });
   if (isAuthError(outcome)) throw outcome;

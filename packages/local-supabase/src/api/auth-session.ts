@@ -17,10 +17,7 @@ export function publishedKeys(algorithm: SigningAlgorithm): Routes {
 }
 
 /** Replaces Lite's access tokens by tokens with the claims and the signature of Supabase Auth. */
-export function fullTokens(
-  issuer: () => string,
-  algorithm: SigningAlgorithm,
-): MiddlewareHandler<HonoContext> {
+export function fullTokens(issuer: () => string, algorithm: SigningAlgorithm): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
     await next();
     if (c.res.status !== 200) return;
@@ -31,10 +28,7 @@ export function fullTokens(
     // Lite reads the clock twice, so its value may be a second later.
     session.expires_at = claims.exp;
     const { repo } = c.get('authService');
-    const [stored, account] = await Promise.all([
-      repo.findSessionById(claims.session_id),
-      repo.findUserById(user.id),
-    ]);
+    const [stored, account] = await Promise.all([repo.findSessionById(claims.session_id), repo.findUserById(user.id)]);
     user.is_anonymous = account?.is_anonymous ?? false;
     const full = {
       iss: issuer(),

@@ -24,9 +24,7 @@ export const unusedRoutes = (sql: postgres.Sql): Routes => ({
     const { phone } = await body(c, Asked);
     if (phone === undefined) return undefined;
     const [user] = await sql`
-      insert into auth.users (id, phone) values (gen_random_uuid(), ${phone}) returning id, phone`.catch(
-      rejectUpdate,
-    );
+      insert into auth.users (id, phone) values (gen_random_uuid(), ${phone}) returning id, phone`.catch(rejectUpdate);
     return user;
   },
 

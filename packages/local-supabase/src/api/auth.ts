@@ -43,8 +43,7 @@ export const signInRoutes = (emailSignIn: boolean): Routes => ({
     switch (c.req.query('grant_type')) {
       case 'password': {
         const { email, password } = await body(c, PasswordGrant);
-        if (email && !emailSignIn)
-          throw authError(422, 'email_provider_disabled', 'Email logins are disabled');
+        if (email && !emailSignIn) throw authError(422, 'email_provider_disabled', 'Email logins are disabled');
         return signIn(service, email, password);
       }
       case 'refresh_token':

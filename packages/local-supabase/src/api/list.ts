@@ -20,10 +20,7 @@ const List = z.object({
 /** Lists the objects and folders of one folder whose names begin with the searched text; folders have no id. */
 export async function list(storage: Storage, c: Context, bucket: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
-  const { prefix, search, limit, offset, sortBy } = requestBody(
-    List,
-    await c.req.json().catch(() => undefined),
-  );
+  const { prefix, search, limit, offset, sortBy } = requestBody(List, await c.req.json().catch(() => undefined));
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   const first = folder.split('/').length;
   const last = (folder + search).split('/').length;

@@ -41,6 +41,5 @@ export async function listen(fetch: FetchCallback, port: number, address: string
 export function filesAlone(fetch: FetchCallback): FetchCallback {
   return new Hono<{ Bindings: HttpBindings }>()
     .on('GET', ['/storage/v1/object/public/*', '/storage/v1/object/sign/*'], (c) => fetch(c.req.raw, c.env))
-    .notFound((c) => c.json({ message: 'Only public and signed files are served at this address.' }, 404))
-    .fetch;
+    .notFound((c) => c.json({ message: 'Only public and signed files are served at this address.' }, 404)).fetch;
 }

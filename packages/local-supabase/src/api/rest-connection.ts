@@ -192,9 +192,7 @@ function writingJson(db: Database): Database {
   const reading = db.withPlugin({
     transformQuery: ({ node }) => node,
     transformResult({ result }) {
-      const rows = result.rows.map((row) =>
-        'q_as_json' in row ? JSON.parse(String(row['q_as_json']), exactly) : row,
-      );
+      const rows = result.rows.map((row) => ('q_as_json' in row ? JSON.parse(String(row['q_as_json']), exactly) : row));
       return Promise.resolve({ ...result, rows });
     },
   });

@@ -8,8 +8,7 @@ const UNREACHABLE = /^(ECONNREFUSED|CONNECTION_ENDED|CONNECT_TIMEOUT)$/;
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-const isFatal = (error: unknown) =>
-  error instanceof Error && 'severity' in error && error.severity === 'FATAL';
+const isFatal = (error: unknown) => error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
 /** Tells whether the database has closed the connection of a request. */
 export const isLostConnection = (error: unknown) =>
@@ -20,8 +19,7 @@ export const isOfClosedConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
 /** Creates PostgREST's response to a request whose connection the database has closed. */
-export const lostConnection = () =>
-  restError(503, '57P01', 'terminating connection due to administrator command');
+export const lostConnection = () => restError(503, '57P01', 'terminating connection due to administrator command');
 
 /** Tells whether an error comes from the database or its connection, and not from Supabase Lite, on which this API is built. */
 export function isDatabaseError(error: unknown): error is PostgresError {

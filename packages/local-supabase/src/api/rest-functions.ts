@@ -42,8 +42,7 @@ export async function callFunction(
   const [called] = fitting;
   if (!called || fitting.length > 1) return undefined;
   if (maxAffected !== undefined && !called.return_is_setof) {
-    const rule =
-      'Function must return SETOF or TABLE when max-affected preference is used with handling=strict';
+    const rule = 'Function must return SETOF or TABLE when max-affected preference is used with handling=strict';
     throw restError(400, 'PGRST128', rule);
   }
   const query = CompiledQuery.raw(statementOf(called, names, isRead), [json]);
@@ -101,8 +100,7 @@ function fromBody(text: string): [json: string, names: string[]] {
     throw restError(400, 'PGRST102', 'Empty or invalid json');
   }
   const rows = Array.isArray(body) ? body : [typeof body === 'object' && body ? body : {}];
-  const keys = (row: unknown) =>
-    typeof row === 'object' && row && !Array.isArray(row) ? Object.keys(row) : null;
+  const keys = (row: unknown) => (typeof row === 'object' && row && !Array.isArray(row) ? Object.keys(row) : null);
   const names = keys(rows[0] ?? {});
   if (!names || rows.some((row) => String(keys(row)?.sort() ?? '[]') !== String(names.toSorted())))
     throw restError(400, 'PGRST102', 'All object keys must match');
@@ -125,9 +123,7 @@ function statementOf(called: SqlFunction, names: string[], areTexts: boolean): s
     }))
     .filter(({ arg }) => names.includes(arg));
   // Read JSON arguments as text, because a text is a string in JSON.
-  const columns = args.map(
-    ({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`,
-  );
+  const columns = args.map(({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`);
   const given = `json_to_record(case json_typeof(sent) when 'array' then sent -> 0 else sent end) as given (${columns})`;
   const source = `(select nullif($1::text, '')::json as sent) as request${args.length > 0 ? `, ${given}` : ''}`;
   const call = `public.${quoted(called.name)}(${args.map(({ name, type }) => `${name} => given.${name}::${type}`)})`;

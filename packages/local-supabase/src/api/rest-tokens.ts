@@ -22,8 +22,7 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   const claims = await verified(token[1] ?? '');
   for (const [name, isWrong, message] of TIMES) {
     const time = claims[name];
-    if (typeof (time ?? 0) !== 'number')
-      throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
+    if (typeof (time ?? 0) !== 'number') throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
     if (time != null && isWrong(Number(time), Date.now() / 1000)) throw invalidToken('PGRST303', message);
   }
   if (![claims['aud'] ?? ''].flat().every((one) => typeof one === 'string'))

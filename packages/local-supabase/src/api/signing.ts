@@ -25,9 +25,7 @@ export async function signMany(storage: Storage, c: Context, bucket: string): Pr
   const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn, paths } = requestBody(SignMany, await c.req.json().catch(() => undefined));
   const signed = paths.map(async (path) => {
-    const found = await findObject(storage, bucket, path, caller, 'storage.object.sign_many').catch(
-      () => null,
-    );
+    const found = await findObject(storage, bucket, path, caller, 'storage.object.sign_many').catch(() => null);
     const error = found ? null : 'Either the object does not exist or you do not have access to it';
     return { path, signedURL: found && (await signedUrl(bucket, path, expiresIn)), error };
   });
@@ -56,9 +54,7 @@ export async function verifySigned(c: Context, scope: Scope, bucket: string, nam
   const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch((error: Error) => {
     throw new StorageError(400, 'InvalidJWT', error.message);
   });
-  if (payload['scope'] !== scope)
-    throw new StorageError(400, 'InvalidSignature', `Token is not scoped for ${scope}`);
-  if (payload['url'] !== `${bucket}/${name}`)
-    throw new StorageError(400, 'InvalidSignature', 'Invalid signature');
+  if (payload['scope'] !== scope) throw new StorageError(400, 'InvalidSignature', `Token is not scoped for ${scope}`);
+  if (payload['url'] !== `${bucket}/${name}`) throw new StorageError(400, 'InvalidSignature', 'Invalid signature');
   return payload;
 }

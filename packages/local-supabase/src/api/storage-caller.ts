@@ -40,8 +40,7 @@ export const asCaller = <T>(
   operation: string,
   run: (db: Database) => Promise<T>,
   options?: { forceRollback: boolean },
-): Promise<T> =>
-  connection.withContext({ auth: { role: jwt.role, jwt }, storage: { operation } }, run, options);
+): Promise<T> => connection.withContext({ auth: { role: jwt.role, jwt }, storage: { operation } }, run, options);
 
 const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
 

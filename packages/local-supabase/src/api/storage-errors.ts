@@ -24,18 +24,15 @@ export class StorageError extends Error {
 }
 
 export const objectNotFound = () => new StorageError(404, 'not_found', 'Object not found', 'NoSuchKey');
-export const bucketNotFound = () =>
-  new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket');
-export const accessDenied = (message: string) =>
-  new StorageError(403, 'Unauthorized', message, 'AccessDenied');
+export const bucketNotFound = () => new StorageError(404, 'Bucket not found', 'Bucket not found', 'NoSuchBucket');
+export const accessDenied = (message: string) => new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
 /** @throws StorageError for a rejected row, and other errors unchanged */
 export function rejectRow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') throw accessDenied('new row violates row-level security policy');
-  if (code === '23505')
-    throw new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
+  if (code === '23505') throw new StorageError(409, 'Duplicate', 'The resource already exists', 'KeyAlreadyExists');
   if (code === '23503') throw new StorageError(404, 'InvalidRequest', 'The related resource does not exist');
   throw error;
 }

@@ -97,8 +97,7 @@ export async function checkLimits(
     throw new StorageError(413, 'Payload too large', message, 'EntityTooLarge');
   }
   // Types are compared exactly, except wildcards such as `image/*`.
-  const fits = (allowed: string) =>
-    allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed;
+  const fits = (allowed: string) => (allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed);
   if (limits.types?.length && !limits.types.some(fits))
     throw new StorageError(415, 'invalid_mime_type', `mime type ${type} is not supported`, 'InvalidMimeType');
 }

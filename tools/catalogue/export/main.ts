@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { readEnvFile } from 'local-supabase/env-file';
 import { type Catalogue, readCatalogue } from '../project/catalogue.ts';
 import { readSections } from '../project/sections.ts';
@@ -19,6 +20,25 @@ const USAGE = `Usage: npm run export -- <folder>
 
 Writes the recordings, the pictures and everything about the sounds, categories and home sections into
 a folder, which npm run import reads. Run again, it downloads only what has changed.`;
+
+/**
+ * @returns undefined for --help
+ * @throws ImportError with the usage
+ */
+function readFolder(): string | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { help: { type: 'boolean' } },
+    });
+    const [folder, ...more] = positionals;
+    if (values.help) return undefined;
+    if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
+    return folder;
+  } catch (error) {
+    throw new ImportError(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
 
 /** Returns the files that sounds refer to, by their names in the folder. */
 function filesOf({ sounds }: Catalogue): Map<string, { bucket: 'audio' | 'covers'; path: string }> {
@@ -67,10 +87,8 @@ async function exportInto(folder: string): Promise<void> {
 }
 
 await exitWith(async () => {
-  const [folder, ...more] = process.argv.slice(2);
-  if (folder === '--help') console.log(USAGE);
-  else if (!folder || folder.startsWith('-') || more.length > 0)
-    throw new ImportError(`Specify one folder, and no options.\n\n${USAGE}`);
+  const folder = readFolder();
+  if (folder === undefined) console.log(USAGE);
   else await exportInto(folder);
   return true;
 });

@@ -31,8 +31,8 @@ export interface Settings extends Options {
 
 /**
  * Makes the catalogue match a folder.
- * @param env names the project
- * @returns whether all of the folder is in the catalogue now or, with `dryRun`, would be
+ * @param env environment variables that name the project
+ * @returns true if the catalogue now matches the whole folder or, with `dryRun`, would match it
  * @throws ImportError
  */
 export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -40,7 +40,7 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
   const contents = await openFolder(folder);
   const project = projectOf(env);
   const interruption = new AbortController();
-  // The first request is not retried, so that a wrong URL is reported at once.
+  // Send the first request without retries, so that a wrong URL is reported at once.
   const memory = await recall(connect(project, interruption.signal, 0).client, settings.source);
   const connection = connect(project, interruption.signal);
   const planned = await makePlan(contents, memory, settings, connection);
@@ -118,7 +118,7 @@ async function makePlan(
   };
 }
 
-/** Asks whether to go on with a plan that changes something. */
+/** Asks for confirmation of a plan that changes something. */
 async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
   if (dryRun) return false;
   if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update')) return true;
@@ -132,7 +132,7 @@ async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): P
   return false;
 }
 
-/** Writes categories first, because sounds name them, then sounds, then the home sections that name sounds. */
+/** Writes categories, then sounds, then home sections, because sounds name categories and sections name sounds. */
 async function apply({ steps, parts }: Plan, connection: Connection, memory: Memory): Promise<Outcome> {
   const { client } = connection;
   const started = await begin(client, memory);

@@ -20,21 +20,21 @@ export interface Progress {
 export interface Outcome {
   done: Set<Step>;
   rejected: Problem[];
-  /** Why the import ended early. */
+  /** Reason why the import ended early. */
   stopped?: string;
 }
 
 const SOUNDS_AT_ONCE = 4;
 
-/** Distance between new sounds, so that their order stays when the database moves one whose time is taken. */
+/** Gap between the creation times of new sounds, so that their order stays if the database moves one time. */
 const MS_APART = 10;
 
 /**
- * Carries out a plan. Uploads the files of a sound, then writes its row, so that apps never see a sound without files, and
- * then its record, so that the next import continues one that was interrupted.
- * The signal of the connection ends uploads at once, and rows once they are written.
+ * Carries out a plan. Uploads the files of a sound before it writes the row, so that apps never see a sound without
+ * files. Then stores its record, from which the next import continues an interrupted one.
+ * Aborting the signal of the connection ends uploads at once, but lets a row be written completely.
  * @param steps all steps in the order of the folder, also those that change nothing
- * @param started when the import began; the first run counts for one that was interrupted
+ * @param started when the import began; for a continued import, when its first run began
  */
 export async function carryOut(
   connection: Connection,
@@ -45,7 +45,7 @@ export async function carryOut(
   const { client, signal } = connection;
   const outcome: Outcome = { done: new Set(), rejected: [] };
   const sending = new Map<string, Promise<void>>();
-  /** Uploads a file that several sounds share, such as the cover of a folder, once. */
+  /** Uploads a file once, even if several sounds share it, such as the cover of a folder. */
   const send = (file: LocalFile) => {
     let sent = 0;
     const onProgress = (bytes: number) => {
@@ -60,7 +60,7 @@ export async function carryOut(
   const carryOutStep = async (step: Step, index: number) => {
     const { id, row, write } = step;
     for (const file of step.uploads) await send(file);
-    // Lists begin with the newest sound, so that the first file has to be the newest.
+    // Lists begin with the newest sound, so the first file gets the latest time.
     const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
     if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
     if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);

@@ -5,7 +5,7 @@ import { newBar, rateOf } from '../shared/progress-bar.ts';
 import { printable } from '../shared/text.ts';
 import type { Progress } from './carry-out.ts';
 
-/** Size of a step in the bar beside the files that it uploads, because writing rows takes time, too. */
+/** Bytes that the progress bar counts for the row of a sound, because writing rows takes time, too. */
 const STEP_BYTES = 20_000;
 
 /** Shows the progress of an import: a bar in a terminal, otherwise a line for each file. */

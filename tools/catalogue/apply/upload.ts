@@ -18,7 +18,7 @@ const PART_BYTES = 6 * 1024 * 1024;
 const RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
 
 /**
- * Uploads a file to its bucket. A large one goes in parts, so that the next run continues an interrupted upload.
+ * Uploads a file to its bucket. Sends a large file in parts, so that the next run can continue an interrupted upload.
  * @param onProgress called with the number of bytes sent so far
  * @throws Rejected, ImportError, and errors of the file system
  */
@@ -87,11 +87,11 @@ function explain(error: Error | DetailedError, url: string): Error {
   return new Rejected(`Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`);
 }
 
-// Only the user may write here, because the secret key is sent to the URL in a note.
+// Only the user can write to this folder, because the secret key is sent to the URL in a note.
 const notesFolder = () => join(homedir(), '.cache', 'sounds-service', 'uploads');
 const noteOf = (fingerprint: string) => join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
 
-/** Remembers the URLs of unfinished uploads across runs. Without its notes, an upload starts again. */
+/** Stores the URLs of unfinished uploads, so that the next run can continue them. */
 const unfinished: NonNullable<UploadOptions['urlStorage']> = {
   findAllUploads: () => Promise.resolve([]),
   async findUploadsByFingerprint(fingerprint) {

@@ -8,7 +8,7 @@ import { asRejected, ImportError, type Problem, Rejected } from '../shared/probl
  * Writes the categories and home sections that change.
  * @param idOf returns the id of the sound with a key
  * @returns the parts that the database rejected
- * @throws ImportError if the import cannot go on
+ * @throws ImportError if the import cannot continue
  */
 export async function writeParts(
   client: SupabaseClient,

@@ -4,7 +4,7 @@ import { writingFailed } from '../project/database.ts';
 import type { Fields } from '../shared/fields.ts';
 import { Rejected } from '../shared/problems.ts';
 
-/** Inserts a new sound. An existing row stays, because an earlier attempt inserted it. */
+/** Inserts a new sound. Keeps an existing row, because an earlier attempt inserted it. */
 export async function insertSound(
   client: SupabaseClient,
   row: Fields & { id: string; created_at: string },
@@ -14,8 +14,8 @@ export async function insertSound(
 }
 
 /**
- * Updates fields of a sound as it was read.
- * @throws Rejected if the sound was changed since
+ * Updates fields of a sound.
+ * @throws Rejected if the sound has changed since it was read
  */
 export async function updateSound(client: SupabaseClient, { id, updated_at }: Row, fields: Fields): Promise<void> {
   const query = client.from('sounds').update(fields).eq('id', id).eq('updated_at', updated_at).select('id');

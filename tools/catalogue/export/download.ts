@@ -16,7 +16,7 @@ import { megabytes } from '../shared/text.ts';
 
 const FILES_AT_ONCE = 4;
 
-/** Name of a file of Storage in the folder: its bucket, then its path. */
+/** Returns the name that a file of Storage has in the folder: its bucket, then its path. */
 export const nameOf = (bucket: string, path: string | null) => `${bucket}/${path}`;
 
 /**
@@ -52,7 +52,7 @@ export async function downloadAll(
 }
 
 /**
- * Downloads a file, unless an earlier run did and neither file has changed. Compares size and modification time.
+ * Downloads a file, unless an earlier run did and size and modification time of both files are unchanged.
  * @param onBytes called with the number of new bytes, which is negative if an attempt failed
  * @returns its SHA-256 in hex
  */

@@ -56,7 +56,7 @@ async function openTarget(folder: string): Promise<void> {
   });
   const names = await readdir(folder);
   if (!names.includes(MANIFEST) && names.some((name) => !/^(audio|covers)$/.test(name)))
-    throw new ImportError(`${folder} is not empty, and no export. Choose another folder.`);
+    throw new ImportError(`${folder} is neither empty nor an export. Choose another folder.`);
 }
 
 async function exportInto(folder: string): Promise<void> {
@@ -80,7 +80,7 @@ async function exportInto(folder: string): Promise<void> {
   await writeFile(join(folder, SHEET), soundSheet(catalogue, fetched));
   await writeFile(join(folder, CATEGORY_SHEET), categorySheet(catalogue.categories));
   await writeFile(join(folder, SECTION_SHEET), sectionSheet(sections));
-  // Files that no sound has any more stay, because an export is a backup.
+  // Keep files that no sound uses any more, because an export is a backup.
   await writeManifest(folder, new Map([...earlier, ...fetched]));
   for (const name of named.keys()) if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');

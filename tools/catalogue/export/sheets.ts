@@ -11,14 +11,14 @@ type Value = Parameters<typeof cellOf>[0];
 const sheetOf = (columns: string[], rows: Record<string, Value>[]) =>
   stringify(
     rows.map((row) => columns.map((column) => cellOf(row[column] ?? null))),
-    // Unquoted cells are trimmed when they are read.
+    // Quote these cells, because an import trims unquoted ones.
     { header: true, columns, quoted_match: /^\s|\s$|\r/ },
   );
 
 const inUtc = (moment: string) => new Date(moment).toISOString();
 
 /**
- * Writes the sheet of the sounds in the order of lists. It has all fields, so that an import reads none from the files.
+ * Writes the sheet of the sounds in list order. It has all fields, so that an import need not read them from the files.
  * @param files the names of the files that were exported
  */
 export function soundSheet({ sounds }: Catalogue, files: { has(name: string): boolean }): string {

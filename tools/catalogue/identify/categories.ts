@@ -22,8 +22,8 @@ interface Circumstances {
 }
 
 /**
- * Gives sounds without a category that of their folder: the intention of the first folder, or the sub-intention of the
- * second. Asks once for each folder with new sounds that names no category.
+ * Assigns a category to sounds that have none: the intention that their first folder names, or the sub-intention that
+ * their second folder names. Asks once for each folder with new sounds that names no category.
  * @returns the categories to make, parents first, and notes about sounds without one
  */
 export async function assignCategories(
@@ -53,7 +53,7 @@ export async function assignCategories(
   return { made: categories.slice(circumstances.categories.length), notes };
 }
 
-/** Returns whether the folder decides on the category, because neither a sheet nor an earlier import has. */
+/** Returns whether the folder determines the category, because neither a sheet nor an earlier import does. */
 function needsCategory(sound: Sound, { source, known, categories }: Circumstances): boolean {
   const record = known.get(sound);
   const isSaid = sound.sheetFields.category !== undefined || record?.said.category !== undefined;
@@ -62,7 +62,7 @@ function needsCategory(sound: Sound, { source, known, categories }: Circumstance
   if (!last) return true;
   const place = record.places.find((each) => each.source === source);
   const isMoved = place?.file !== undefined && posix.dirname(place.file) !== posix.dirname(sound.file ?? '');
-  // A sound keeps its category when the slug of that is changed.
+  // Keep the last category, unless its slug has changed.
   if (!isMoved && categories.some(({ slug }) => slug === last)) sound.fields.category = last;
   return isMoved;
 }
@@ -70,7 +70,7 @@ function needsCategory(sound: Sound, { source, known, categories }: Circumstance
 const childrenOf = (parent: Category | undefined, categories: Category[]) =>
   categories.filter(({ parent_id }) => parent_id === (parent?.id ?? null));
 
-/** Finds the category that a folder names. Its name counts before its slug, because several names can have one slug. */
+/** Finds the category that a folder names. Compares names before slugs, because several names can have one slug. */
 function categoryNamed(folder: string, categories: Category[]): Category | undefined {
   const named = categories.filter(({ name }) => comparable(name) === comparable(oneLine(folder)));
   return named.length === 1 ? named[0] : findCategory(folder, categories);
@@ -83,9 +83,9 @@ function categoryOf([top = '', below]: string[], categories: Category[]): Catego
 }
 
 /**
- * Finds the categories of folders, or makes them. Finds those made in this run by name alone, so that two names never
- * become one category.
- * @param categories those made are added
+ * Returns a function that finds or makes the category of a folder. It finds categories made in this run only by name,
+ * so that two names never become one category.
+ * @param categories existing categories; new ones are added
  */
 function categoryMaker(categories: Category[]) {
   const stored = [...categories];
@@ -121,7 +121,7 @@ function categoryMaker(categories: Category[]) {
 const LONGEST_SLUG = 100;
 const LONGEST_NAME = 200;
 
-/** Makes a slug that no category has. One that lost letters, such as those of Chinese, ends with a part of the id. */
+/** Makes an unused slug. Appends a part of the id if letters of the name are lost, such as those of Chinese. */
 function newSlug(folder: string, parent: Category | undefined, id: string, categories: Category[]): string {
   const slugOf = (text: string) => slugify(text, { decamelize: false });
   const words = slugOf(folder)
@@ -135,7 +135,7 @@ function newSlug(folder: string, parent: Category | undefined, id: string, categ
 }
 
 function noteAbout(folder: string, sounds: Sound[]): Problem {
-  const reason = `No category: there is none with the slug or name "${folder}". --make-categories makes it.`;
+  const reason = `No category has the slug or name "${folder}". Add --make-categories to make it.`;
   const where = sounds.length === 1 ? (sounds[0]?.file ?? '') : `${folder}/ (${sounds.length} files)`;
   return { where, reason };
 }
@@ -146,7 +146,7 @@ async function askFor(folder: string, count: number, categories: Category[], ask
   const slugs = categories.map(({ slug }) => slug).join(', ');
   let unknown = folder;
   for (;;) {
-    console.log(`There is no category "${printable(unknown)}". There are: ${slugs}.`);
+    console.log(`There is no category "${printable(unknown)}". Type one of: ${slugs}.`);
     const answer = (await ask(question)).trim();
     if (answer === '') return null;
     const category = findCategory(answer, categories);

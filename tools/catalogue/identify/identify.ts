@@ -2,18 +2,18 @@ import { type Catalogue, type Imported, newRecord, type Place } from '../project
 import type { Problem } from '../shared/problems.ts';
 import { nameOf, type Sound } from '../shared/sound.ts';
 
-/** Matches the sounds of a folder with those of the catalogue. */
+/** Result of matching the sounds of a folder with the catalogue. */
 export interface Identity {
-  /** Sounds that are in the catalogue, or were deleted there. */
+  /** Sounds with their record. A sound of the catalogue may have been deleted since. */
   known: Map<Sound, Imported>;
-  /** Recordings with the content of another one in the folder, and that one. */
+  /** Recordings that have the same content as another one in the folder, mapped to that one. */
   copies: Map<Sound, Sound>;
-  /** Sounds whose file was in the folder at an earlier import. */
+  /** Sounds whose file was in the folder at an earlier import and is missing now. */
   gone: { id: string; place: Place }[];
 }
 
 /**
- * Identifies sounds by their place, otherwise by the content of their recording.
+ * Identifies sounds by their id or place, otherwise by the content of their recording.
  * @param source name of the folder
  * @param isThere whether the folder has a recording with this name
  */
@@ -52,7 +52,7 @@ export function identify(
   claim((sound) => ofContent(sound).filter((each) => keysOf(each).includes(sound.key)));
   claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
   const byPath = new Map(byHand.map(({ audio_path, id }) => [audio_path, byId.get(id)]));
-  // A sound that was made by hand for a recording of this name.
+  // Match sounds that were made by hand for a recording with this name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
   const copies = new Map([...links, ...copiesIn(candidates, known)]);
   return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
@@ -66,7 +66,7 @@ const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
 export const hasContent = ({ checksum }: Imported, { audio }: Sound) =>
   checksum !== null && checksum === audio?.checksum;
 
-/** Finds symbolic links to recordings in the folder, which remain when a recording is moved. */
+/** Maps symbolic links to the recordings in the folder with the same content. */
 function linksIn(sounds: Sound[]): Map<Sound, Sound> {
   const originals = new Map(sounds.filter(({ isLink }) => !isLink).map((sound) => [sound.audio?.checksum, sound]));
   const links = new Map<Sound, Sound>();
@@ -77,7 +77,7 @@ function linksIn(sounds: Sound[]): Map<Sound, Sound> {
   return links;
 }
 
-/** Finds sounds with the content of an earlier or known one. A sound with a key is no copy. */
+/** Maps sounds to an earlier or known sound with the same content. A sound with a key is never a copy. */
 function copiesIn(sounds: Sound[], known: Identity['known']): Map<Sound, Sound> {
   const isOne = (sound: Sound) => known.has(sound) || sound.key !== '';
   const first = new Map<string, Sound>();
@@ -107,7 +107,7 @@ function goneFrom(
   });
 }
 
-/** Names the copies, which are not imported, and the sounds whose file is gone from the folder. */
+/** Lists the copies, which are not imported, and the sounds whose file is missing from the folder. */
 export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): Problem[] {
   return [
     ...[...copies].map(([copy, original]) => ({

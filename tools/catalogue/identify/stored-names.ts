@@ -8,9 +8,9 @@ import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Sound } from '../shared/sound.ts';
 import { hasContent, type Identity } from './identify.ts';
 
-// Decides about names in Storage that differ from those that new files get.
+// Chooses names in Storage that differ from the names that new files get by default.
 
-/** Keeps the names of files whose content is in Storage already, such as those of a sound that was moved. */
+/** Keeps the names of files whose content is already in Storage, such as those of a moved sound. */
 export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void {
   for (const [sound, record] of known) {
     const { audio, picture } = sound;
@@ -22,8 +22,8 @@ export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void
 }
 
 /**
- * Adds a checksum to the name of a file if Storage has another content under that name, because that file belongs to the
- * project.
+ * Adds a checksum to the name of a file if Storage has other content under that name, so that an upload never replaces
+ * a file of the project.
  */
 export async function avoidTakenNames(
   client: SupabaseClient,

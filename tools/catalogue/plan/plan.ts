@@ -10,7 +10,7 @@ import { isId, nameOf, type Sound } from '../shared/sound.ts';
 export interface Options {
   /** Name of the folder. */
   source: string;
-  /** Lets the folder replace changes made in the dashboard, and turn a sound into another one. */
+  /** Replaces changes made in the dashboard, and sounds whose recording and title both changed. */
   overwrite: boolean;
   /** Creates new sounds as inactive. */
   hidden: boolean;
@@ -27,22 +27,22 @@ export interface Step {
   row: Row | undefined;
   /** Fields to write into the row. */
   write: Fields;
-  /** Time of creation of a new sound, if the sheet has one. */
+  /** Creation time of a new sound, if the sheet has one. */
   createdAt?: string;
-  /** Record for the next import; undefined if it is stored already. */
+  /** Record for the next import; undefined if it is already stored. */
   remember: Imported | undefined;
   uploads: LocalFile[];
   /** Earlier place of a sound that has moved. */
   from?: Place;
-  /** True if the step is held back, because the sound would become another one. */
+  /** True if the step is held back, because recording and title would both change. */
   isHeld: boolean;
-  /** Names of the fields that keep a change made in the dashboard. */
+  /** Names of the fields that keep the value set in the dashboard. */
   leftAlone: string[];
-  /** Notes about missing parts, with the reason. */
+  /** Notes about parts that are not imported, with the reason. */
   notes: string[];
 }
 
-/** Returns whether a step creates or updates a sound. Other steps may still store a record. */
+/** Returns whether a step creates or updates a sound. Other steps can only store a record. */
 export const isChanging = ({ action }: Step) => action !== 'unchanged';
 
 /**
@@ -90,11 +90,11 @@ export function plan(
   });
 }
 
-/** Returns the id of a new sound. An export writes ids, which new projects keep. */
+/** Returns the id of a new sound. Keeps an id from an export, so that sounds have the same ids in a new project. */
 const idOf = ({ file, key, audio }: Sound, source: string) =>
   isId(key) ? key : soundId(source, file, key, audio?.checksum);
 
-/** Merges the fields of the folder, this sheet and earlier ones. A value of a sheet stays until a sheet has another. */
+/** Merges the fields of the folder and of all sheets so far. A value stays until a later sheet has another one. */
 function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {
   const files: Fields = {
     ...(sound.audio && { audio_path: sound.audio.path }),
@@ -103,7 +103,7 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fi
   const isNamed = typeof sound.sheetFields.cover_image_path === 'string';
   const now = isNamed ? { ...sound.sheetFields, cover_image_path: sound.picture?.path ?? null } : sound.sheetFields;
   const said = { ...record.said, ...now };
-  // The sound followed its category when the slug was changed.
+  // Forget a slug that no category has any more, because renaming the category has updated the sound, too.
   const { category } = record.said;
   const isStale = category && now.category === undefined && !categories.some(({ slug }) => slug === category);
   if (isStale) delete said.category;
@@ -124,8 +124,8 @@ function movedFrom({ file, key }: Sound, { places }: Imported, source: string): 
 }
 
 /**
- * Compares each field in the folder, the last import and the row. A field that is as the last import left it may change;
- * another one was changed in the dashboard, and stays.
+ * Compares each field in the folder, the last import and the row. Changes fields that still have the value of the last
+ * import, and keeps the others, because they were changed in the dashboard.
  */
 function changes(
   row: Row,
@@ -141,7 +141,7 @@ function changes(
   const isDone = (column: Column) => isDeepStrictEqual(row[column], decided.fields[column]);
   const told = columnsOf(decided.fields).filter((column) => !(hidden && column === 'is_active'));
   const left = told.filter((column) => !isDone(column) && !isOurs(column));
-  // The length belongs to the recording.
+  // Keep the length if the recording is kept.
   const agreed = told.filter(
     (column) => !left.includes(column) && !(column === 'duration_sec' && left.includes('audio_path')),
   );
@@ -164,13 +164,13 @@ function changes(
   };
 }
 
-/** Returns whether the title changes to another one, other than one made from the name of the file. */
+/** Returns whether a title that was not made from the file name changes to another one. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
   return title !== undefined && title !== made && row.title !== made;
 }
 
-/** Returns the files that the row will name and that are missing from Storage. */
+/** Returns the files that the row will name and Storage lacks. */
 function missingFiles({ audio, picture }: Sound, row: Fields, stored: Map<string, unknown>): LocalFile[] {
   const named = [
     ...(audio && row.audio_path === audio.path ? [audio] : []),

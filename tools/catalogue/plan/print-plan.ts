@@ -20,7 +20,7 @@ const COLOURS = {
 
 export type Line = [kind: keyof typeof COLOURS, where: string, text: string];
 
-/** Widest column of names. Longer names push their text to the right. */
+/** Maximum width of the column of names. Longer names move their text to the right. */
 const WIDEST = 44;
 
 /** Prints lines of a report, with control characters escaped. */
@@ -33,7 +33,7 @@ export function print(lines: Line[]): void {
   }
 }
 
-/** Everything that an import does and everything that prevents it. */
+/** Steps of an import, and the problems that prevent others. */
 export interface Plan {
   source: string;
   steps: Step[];
@@ -42,7 +42,7 @@ export interface Plan {
   rejected: Problem[];
 }
 
-/** Says what a step changes in its sound. */
+/** Describes the changes of a step. */
 export function describe({ action, write, row, uploads }: Step): string {
   if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
   const columns = columnsOf(write).map((column) =>
@@ -56,7 +56,7 @@ export function describe({ action, write, row, uploads }: Step): string {
 const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
 const isHeld = ({ isHeld }: Step) => isHeld;
 
-/** Counts the sounds that are not written, and those with fields that keep a change of the dashboard. */
+/** Counts the sounds that are not written, and the sounds with fields that keep the value set in the dashboard. */
 export function countOfRest(steps: Step[]): string {
   const isSame = (step: Step) => !isChanging(step) && !isLeftAlone(step) && !isHeld(step);
   const held = steps.filter(isHeld).length;
@@ -64,7 +64,7 @@ export function countOfRest(steps: Step[]): string {
   return held > 0 ? `${counts}, ${held} held back` : counts;
 }
 
-/** Lists each sound that moved within the folder, and counts those known from another folder. */
+/** Lists each sound that moved within the folder, and counts the sounds from other folders. */
 function moves({ steps, source }: Plan): Line[] {
   const moved = steps.flatMap(({ file, from }) => (from ? [{ file, from }] : []));
   return [...Map.groupBy(moved, ({ from }) => from.source)].flatMap(([other, sounds]): Line[] => {
@@ -74,7 +74,7 @@ function moves({ steps, source }: Plan): Line[] {
   });
 }
 
-/** Returns the lines that the plan and the outcome share. */
+/** Returns the lines that are printed before and after an import. */
 export function remarks({ steps, parts, notes }: Plan, rejected: Problem[]): Line[] {
   return [
     ...steps.filter(isHeld).map(({ file, row, write }): Line => {

@@ -21,16 +21,16 @@ export interface Place {
 /** Record of a sound that an import wrote. */
 export interface Imported {
   sound_id: string;
-  /** At most one for each source. */
+  /** At most one place for each source. */
   places: Place[];
   checksum: string | null;
   /** Fields that the last import wrote. */
   fields: Fields;
-  /** Fields that a sheet decided on. */
+  /** Fields that a sheet has set. */
   said: Fields;
 }
 
-/** Makes the record of a sound that no import has written. */
+/** Returns an empty record, for a sound that no import has written. */
 export const newRecord = (sound_id: string): Imported => {
   return { sound_id, places: [], checksum: null, fields: {}, said: {} };
 };
@@ -56,8 +56,8 @@ export interface Catalogue {
 }
 
 /**
- * Reads the catalogue, which fails if the project cannot be imported into.
- * @throws ImportError
+ * Reads the catalogue.
+ * @throws ImportError if the project cannot be imported into
  */
 export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
   const imported = await allRows<Imported>(client, 'imported_sounds', 'sound_id');
@@ -70,7 +70,7 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
   };
 }
 
-/** Folds case and forms of Unicode, to compare names. */
+/** Normalizes case and Unicode form, to compare names. */
 export const comparable = (text: string) => text.trim().normalize('NFC').toLowerCase();
 
 /** Finds a category by its slug, or by its name if only one has that name. */

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
-/** Largest page that the data API returns. */
+/** Row limit of a response of the data API. */
 const PAGE = 1000;
 
 /**
@@ -13,7 +13,7 @@ export async function allRows<T>(client: SupabaseClient, table: string, key: key
   const rows: T[] = [];
   let last = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    // The fetch of this client already retries.
+    // No retries here, because the fetch of this client already retries.
     const page = client.from(table).select().gt(key, last).order(key).limit(PAGE).retry(false);
     const { data }: { data: T[] | null } = await page.throwOnError().then(undefined, readingFailed);
     if (!Array.isArray(data)) return readingFailed(new Error('it is not a list of rows'));
@@ -31,7 +31,7 @@ export async function upsertRow(client: SupabaseClient, table: string, row: obje
 
 const NO_MIGRATIONS = 'The database lacks tables that the import needs. Apply the migrations: npx supabase db push';
 
-/** @throws ImportError, which blames the URL only if no database answered */
+/** @throws ImportError that suggests a wrong URL only if no database has answered */
 export function readingFailed(error: unknown): never {
   if (error instanceof ImportError) throw error;
   const code = codeOf(error);
@@ -44,7 +44,7 @@ export function readingFailed(error: unknown): never {
   throw new ImportError(`This is not a Supabase project (${reason.slice(0, 80)}). Check SUPABASE_URL.`);
 }
 
-/** @throws Rejected if the database rejects the row, ImportError if it takes no rows at all, or the error itself */
+/** @throws Rejected if the database rejects the row, ImportError if it rejects all rows, or the error itself */
 export function writingFailed(error: unknown, remedy?: string): never {
   const code = codeOf(error);
   if (code === '25006' || code.startsWith('53'))
@@ -55,7 +55,7 @@ export function writingFailed(error: unknown, remedy?: string): never {
 
 const IN_SOUNDS = 'Correct it in the tags of the file or in sounds.csv.';
 
-/** Explains an error of the database; its constraints are named after what they require. */
+/** Explains an error of the database. The names of its constraints say what they require. */
 export function rejectionOf(message: string, remedy = IN_SOUNDS): string {
   const rule = / constraint "(\w+)"/.exec(message)?.[1]?.replaceAll('_', ' ');
   const reason = rule ? `The database requires: ${rule}.` : `The database rejects it: ${message}.`;

@@ -4,7 +4,7 @@ import { readingFailed, upsertRow } from './database.ts';
 /** Record of the imports of one folder. */
 export interface Memory {
   source: string;
-  /** When the unfinished import began; null if all are finished. */
+  /** Start of the unfinished import; null if there is none. */
   started_at: string | null;
   /** Answers about categories: slugs by folder, null for no category. */
   answers: Record<string, string | null>;
@@ -19,14 +19,14 @@ export async function recall(client: SupabaseClient, source: string): Promise<Me
   return (data as Memory | null) ?? { source, started_at: null, answers: {}, sheet: false };
 }
 
-/** Stores that an import has begun, so that the next one can continue it. @returns when it began */
+/** Stores that an import has begun, so that the next one can continue it. @returns its start */
 export async function begin(client: SupabaseClient, memory: Memory): Promise<Date> {
   const started_at = memory.started_at ?? new Date().toISOString();
   await upsertRow(client, 'imports', { ...memory, started_at }, 'source');
   return new Date(started_at);
 }
 
-/** Stores that an import has finished. Folders without a category are asked about again. */
+/** Stores that an import has finished. The next import asks again about folders without a category. */
 export async function finish(client: SupabaseClient, memory: Memory): Promise<void> {
   const answers = Object.fromEntries(Object.entries(memory.answers).filter(([, slug]) => slug !== null));
   await upsertRow(client, 'imports', { ...memory, answers, started_at: null }, 'source');

@@ -17,7 +17,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
 const PAGE = 1000;
 const LISTS_AT_ONCE = 4;
 
-/** Looks up files in Storage. @returns those that exist, by bucket/path */
+/** Looks up files in Storage. @returns the existing ones, by bucket/path */
 export async function listStored(
   client: SupabaseClient,
   files: Pick<LocalFile, 'bucket' | 'path'>[],
@@ -76,7 +76,7 @@ export async function openStored(client: SupabaseClient, bucket: string, path: s
 
 /**
  * Uploads a file to its bucket in one request.
- * @param cacheSeconds how long caches may keep it. Default: one hour, as in Storage
+ * @param cacheSeconds maximum age in caches. Default: one hour, as in Storage
  * @throws Rejected, ImportError
  */
 export async function put(
@@ -85,15 +85,15 @@ export async function put(
   body: Uint8Array | string,
   cacheSeconds = '3600',
 ): Promise<void> {
-  // Replaces a file, because the response to an earlier attempt may have been lost.
+  // Replace an existing file, because the response to an earlier attempt may have been lost.
   const options = { contentType, cacheControl: cacheSeconds, upsert: true };
   const { error } = await client.storage.from(bucket).upload(path, body, options);
   if (error) throw meaningOf(error) ?? error;
 }
 
-/** Explains an error of Storage; undefined if it is unknown. */
+/** Explains a known error of Storage. Returns undefined for other errors. */
 function meaningOf(error: { message: string; statusCode?: string | undefined }): Error | undefined {
-  // The fetch of the client has explained it.
+  // The fetch of the client has already explained the error.
   if ('originalError' in error && error.originalError instanceof Error) return error.originalError;
   if (error.statusCode?.startsWith('4'))
     return new Rejected(`Storage rejects it: ${error.message}. Check the limits of the bucket in the dashboard.`);

@@ -7,7 +7,7 @@ import { ImportError } from '../shared/problems.ts';
 export interface Project {
   url: string;
   secretKey: string;
-  /** What to do if nothing answers at the URL. */
+  /** Advice if nothing answers at the URL. */
   remedy: string;
 }
 
@@ -33,18 +33,18 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
 
 const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
 
-/** Retries with a growing delay. An ImportError is final. */
+/** Retries with a growing delay, except after an ImportError. */
 export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
   pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
 
-/** A client, which the signal stops. */
+/** A client and the signal that stops it. */
 export interface Connection {
   project: Project;
   client: SupabaseClient;
   signal: AbortSignal;
 }
 
-/** Time that a row may take once the signal has come, so that it is known whether it was written. */
+/** Time limit for a running write after the signal, so that the import learns whether the row was written. */
 const LAST_ROW_MS = 5000;
 
 /**
@@ -93,7 +93,7 @@ async function fetchWithRetries(
 
 export const isTemporary = (status: number) => status >= 500 || status === 429;
 
-/** Explains a status that ends the import; undefined for other statuses. */
+/** Explains a status that ends the import. Returns undefined for other statuses. */
 export function fatalMessage(status: number, url: string): string | undefined {
   if (status === 401)
     return 'SUPABASE_SECRET_KEY is not a secret key of that project. Copy one from the dashboard: Project Settings, API keys.';

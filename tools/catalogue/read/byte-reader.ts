@@ -25,7 +25,7 @@ export class ByteReader {
     return this.#window.subarray(offset - this.#start, Math.min(offset - this.#start + count, this.#length));
   }
 
-  /** Returns the offset of the first occurrence of a byte or a text from an offset on, or the size of the file. */
+  /** Returns the offset of a byte or text, searched from an offset on, or the size of the file if there is none. */
   find(wanted: number | string, from: number): number {
     const overlap = typeof wanted === 'string' ? wanted.length - 1 : 0;
     for (let offset = from; offset < this.size; ) {

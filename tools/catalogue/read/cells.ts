@@ -2,14 +2,14 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { oneLine } from '../shared/text.ts';
 
-// Reads the cells of sheets, and writes them so that they are read as the same values.
+// Reads the cells of sheets, and writes values so that they can be read back unchanged.
 
-/** Clears the field of its cell. */
+/** Cell that clears its field. */
 export const CLEAR = '-';
 
 /**
  * Returns the schema of a number.
- * @param hasDecimalCommas whether a point before three digits may separate thousands
+ * @param hasDecimalCommas true if a point before three digits may separate thousands
  */
 export const numberIn = (hasDecimalCommas: boolean) =>
   z
@@ -46,7 +46,7 @@ export const truth = z
     }),
   );
 
-/** A text as it is, with white space and line breaks. `\-` is a hyphen. */
+/** Unchanged text, with white space and line breaks. `\-` is a hyphen. */
 export const text = z.string().transform((cell) => cell.replace(/^\\(\\*-)$/, '$1'));
 
 export const name = text
@@ -54,7 +54,7 @@ export const name = text
   .transform(oneLine)
   .refine((cell) => cell.replace(INVISIBLE, '') !== '', 'has no visible character');
 
-/** Characters without a shape, as in the database function private.is_proper_name. */
+/** Invisible characters, as in the database function private.is_proper_name. */
 const INVISIBLE = /\s|\p{Cf}|\u034f|[\u115f\u1160\u3164\uffa0]/gu;
 
 export const moment = z.iso
@@ -71,7 +71,7 @@ export const keys = z.string().transform(
       .filter(Boolean),
 );
 
-/** Tags as people type them, each once; or a JSON array, which is taken as it is. */
+/** Tags with common separators, without duplicates; or a JSON array, which stays unchanged. */
 export const tags = z
   .string()
   .transform((cell) => {
@@ -85,7 +85,7 @@ export const tags = z
   })
   .refine((items) => !items.some((item) => /\0|\p{Cs}/u.test(item)), 'contains a character that cannot be stored');
 
-/** Items in quotes, and items between separators of Latin, Arabic, Chinese and Japanese text. */
+/** Matches items in quotes, and items between separators of Latin, Arabic, Chinese and Japanese text. */
 const ITEMS = /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|[^,;|\r\n\t，、；،؛]+/gu;
 const WRAPPED = /^(["'“„«])(.*)["'”“»]$|^#(\S+)$/su;
 
@@ -98,12 +98,12 @@ function jsonList(cell: string): string[] | undefined {
   }
 }
 
-/** Name of a file in the folder: with `/` instead of the backslashes of Windows, and in NFC. */
+/** Returns a file name with `/` instead of the backslashes of Windows, and in NFC. */
 export function nameInFolder(cell: string): string {
   return posix.normalize(cell.replaceAll('\\', '/')).normalize('NFC');
 }
 
-/** Writes a value as a cell. Null becomes the sign that clears the field. */
+/** Writes a value as a cell. Null becomes `CLEAR`. */
 export function cellOf(value: string | number | boolean | string[] | null): string {
   if (value === null) return CLEAR;
   if (!Array.isArray(value)) return String(value).replace(/^(\\*-)$/, '\\$1');

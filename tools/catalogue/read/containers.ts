@@ -1,15 +1,15 @@
 import type { ByteReader } from './byte-reader.ts';
 
-// Lengths of recordings in containers, measured in what is there instead of in their headers.
+// Measures recordings in containers by their data, because their headers may be wrong.
 
 interface OggStream {
   rate: number;
-  /** Samples at the start that a player skips. */
+  /** Number of samples at the start that a player skips. */
   preSkip: number;
   samples: number;
 }
 
-/** Reads the identification header of Vorbis, Opus, FLAC or Speex in a first page. */
+/** Reads the identification header of Vorbis, Opus, FLAC or Speex in the first page of a stream. */
 function oggStream(packet: Buffer): OggStream | undefined {
   const is = (text: string) => packet.toString('latin1', 0, text.length) === text;
   if (is('OpusHead')) return { rate: 48_000, preSkip: packet.readUInt16LE(10), samples: 0 };
@@ -19,7 +19,7 @@ function oggStream(packet: Buffer): OggStream | undefined {
   return undefined;
 }
 
-/** Sums the lengths of the streams of Ogg that follow each other, as players do. */
+/** Sums the lengths of all consecutive Ogg streams, as players do. */
 export function oggSeconds(reader: ByteReader): number {
   const streams: OggStream[] = [];
   const bySerial = new Map<number, OggStream>();
@@ -51,10 +51,10 @@ const TIME_SCALE = 0x2ad7b1;
 const CLUSTER_TIME = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-/** Segment, Info, Cluster, BlockGroup: elements that hold others. */
+/** Elements that contain others: Segment, Info, Cluster, BlockGroup. */
 const PARENTS = new Set([0x18538067, 0x1549a966, 0x1f43b675, 0xa0]);
 
-/** Reads a number whose first bits tell its length. @param keepMarker as in ids of elements */
+/** Reads a number whose first bits encode its length. @param keepMarker keeps these bits, as in ids of elements */
 function vint(bytes: Buffer, at: number, keepMarker: boolean): { value: number; length: number } {
   const length = Math.clz32((bytes[at] ?? 0) << 24) + 1;
   let value = (bytes[at] ?? 0) & (keepMarker ? 0xff : 0xff >> length);
@@ -62,7 +62,7 @@ function vint(bytes: Buffer, at: number, keepMarker: boolean): { value: number; 
   return { value, length };
 }
 
-/** Measures Matroska and WebM by the time of the last block, up to a file that was joined. */
+/** Measures Matroska and WebM by the time of the last block in the first of several joined files. */
 export function webmLength(reader: ByteReader): { seconds: number; bytes: number } {
   let [scale, cluster, last, step, bytes] = [1_000_000, 0, 0, 0, reader.size];
   for (let offset = 0; offset < bytes; ) {
@@ -85,7 +85,7 @@ export function webmLength(reader: ByteReader): { seconds: number; bytes: number
   return { seconds: ((last + step) * scale) / 1e9, bytes };
 }
 
-/** Returns where the first of several joined MP4 files ends: at the second `ftyp`. */
+/** Returns the end of the first of several joined MP4 files, which is the second `ftyp`. */
 export function endOfMp4(reader: ByteReader): number {
   for (let offset = 0; offset < reader.size; ) {
     const head = reader.read(offset, 16);
@@ -102,7 +102,7 @@ export function endOfMp4(reader: ByteReader): number {
 /** Format tags of integers, floats and their extensible form. Other WAV files are compressed. */
 const PCM = new Set([1, 3, 0xfffe]);
 
-/** Measures WAV by the bytes behind its header, which has a wrong size if the file was cut or streamed. */
+/** Measures WAV by the bytes after its header, because the header is wrong if the file was cut or streamed. */
 export function wavLength(reader: ByteReader): { seconds?: number; bytes: number } {
   const declared = 8 + reader.read(4, 4).readUInt32LE(0);
   const isJoined = reader.read(declared, 4).toString('latin1') === 'RIFF';

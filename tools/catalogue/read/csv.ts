@@ -8,7 +8,7 @@ export type Cells = Record<string, string>;
 export interface CsvRecord {
   line: number;
   cells: Cells;
-  /** Why the line cannot be used. */
+  /** Reason why the line cannot be used. */
   fault?: string;
 }
 
@@ -22,19 +22,19 @@ export interface Csv {
   hasDecimalCommas: boolean;
 }
 
-/** Returns whether a file is a sheet of any program. */
+/** Returns whether a file is a spreadsheet of any program. */
 export const isSheet = (file: string) => /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 
-/** Finds the sheet of a name, in upper or lower case. */
+/** Finds a sheet by its name, ignoring case. */
 export function sheetNamed(name: string, files: string[]): string | undefined {
   return files.includes(name) ? name : files.find((file) => file.toLowerCase() === name);
 }
 
-/** First line by which Excel tells itself the delimiter. */
+/** First line of a sheet from Excel that names the delimiter. */
 const SEP = /^"?sep=(.)"?(?=\r|\n|$)/i;
 
 /**
- * Reads a sheet of a folder: with commas, semicolons or tabs, with or without a byte-order mark.
+ * Reads a sheet of a folder. Its delimiter is a comma, semicolon or tab; a byte-order mark is allowed.
  * @throws ImportError if it cannot be read
  */
 export async function readCsv(folder: string, name: string): Promise<Csv> {
@@ -47,11 +47,11 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
   } catch {
     throw new ImportError(`${name} is not in UTF-8. Save it as "CSV UTF-8", or remove it.`);
   }
-  // npm prints these lines before --template if it runs without -s.
+  // Remove the lines that npm prints before --template if it runs without -s.
   text = text.replace(/^(\s*>.*\n)+\s*/, '');
   const named = SEP.exec(text)?.[1];
   text = text.replace(SEP, '');
-  // Names of columns contain none of these.
+  // The first delimiter in the header decides, because names of columns contain none.
   const delimiter = named ?? /[,;\t]/.exec(text)?.[0] ?? ',';
   const [first, ...rows] = rowsIn(text, delimiter);
   if (first?.fault) throw new ImportError(`The header of ${name} is damaged. ${first.fault}`);
@@ -71,9 +71,9 @@ interface RawRow {
   fault?: string;
 }
 
-const QUOTES = 'A quote (") in it has no partner. Put the whole cell in quotes, and write "" for a quote in it';
+const QUOTES = 'It has an unmatched quote ("). Put the whole cell in quotes, and write "" for a quote in it';
 
-/** Splits a sheet into rows. Reading goes on behind a line that cannot be parsed. */
+/** Splits a sheet into rows. Continues after a line that cannot be parsed. */
 function rowsIn(text: string, delimiter: string): RawRow[] {
   const lines = text.split(/(?<=\r\n|\n|\r(?!\n))/);
   const rows: RawRow[] = [];
@@ -116,5 +116,5 @@ function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: s
   return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
 }
 
-/** Returns the cells with a value. */
+/** Returns the cells that are not empty. */
 export const filled = (cells: Cells) => Object.entries(cells).filter(([, cell]) => cell !== '');

@@ -8,7 +8,7 @@ import { SHEET } from './sheet.ts';
 import { CATEGORY_SHEET, SECTION_SHEET } from './structure-sheets.ts';
 import { type Found, walk } from './walk.ts';
 
-/** The files of a folder, with the sheets at its top. */
+/** Files of a folder, and the sheets in it. */
 export interface Folder {
   found: Found;
   sounds: Csv | undefined;
@@ -44,7 +44,7 @@ function whyUnread(file: string): string {
   return `Not read: only ${SHEET} is. Rename it, or move its lines there.`;
 }
 
-/** Counts the files of other kinds, by their extensions. */
+/** Counts the files that are not used, by extension. */
 function notesAbout(others: string[]): Problem[] {
   const files = others.filter((file) => file !== MANIFEST);
   const kinds = Map.groupBy(files, (file) => posix.extname(file).toLowerCase());

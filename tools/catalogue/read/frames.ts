@@ -18,7 +18,7 @@ interface Frame {
   bytes: number;
   samples: number;
   rate: number;
-  /** Equal in all frames of one stream. */
+  /** Equal for all frames of one stream. */
   kind: string;
 }
 
@@ -47,7 +47,7 @@ function frameAt(head: Buffer): Frame | undefined {
   return { bytes, samples, rate: perSecond, kind: `${version} ${layer} ${perSecond}` };
 }
 
-/** Returns the size of the tag that begins at an offset: ID3v2, ID3v1, APE or Lyrics3; 0 if there is none. */
+/** Returns the size of the ID3v2, ID3v1, APE or Lyrics3 tag at an offset; 0 if there is none. */
 export function tagBytes(reader: ByteReader, offset: number): number {
   const head = reader.read(offset, 32);
   const text = head.toString('latin1');
@@ -62,7 +62,7 @@ export function tagBytes(reader: ByteReader, offset: number): number {
 /** Returns whether the first frame of a stream describes the others and holds no sound. */
 const isDescription = (frame: Buffer) => /^.{4,40}(Xing|Info|VBRI)/s.test(frame.toString('latin1', 0, 44));
 
-/** Counts the seconds of all complete frames of MPEG audio or AAC, also behind tags and damaged places. */
+/** Sums the lengths of all complete frames of MPEG audio or AAC, also after tags and damaged parts. */
 export function mpegSeconds(reader: ByteReader): number {
   let [offset, seconds, isInStream] = [0, 0, false];
   while (offset < reader.size) {
@@ -79,13 +79,13 @@ export function mpegSeconds(reader: ByteReader): number {
   return seconds;
 }
 
-/** Returns whether a frame of the same kind, a tag or the end of the file follows. Otherwise the frame was found by chance. */
+/** Returns whether a frame of the same kind, a tag or the end of the file follows, which makes a frame genuine. */
 function isFollowed(reader: ByteReader, offset: number, { bytes, kind }: Frame): boolean {
   const end = offset + bytes;
   return end === reader.size || frameAt(reader.read(end, 7))?.kind === kind || tagBytes(reader, end) > 0;
 }
 
-/** Measures FLAC in the last frame whose header is like that of the first one and has a valid checksum. */
+/** Measures FLAC by the last frame that has a valid checksum and a header like the first frame. */
 export function flacSeconds(reader: ByteReader, start: number, end: number): number | undefined {
   const info = reader.read(start + 8, 34);
   if (info.length < 34) return undefined;
@@ -110,7 +110,7 @@ function endOfFlacFrame(head: Buffer, first: Buffer, maxBlock: number): number |
   const [sync = 0, second = 0, third = 0, fourth = 0] = head;
   const isAlike = second === first[1] && fourth === first[3] && ((third ^ (first[2] ?? 0)) & 15) === 0;
   if (head.length < 16 || sync !== 0xff || (second & 0xfe) !== 0xf8 || !isAlike) return undefined;
-  // The number is written as UTF-8 writes a character, in up to seven bytes.
+  // The number is encoded as UTF-8 encodes a character, in up to seven bytes.
   const length = Math.max(Math.clz32(~((head[4] ?? 0) << 24)), 1);
   let number = (head[4] ?? 0) & (0x7f >> (length === 1 ? 0 : length));
   for (let at = 5; at < 4 + length; at++) number = number * 64 + ((head[at] ?? 0) & 0x3f);
@@ -127,7 +127,7 @@ function endOfFlacFrame(head: Buffer, first: Buffer, maxBlock: number): number |
   return (second & 1 ? number : number * maxBlock) + block;
 }
 
-/** The checksum of FLAC headers: polynomial 0x07. */
+/** Computes the checksum of a FLAC header (polynomial 0x07). */
 function crc8(bytes: Buffer): number {
   let crc = 0;
   for (const byte of bytes) {

@@ -11,11 +11,11 @@ import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
 import { usableRows } from './usable-rows.ts';
 import type { Found, FoundFile } from './walk.ts';
 
-/** Content of a folder, in its order. */
+/** Content of a folder, in alphabetical order. */
 export interface Gathered {
   sounds: Sound[];
   rejected: Problem[];
-  /** Files that are not imported although nothing is wrong with them, and hints. */
+  /** Valid files that are not imported, and hints. */
   notes: Problem[];
 }
 
@@ -38,7 +38,7 @@ export async function gather(
   const left = all.filter(([file, { exported }]) => exported && !rows.has(file) && !unusable.has(file));
   const recordings = all.filter(([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)));
   let done = 0;
-  // A recording becomes one sound, or one for each of its rows.
+  // A recording becomes one sound, or one sound for each of its rows.
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
     const recording = await readRecording(file, source, limits.audio).catch(asRejected);
     showReading(++done, recordings.length);
@@ -101,7 +101,7 @@ function leftNotes(left: [string, FoundFile][]): Problem[] {
   return left.map(([where]) => ({ where, reason }));
 }
 
-/** Names the pictures that belong to no recording. */
+/** Lists the pictures that belong to no recording. */
 function pictureNotes({ recordings, pictures }: Found, { rows }: Sheet): Problem[] {
   const used = new Set([
     ...rows.map(({ picture }) => picture),

@@ -3,22 +3,22 @@ import { endOfMp4, oggSeconds, wavLength, webmLength } from './containers.ts';
 import { flacSeconds, mpegSeconds, tagBytes } from './frames.ts';
 
 interface Length {
-  /** Counted in the recording itself; undefined for MP4, whose header is always needed to play it. */
+  /** Measured length; undefined for MP4, which cannot be played without a valid header. */
   seconds?: number;
-  /** Size of the first recording, which is less than that of the file if several were joined. */
+  /** Size of the first recording. Smaller than the file if several recordings were joined. */
   bytes: number;
 }
 
 /** Signature of FLAC with the header of its first block. */
 const FLAC = 'fLaC\0\0\0\x22';
 
-/** Measures a recording without trusting its header, which is wrong if the file was cut or joined. */
+/** Measures a recording by its data, because its header is wrong if the file was cut or joined. */
 export function measure(source: string): Length {
   const reader = new ByteReader(source);
   try {
     return lengthOf(reader);
   } catch (error) {
-    // Numbers that would lie behind the end of a damaged file.
+    // The file ends before a number that should be read.
     if (error instanceof RangeError) return { bytes: reader.size };
     throw error;
   } finally {

@@ -13,7 +13,7 @@ const Manifest = z.object({
       bucket: z.enum(['audio', 'covers']),
       path: z.string(),
       type: z.string(),
-      /** SHA-256 in hex. A file with another content now is treated as new. */
+      /** SHA-256 in hex. A file with different content is treated as new. */
       checksum: z.string(),
     }),
   ),
@@ -23,7 +23,7 @@ export type Manifest = z.infer<typeof Manifest>;
 export type ExportedFile = Manifest['files'][string];
 
 /**
- * Reads the manifest of a folder, by the names of files in it; empty if the folder is no export.
+ * Reads the manifest of a folder. Returns its entries by file name, or none if the folder is not an export.
  * @throws ImportError if it is damaged
  */
 export async function readManifest(folder: string): Promise<Map<string, ExportedFile>> {
@@ -39,7 +39,7 @@ export async function readManifest(folder: string): Promise<Map<string, Exported
   }
 }
 
-/** Writes the manifest, sorted by name, so that two exports of one catalogue are equal. */
+/** Writes the manifest sorted by name, so that two exports of one catalogue are equal. */
 export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
   const names = [...files.keys()].sort();
   const manifest = { files: Object.fromEntries(names.map((name) => [name, files.get(name)])) };

@@ -52,7 +52,7 @@ export async function pictureFile(file: string, pictures: Found['pictures'], lim
   const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
   if (exported?.checksum === checksum) return { ...picture, path: exported.path };
   await requireType(file, source, type);
-  // Named after the folder and the checksum, so that equal pictures of a folder are stored once.
+  // The name contains the folder and the checksum, so that equal pictures of a folder are stored once.
   const named = { ...picture, path: storagePath(coverIn(file), checksum, storedExtension(file)) };
   await requireReadable(named);
   return named;
@@ -66,7 +66,7 @@ async function embeddedPicture(
   { source, changedMs }: LocalFile,
   limits: BucketLimits,
 ): Promise<LocalFile> {
-  // The type in the tags is often wrong.
+  // Detect the type, because the one in the tags is often wrong.
   const { mime: type } = (await fileTypeFromBuffer(data)) ?? {};
   if (!type?.startsWith('image/'))
     throw new Rejected('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
@@ -74,7 +74,7 @@ async function embeddedPicture(
   requireLimits(`picture${extension}`, type, data.length, limits);
   const checksum = createHash('sha256').update(data).digest('hex');
   const path = storagePath(coverIn(file), checksum, extension);
-  // Read again for the upload, because the pictures of two hundred recordings may not fit into memory.
+  // Read the picture again for the upload, because those of all recordings may not fit into memory.
   const extract = async () => {
     const { common } = await parseFile(source);
     return selectCover(common.picture)?.data ?? new Uint8Array();
@@ -86,10 +86,10 @@ async function embeddedPicture(
 
 /** @throws Rejected if the content of a picture is of another type than its extension */
 async function requireType(file: string, source: string, type: string): Promise<void> {
-  // Some types, such as SVG, have no signature.
+  // Accept types without a signature, such as SVG.
   if (!supportedMimeTypes.has(type)) return;
   const found = await fileTypeFromFile(source);
-  // An animated PNG is a PNG, too.
+  // Accept an animated PNG as a PNG.
   if (found?.mime.replace('apng', 'png') === type) return;
   throw new Rejected(
     found

@@ -14,7 +14,7 @@ import type { FoundFile } from './walk.ts';
 export interface Recording {
   fields: Fields;
   audio: LocalFile;
-  /** Undefined for a file as it was exported, because the sheet of the export has all fields. */
+  /** Undefined for an unchanged file of an export, because the sheet of the export has all fields. */
   metadata?: IAudioMetadata;
   notes: string[];
 }
@@ -47,7 +47,7 @@ export async function readRecording(
   if (metadata.format.hasVideo) throw new Rejected('It is a video. Export only its audio track.');
   const { title = readableTitle(file), description, notes } = readTags(metadata);
   if (bytes < size)
-    notes.push('Several recordings were joined in it, and apps play the first alone. Export them as one.');
+    notes.push('It contains several joined recordings, and apps play only the first. Export them as one.');
   return {
     fields: { title, duration_sec: Math.round(length * 1000) / 1000, ...(description && { description }) },
     audio,
@@ -57,8 +57,8 @@ export async function readRecording(
 }
 
 /**
- * Reads the tags of a recording, or of the first of several that were joined.
- * @param first size of the first one
+ * Reads the tags of a recording, or of the first of several joined ones.
+ * @param first size of the first recording
  * @returns undefined if it is not a recording
  */
 async function parse(source: string, type: string, first?: number): Promise<IAudioMetadata | undefined> {
@@ -73,7 +73,7 @@ async function parse(source: string, type: string, first?: number): Promise<IAud
 }
 
 /**
- * MPEG audio has no signature, so its parser may find a frame by chance in a file of another format.
+ * Rejects other formats, because MPEG audio has no signature and its parser may find a frame in them by chance.
  * @throws Rejected if the file has the signature of another format
  */
 async function requireMpeg(source: string): Promise<void> {

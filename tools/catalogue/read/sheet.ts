@@ -11,15 +11,15 @@ export interface SheetRow {
   line: number;
   /** Name of the recording; undefined for a sound without one. */
   file: string | undefined;
-  /** Tells the sounds of one recording apart; usually empty. */
+  /** Distinguishes the sounds of one recording; usually empty. */
   key: string;
   fields: Omit<Fields, 'audio_path' | 'cover_image_path'>;
   /** Name of a picture in the folder; null for none. */
   picture?: string | null;
   createdAt?: string;
-  /** Everything that is wrong with the line, which is rejected for it. */
+  /** All problems of the line. A line with a problem is rejected. */
   faults: string[];
-  /** True if the line could not be parsed, so that `file` is a guess. */
+  /** True if the line cannot be parsed, so that `file` is a guess. */
   isDamaged?: true;
 }
 
@@ -28,7 +28,7 @@ export interface Sheet {
   rejected: Problem[];
 }
 
-/** Schemas of the columns that are fields. An empty cell leaves its field alone. */
+/** Schemas of the columns that are fields. An empty cell leaves its field unchanged. */
 const columnsIn = (hasDecimalCommas: boolean) => ({
   title: name,
   description: text,
@@ -47,14 +47,14 @@ const COLUMNS = Object.keys(columnsIn(false));
 /** Names of all columns, in the order of an export. */
 export const NAMES = ['file', 'key', ...COLUMNS];
 
-/** A sheet with the header and an example, for `npm run -s import -- --template`. */
+/** Sheet with the header and an example, for `npm run -s import -- --template`. */
 export const TEMPLATE = `${NAMES.join(',')}
 bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,singing-bowls,"bowl, deep",bowls/F3 bowl.jpg,false,true,10,
 `;
 
 /**
  * Reads the sheet of the sounds.
- * @throws ImportError if it does not name the recordings, because it overrides everything else
+ * @throws ImportError if it has no column "file", because a sheet overrides the tags of files
  */
 export function readSheet({ name, header, records, hasDecimalCommas }: Csv): Sheet {
   const columns = `The columns are: ${NAMES.join(', ')}.`;
@@ -77,7 +77,7 @@ function rowOf({ line, cells, fault }: CsvRecord, schema: z.ZodObject): SheetRow
   const row = { line, file, key, fields: {} };
   if (fault) return { ...row, faults: [fault], isDamaged: true };
   const values = Object.fromEntries(filled(rest).filter(([, cell]) => cell !== CLEAR));
-  // The category of a faulty row is checked all the same.
+  // Check the category of a faulty row, too.
   const { data = { category: values['category'] }, error } = schema.safeParse(values);
   const faults = faultsIn(error, cells);
   if (rest['title'] === CLEAR) faults.push('A sound needs a title. Replace the "-" by one');
@@ -95,7 +95,7 @@ function rowOf({ line, cells, fault }: CsvRecord, schema: z.ZodObject): SheetRow
   };
 }
 
-/** Says what is wrong with each cell of a row. */
+/** Lists the problems of the cells of a row. */
 export function faultsIn(error: z.ZodError | undefined, cells: Cells): string[] {
   const faults = (error?.issues ?? []).map(({ path: [column], message }) => {
     const cell = cells[String(column)];
@@ -104,7 +104,7 @@ export function faultsIn(error: z.ZodError | undefined, cells: Cells): string[] 
   return faults.length > 0 ? [`${faults.join('; ')}. Correct ${faults.length === 1 ? 'it' : 'them'}`] : [];
 }
 
-/** Returns the values that cleared fields have in the database. */
+/** Returns the database values of cleared fields. */
 function clearedIn(cells: Cells): Fields {
   const cleared = COLUMNS.filter(
     (column) => cells[column] === CLEAR && !['title', 'cover_image_path', 'created_at'].includes(column),

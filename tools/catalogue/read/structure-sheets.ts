@@ -4,7 +4,7 @@ import { CLEAR, keys, moment, name, numberIn, text, truth } from './cells.ts';
 import { type Csv, filled } from './csv.ts';
 import { faultsIn } from './sheet.ts';
 
-// The sheets of categories and home sections, which an export writes beside that of the sounds.
+// Reads the sheets of categories and home sections.
 
 export const CATEGORY_SHEET = 'categories.csv';
 export const SECTION_SHEET = 'home_sections.csv';

@@ -8,7 +8,7 @@ export interface Tags {
   notes: string[];
 }
 
-/** Reads the title and the comment of a recording, the first where there are several. */
+/** Reads the first title and the first comment of a recording. */
 export function readTags(metadata: IAudioMetadata): Tags {
   const title = oneLine(firstOf(titleIn(metadata)));
   const description = withoutControls(firstOf(commentIn(metadata)));
@@ -19,7 +19,7 @@ export function readTags(metadata: IAudioMetadata): Tags {
   return { ...(title && { title }), ...(description && { description }), notes };
 }
 
-/** Finds the first title, because the parser keeps the last one of those in the best kind of tags. */
+/** Finds the first title in the best kind of tags, because the parser keeps the last one. */
 function titleIn({ common, native }: IAudioMetadata): string | undefined {
   for (const tags of Object.values(native)) {
     const last = tags.find(({ value }) => value === common.title);
@@ -29,7 +29,7 @@ function titleIn({ common, native }: IAudioMetadata): string | undefined {
   return common.title;
 }
 
-/** Finds the comment for people. One with a descriptor belongs to a program; ffmpeg uses a field of its own in MP3. */
+/** Finds the first comment without a descriptor, because others are for programs, or the field of ffmpeg in MP3. */
 function commentIn({ common, native }: IAudioMetadata): string | undefined {
   const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
   const tag = Object.values(native)
@@ -38,19 +38,19 @@ function commentIn({ common, native }: IAudioMetadata): string | undefined {
   return comment ?? (typeof tag?.value === 'string' ? tag.value : undefined);
 }
 
-/** Takes the first of the values that NUL separates, with control characters of Latin-1 read as Windows-1252. */
+/** Returns the first of several values separated by NUL. Reads control characters of Latin-1 as Windows-1252. */
 function firstOf(text = ''): string {
   const [first = ''] = text.split('\0').filter((value) => value.trim() !== '');
   return first.replace(/[\x80-\x9f]/g, (character) => windows1252.decode(Buffer.from(character, 'latin1')));
 }
 
 const windows1252 = new TextDecoder('windows-1252');
-/** Bytes of the characters that Windows-1252 has in the place of control characters. */
+/** Bytes that are characters in Windows-1252 and control characters in Latin-1. */
 const bytesOf1252 = new Map(
   Array.from({ length: 32 }, (_, index) => [windows1252.decode(Uint8Array.of(128 + index)), 128 + index]),
 );
 
-/** Returns whether a text looks like one of another character set that was read as Latin-1, or has lost characters. */
+/** Returns whether a text seems to be decoded from the wrong character set, or has lost characters. */
 function isGarbled(text: string): boolean {
   if (text.includes('\ufffd')) return true;
   const bytes = Array.from(text, (character) => bytesOf1252.get(character) ?? character.codePointAt(0) ?? 0);

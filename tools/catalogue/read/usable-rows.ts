@@ -4,12 +4,12 @@ import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
 interface Rows {
   usable: SheetRow[];
   rejected: Problem[];
-  /** Recordings with a faulty row. They are not imported without it. */
+  /** Recordings with a faulty row, which are not imported until the row is corrected. */
   unusable: Set<string>;
 }
 
 /**
- * Takes out the rows of the sheet that are faulty, name the wrong things, or appear twice.
+ * Removes the rows of the sheet that are faulty, duplicate, or name a missing file or category.
  * @param slugOf finds a category by its slug or name
  */
 export function usableRows(

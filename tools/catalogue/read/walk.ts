@@ -9,14 +9,14 @@ import type { ExportedFile } from './manifest.ts';
 
 export interface FoundFile {
   source: string;
-  /** MIME type that the extension stands for. */
+  /** MIME type of the extension. */
   type: string;
   isLink: boolean;
-  /** Entry of the manifest, for a file that an export wrote. */
+  /** Entry of the manifest, if an export wrote the file. */
   exported?: ExportedFile;
 }
 
-/** Files of a folder in alphabetical order, by their names in the folder: with `/`, and in NFC. */
+/** Files of a folder in alphabetical order, by their names relative to it: with `/`, and in NFC. */
 export interface Found {
   recordings: Map<string, FoundFile>;
   pictures: Map<string, FoundFile>;
@@ -27,16 +27,16 @@ export interface Found {
   rejected: Problem[];
 }
 
-/** Extensions that may stand for video or audio. The content decides later. */
+/** Extensions of video that may contain only audio. The content decides later. */
 const AUDIO_AS_WELL = new Map([
   ['.mp4', 'audio/mp4'],
   ['.webm', 'audio/webm'],
 ]);
 
-/** Examples for the message about an empty folder. Other audio types are recordings, too. */
+/** Examples for the message about an empty folder. Other audio types are accepted, too. */
 export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
 
-/** Playlists, and Speex, which apps do not play. */
+/** Matches playlists, and Speex, which apps do not play. */
 const NO_RECORDING = /\.(m3u8?|pls|spx)$/i;
 
 /**
@@ -75,8 +75,8 @@ async function look(folder: string, below: string, found: Found, manifest: Map<s
 }
 
 /**
- * Lists a folder in alphabetical order; of names that differ in their form of Unicode alone, NFC comes first.
- * @returns `isText` is false for names that are not valid UTF-8, of which `name` shows the bytes as Latin-1
+ * Lists a folder in alphabetical order. If names differ only in their form of Unicode, NFC comes first.
+ * @returns entries; `isText` is false if a name is not valid UTF-8, and `name` is then decoded as Latin-1
  */
 async function entriesOf(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });

@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline/promises';
 import { ImportError } from './problems.ts';
 import { printable } from './text.ts';
 
-// Shared by the commands of this folder.
+// Functions that the import and the export share.
 
 export const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 
-/** Asks at the terminal. Ctrl-C ends the process, because nothing has been changed yet. */
+/** Asks at the terminal. Ctrl-C may end the process, because nothing has been changed yet. */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   terminal.once('SIGINT', () => process.exit(130));
@@ -16,7 +16,7 @@ export async function ask(question: string): Promise<string> {
     .finally(() => terminal.close());
 }
 
-/** Aborts at signals that end a process. @returns a function that stops listening */
+/** Aborts `interruption` when the process is told to end. @returns a function that stops listening */
 export function abortAtSignals(interruption: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const abort = () => interruption.abort();
@@ -26,7 +26,7 @@ export function abortAtSignals(interruption: AbortController): () => void {
   };
 }
 
-/** Runs a command. @param run returns whether everything succeeded, which is exit code 0 */
+/** Runs a command. @param run returns true if everything succeeded, for exit code 0 */
 export async function exitWith(run: () => Promise<boolean>): Promise<void> {
   try {
     process.exitCode = (await run()) ? 0 : 1;

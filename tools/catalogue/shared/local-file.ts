@@ -4,10 +4,10 @@ import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { megabytes } from './text.ts';
 
-/** Limits of a bucket. Where they are null, those of the project apply, which Storage enforces. */
+/** Limits of a bucket. If one is null, Storage enforces the limit of the project. */
 export interface BucketLimits {
   maxBytes: number | null;
-  /** Allowed types, such as `audio/mpeg`, or `audio/*` for all of a kind. */
+  /** Allowed MIME types, such as `audio/mpeg` or `audio/*`. */
   types: string[] | null;
 }
 
@@ -20,7 +20,7 @@ export interface LocalFile {
   size: number;
   /** SHA-256 in hex. */
   checksum: string;
-  /** Path of the file, or of the file around it. */
+  /** Path of the file, or of the file that contains it. */
   source: string;
   /** Modification time of the source, in milliseconds. */
   changedMs: number;

@@ -6,7 +6,7 @@ import { oneLine } from './text.ts';
 const LONGEST_PART = 60;
 const CHECKSUM_DIGITS = 12;
 
-/** Extensions under which files with other ones are stored. The view admin.catalogue_problems accepts these. */
+/** Stored extensions of files with other extensions. The view admin.catalogue_problems accepts only the stored ones. */
 const STORED_AS: Record<string, string> = {
   '.mp1': '.mp3',
   '.mp2': '.mp3',
@@ -34,7 +34,7 @@ export function storedExtension(file: string): string {
 }
 
 /**
- * Returns the name of a file in its bucket, such as `bowls/f3-bowl-1-4be2a1c9d07f.wav` for `Bowls/F3 bowl #1.WAV`. It holds
+ * Returns the name of a file in its bucket: `bowls/f3-bowl-1-4be2a1c9d07f.wav` for `Bowls/F3 bowl #1.WAV`. It contains
  * a part of the checksum, so that the content of a name never changes.
  * @param file its name in the folder
  * @param checksum SHA-256 in hex
@@ -48,12 +48,12 @@ export function storagePath(file: string, checksum: string, extension = storedEx
   return `${parts.join('/')}-${checksum.slice(0, CHECKSUM_DIGITS)}${extension}`;
 }
 
-/** Returns the digits of the checksum in a name that `storagePath` made. */
+/** Returns the part of the checksum in a name that `storagePath` made. */
 export function checksumIn(path: string | null | undefined): string | undefined {
   return /-([0-9a-f]{12})\.\w+$/.exec(path ?? '')?.[1];
 }
 
-/** Returns the id of a new sound or category. It depends on the arguments alone, so that a retry makes no second row. */
+/** Returns the id of a new sound or category. It depends only on the arguments, so that a retry reuses the row. */
 export function soundId(...parts: (string | undefined)[]): string {
   const digest = createHash('sha256')
     .update(`sounds-service import ${JSON.stringify(parts)}`)
@@ -65,7 +65,7 @@ export function soundId(...parts: (string | undefined)[]): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Makes a title from the name of a file, such as `Deep bowl` from `01 - deep_bowl.mp3`. */
+/** Makes a title from a file name, such as `Deep bowl` from `01 - deep_bowl.mp3`. */
 export function readableTitle(file: string): string {
   const words = oneLine(posix.parse(file).name)
     .replace(/^(0\d*[\s._-]+|\d{1,3}\s*[.-]\s+)(?=.)/, '')

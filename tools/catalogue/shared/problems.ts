@@ -1,7 +1,7 @@
-/** Rejects one file or line: says why, and what to do. The others are imported. */
+/** Rejects one file or line with cause and remedy. The others are imported. */
 export class Rejected extends Error {}
 
-/** Ends the import: says why, and what to do. */
+/** Ends the import or export with cause and remedy. */
 export class ImportError extends Error {}
 
 /** A line of the report about something that is not imported. */
@@ -12,7 +12,7 @@ export interface Problem {
   reason: string;
 }
 
-/** Explains an error of the file system or another one as a rejection. */
+/** Converts an error, such as one of the file system, into a rejection. */
 export function asRejected(error: unknown): Rejected {
   if (error instanceof Rejected) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,7 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { megabytes } from './text.ts';
 
-/** Returns a progress bar that shows these fields behind its percentage. */
+/** Returns a progress bar that shows these fields after its percentage. */
 export const newBar = (fields: string) =>
   new SingleBar(
     {

@@ -6,19 +6,19 @@ import type { LocalFile } from './local-file.ts';
 export interface Sound {
   /** Name of the recording in the folder; undefined for a row of the sheet without one. */
   file: string | undefined;
-  /** Tells sounds apart that share a recording or have none; empty for all others. */
+  /** Distinguishes sounds that share a recording or have none; empty for all others. */
   key: string;
   /** Fields from the recording and the folder. */
   fields: Fields;
   /** Fields from the sheet, which override the others. */
   sheetFields: Fields;
-  /** Time of creation of a new sound in ISO 8601 and UTC, if the sheet has one. */
+  /** Creation time of a new sound in ISO 8601 and UTC, if the sheet has one. */
   createdAt?: string;
   audio?: LocalFile;
   picture?: LocalFile;
   /** True if the recording is a symbolic link. */
   isLink: boolean;
-  /** Notes about missing parts, with the reason. */
+  /** Notes about parts that are not imported, with the reason. */
   notes: string[];
 }
 

@@ -1,6 +1,6 @@
 const MEGABYTE = 1024 * 1024;
 
-/** Formats bytes in the unit of the dashboard, where a bucket of 52,428,800 bytes accepts 50 MB. */
+/** Formats bytes as the dashboard does, where 50 MB are 52,428,800 bytes. */
 export const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 
 export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -8,11 +8,11 @@ export const plural = (count: number, noun: string) => `${count} ${noun}${count 
 /** Control characters, line separators, and characters that reverse the direction of the text after them. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
-/** Escapes control characters, so that names of files and tags cannot change the terminal or the lines of a report. */
+/** Escapes control characters, so that file names and tags cannot change the terminal or the lines of a report. */
 export const printable = (text: string) =>
   text.replace(CONTROLS, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
-/** Replaces control characters by spaces, for titles and names, and composes characters as the database does. */
+/** Replaces control characters by spaces and normalizes to NFC as the database does, for titles and names. */
 export const oneLine = (text: string) => text.normalize('NFC').replace(CONTROLS, ' ').replace(/ {2,}/g, ' ').trim();
 
 /** Removes control characters other than line breaks and tabs, for longer texts. */

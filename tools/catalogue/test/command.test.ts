@@ -25,16 +25,16 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
   ['a page', () => startFaultyProxy(() => 200), /^This is not a Supabase project/],
   ['a paused project', () => startFaultyProxy(() => 540), /^http:\S+ answers with 540: .* is paused, full/],
   ['no migrations', () => startEmptyProject(17, 'bare'), /Apply the migrations: npx supabase db push$/],
-])('an import that is given %s says what to correct', async ([, given, message]) => {
+])('an import with %s fails with a message that says what to correct', async ([, given, message]) => {
   const target = typeof given === 'function' ? await given() : given;
   const { code, stdout, stderr } = await importInto(target, await makeFolder({ 'a.wav': tone() }));
   expect([code, stdout]).toEqual([1, '']);
-  // The API without migrations prints an error of its own.
+  // Ignore the error that the API without migrations prints.
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Error: '));
   expect(lines).toEqual([expect.stringMatching(message)]);
 });
 
-// The command of util-linux; other systems have other options.
+// Other systems than those with util-linux have a `script` command with other options.
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });
 
 /** Starts the import in a terminal. */
@@ -51,7 +51,7 @@ describe('at a terminal', () => {
     skip(!version?.includes('util-linux'), 'Install util-linux, whose "script" is a terminal.'),
   );
 
-  // The proxy speaks plain HTTP.
+  // The proxy supports only plain HTTP.
   test.runIf(inject('stack').embedded)(
     'the import asks for a category and confirmation, shows a bar, and remembers the answer',
     async ({ sql }) => {
@@ -67,10 +67,10 @@ describe('at a terminal', () => {
         `Which category should the 2 new sounds in "${unknown}" have? Type its slug or name, or press Enter for none: `,
       );
       const [, slugs = ''] =
-        /There is no category "new [^"]+"\. There are: (.*)\.\r\n/.exec(command.output.stdout) ?? [];
+        /There is no category "new [^"]+"\. Type one of: (.*)\.\r\n/.exec(command.output.stdout) ?? [];
       expect(slugs.split(', ')).toContain(category);
       command.type('nowhere\r');
-      await command.until('There is no category "nowhere". There are: ');
+      await command.until('There is no category "nowhere". Type one of: ');
       command.type(`Category ${category}\r`);
       await command.until('Import? [y/N] ');
       expect(await soundsIn(sql, category)).toEqual([]);

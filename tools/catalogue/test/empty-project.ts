@@ -7,7 +7,7 @@ import postgres from 'postgres';
 import { onTestFinished } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 
-/** Starts a project for one test. Default: with the migrations and nothing else, on PostgreSQL 17. */
+/** Starts a project for one test. By default it is on PostgreSQL 17 and has only the migrations. */
 export async function startEmptyProject(...releaseAndState: Parameters<typeof startDatabase>) {
   const { databaseUrl, stop: stopDatabase } = await startDatabase(...releaseAndState);
   const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));

@@ -23,7 +23,7 @@ async function exportInto(folder: string, target: Target) {
   expect([await exited, output.stderr]).toEqual([0, '']);
 }
 
-/** Makes a project with imported sounds and with sounds made by hand: other names and types, odd texts, hidden rows. */
+/** Makes a project with imported and hand-made sounds, the latter with unusual names, types, texts and hidden rows. */
 async function startFilledProject() {
   const project = await startEmptyProject();
   const { sql, apiUrl, secretKey } = project;
@@ -68,7 +68,7 @@ async function startFilledProject() {
   return project;
 }
 
-test('an export continues, makes an equal catalogue elsewhere, and then fetches only changes', async () => {
+test('an interrupted export continues, restores an equal catalogue, then fetches only changes', async () => {
   const source = await startFilledProject();
   const folder = join(await makeFolder(), 'export');
   const third = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ test('an export continues, makes an equal catalogue elsewhere, and then fetches 
 });
 
 test.for([
-  ['', 'is not empty, and no export'],
+  ['', 'is neither empty nor an export'],
   ['notes.txt', 'cannot be used as a folder (EEXIST)'],
 ])('an export into %j of a folder with notes is rejected', async ([name = '', problem]) => {
   const folder = join(await makeFolder({ 'notes.txt': '' }), name);
@@ -136,10 +136,10 @@ test.for([
 
 const runProgram = promisify(execFile);
 const { stdout: installed } = spawnSync('pg_dump', ['--version'], { encoding: 'utf8' });
-// pg_dump reads servers up to its release.
+// pg_dump cannot read servers of a later release.
 const release = Number(/\) (\d+)/.exec(installed ?? '')?.[1]) >= 17 ? 17 : 15;
 
-/** Returns what a backup holds beside the accounts and the catalogue. */
+/** Returns the rows of a backup that belong to neither the accounts nor the catalogue. */
 const personalRows = async ({ sql }: EmptyProject) =>
   await sql`
   select to_jsonb(favorites) as row from public.favorites union all select to_jsonb(history) from public.history

@@ -1,35 +1,35 @@
 import sharp from 'sharp';
 
-/** Returns a picture with unique bytes behind its end, which readers ignore. */
+/** Returns a picture with unique bytes after its end, which readers ignore. */
 export async function picture(format: 'jpeg' | 'png' | 'webp' = 'jpeg'): Promise<Buffer> {
   const create = { width: 16, height: 16, channels: 3, background: 'teal' } as const;
   const image = await sharp({ create }).toFormat(format).toBuffer();
   return Buffer.concat([image, crypto.getRandomValues(new Uint8Array(16))]);
 }
 
-// Recordings made by hand, with tags that no encoder writes.
+// Builds recordings with tags that no encoder writes.
 
 // A frame of 128 kbit/s at 44.1 kHz.
 const mp3Frame = Buffer.alloc(417);
 mp3Frame.writeUInt32BE(0xfffb9000);
 
-/** An MP3 of about 0.5 s whose ID3v2.4 tags hold these frames; the first byte of a text is its encoding. */
+/** Returns an MP3 of about 0.5 s with these ID3v2.4 frames. The first byte of a text frame is its encoding. */
 export function mp3With(frames: [id: string, content: Buffer][]): Buffer {
   const body = Buffer.concat(
     frames.flatMap(([id, content]) => [Buffer.from(id), syncSafe(content.length), Buffer.alloc(2), content]),
   );
   const header = Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), syncSafe(body.length)]);
-  // Sounds are known by their content, so that each file needs bytes of its own.
+  // An import recognizes recordings by their content, so each file needs unique bytes.
   const unique = Buffer.concat([mp3Frame.subarray(0, 100), crypto.getRandomValues(Buffer.alloc(16))]);
   return Buffer.concat([header, body, ...Array(20).fill(mp3Frame), unique, mp3Frame.subarray(116)]);
 }
 
-/** A number in four bytes of seven bits. */
+/** Encodes a number in four bytes of seven bits. */
 const syncSafe = (value: number) => Buffer.from([21, 14, 7, 0].map((shift) => (value >> shift) & 0x7f));
 
 export const latin1 = (text: string) => Buffer.from(`\0${text}`, 'latin1');
 export const utf8 = (text: string) => Buffer.from(`\x03${text}`);
 export const utf16 = (text: string) => Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
 
-/** An MP3 with a title. */
+/** Returns an MP3 with a title. */
 export const titled = (title: string) => mp3With([['TIT2', utf8(title)]]);

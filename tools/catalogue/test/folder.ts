@@ -15,7 +15,7 @@ import { gather } from '../read/gather.ts';
 import { readSheet } from '../read/sheet.ts';
 import { ImportError } from '../shared/problems.ts';
 
-/** Files by their names in a folder. */
+/** Contents of files by their names in a folder. */
 export type Files = Record<string, Buffer | string>;
 
 /** Makes a folder of these files for one test. */
@@ -33,7 +33,7 @@ export async function addFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** Project of an import. @property port that of `npm run dev` */
+/** Project of an import. @property port port of `npm run dev` */
 export type Target = { apiUrl: string; secretKey: string; port?: number };
 
 export const envOf = ({ apiUrl, secretKey, port }: Target) => ({
@@ -45,11 +45,11 @@ export const envOf = ({ apiUrl, secretKey, port }: Target) => ({
 /** Starts the command. @param wrapper a program with arguments that runs it */
 export function startImport(args: string[], target: Target = inject('stack'), wrapper: string[] = []) {
   const [program = '', ...rest] = [...wrapper, process.execPath, 'tools/catalogue/main.ts', ...args];
-  // Notes about uploads are removed with the temporary folder.
+  // Write notes about uploads into the temporary folder, which is removed after the tests.
   return run(rest, { ...envOf(target), HOME: tmpdir() }, program);
 }
 
-/** Imports in this process, because starting the command takes longer than most imports. */
+/** Runs an import in this process, because starting the command takes longer than most imports. */
 export async function importAsking(target: Target, folder: string, ...args: string[]) {
   const output = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof output, method: 'log' | 'error') =>
@@ -77,7 +77,7 @@ export const importInto = (target: Target, folder: string, ...args: string[]) =>
 /** Imports into the project of the test run without asking. */
 export const importFolder = (folder: string, ...args: string[]) => importInto(inject('stack'), folder, ...args);
 
-/** Reads a folder as an import does, with the limits of the buckets and one category, `calm`. */
+/** Reads a folder as an import does, with the limits of the buckets and a single category, `calm`. */
 export async function readFolder(folder: string) {
   const { found, sounds, notes } = await openFolder(folder);
   const { client } = connect(projectOf(envOf(inject('stack'))), new AbortController().signal);
@@ -90,8 +90,8 @@ export async function readFolder(folder: string) {
 export const readFiles = async (files: Files) => await readFolder(await makeFolder(files));
 
 /**
- * Imports files into a category of their own. `@` at the start of a name, and anywhere in a sheet, stands for its slug.
- * @returns the category and the folder, with ways to add files and import again, and to look at the sounds
+ * Imports files into a new category. Its slug replaces `@` at the start of a name and anywhere in a sheet.
+ * @returns the category, the folder, and functions that add files and import again, or return the sounds
  */
 export async function imported(sql: Sql, files: Files, ...args: string[]) {
   const category = await addCategory(sql);
@@ -109,7 +109,7 @@ export async function imported(sql: Sql, files: Files, ...args: string[]) {
   return { category, folder, path, stdout, next, sounds: () => soundsIn(sql, category) };
 }
 
-/** Returns the sounds of a category with their files, in the order of lists. */
+/** Returns the sounds of a category with their files, in list order. */
 export const soundsIn = async (sql: Sql, category: string) =>
   await sql`
   select sound.*, audio.version as audio_version, cover.version as cover_version,

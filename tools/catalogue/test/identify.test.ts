@@ -13,7 +13,7 @@ import type { Sound } from '../shared/sound.ts';
 import { mp3With, picture, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
 
-test('a folder below an imported one, and one given by --source, have the same sounds', async ({ sql }) => {
+test('an import of a subfolder, or of another folder with --source, updates the same sounds', async ({ sql }) => {
   const files = { '@/a.wav': tone(), '@/b.wav': tone() };
   const { category, folder, sounds } = await imported(sql, files);
   const [a, b] = (await sounds()).map(({ id }) => id);
@@ -28,7 +28,7 @@ test('a folder below an imported one, and one given by --source, have the same s
   expect(lengths).toEqual([expect.stringMatching(/ 0\.6$/), `${a} 0.5`, `${b} 0.4`]);
 });
 
-test('a sound becomes another one with --overwrite, or if its title was a file name', async ({ sql }) => {
+test('recording and title both change only with --overwrite, or if the title was a file name', async ({ sql }) => {
   const files = { '@/a.mp3': titled('Deep bowl 1'), '@/b.wav': tone(), '@/bowl.mp3': mp3With([]) };
   const { path, next, sounds } = await imported(sql, files);
   const [before] = await sounds();
@@ -88,7 +88,7 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
   expect((await next()).stdout).toContain('0 new, 0 to update, 4 unchanged');
 });
 
-test('keys tell sounds apart that share a recording or have none', async ({ sql }) => {
+test('keys distinguish sounds that share a recording or have none', async ({ sql }) => {
   const sheet = (name: string, key: string, title: string) =>
     `file,key,title,category\n@/${name},${key},First,\n@/${name},short,${title},@\n,,Silence,@\n,,Nothing yet,@\n`;
   const files = { '@/a.wav': tone(), 'sounds.csv': sheet('a.wav', '', 'Second') };
@@ -104,9 +104,9 @@ test('keys tell sounds apart that share a recording or have none', async ({ sql 
   expect([after.map(({ id }) => id), titlesOf(after)[1]]).toEqual([before.map(({ id }) => id), 'Shorter']);
 });
 
-test('a file of another content in Storage is neither used nor replaced', async () => {
+test('a file in Storage with the same name but other content is neither used nor replaced', async () => {
   const { sounds } = await readFiles({ 'a.wav': tone(), 'cover.jpg': await picture() });
-  const [audioPath, coverPath] = [`${newSlug()}/a.wav`, `${newSlug()}/cover.jpg`]; // names of an export, made by hand
+  const [audioPath, coverPath] = [`${newSlug()}/a.wav`, `${newSlug()}/cover.jpg`]; // names that do not contain a checksum
   for (const sound of sounds) {
     const { audio, picture } = sound;
     if (audio)
@@ -122,7 +122,7 @@ test('a file of another content in Storage is neither used nor replaced', async 
     await avoidTakenNames(createClient(apiUrl, secretKey), sounds, stored, { known });
     return sounds.flatMap(({ audio, picture }) => [audio?.path, picture?.path]);
   };
-  // A recording that an import stored there may have been replaced in the dashboard.
+  // A recording that an import has stored may have been replaced in the dashboard.
   const checksum = sounds[0]?.audio?.checksum ?? null;
   const record = { ...newRecord('id'), checksum, fields: { audio_path: audioPath } };
   const known = new Map(sounds.map((sound) => [sound, record]));
@@ -135,7 +135,7 @@ test('a file of another content in Storage is neither used nor replaced', async 
 
 const tones = (names: string[]) => Object.fromEntries(names.map((name) => [name, tone()]));
 
-/** Assigns categories to new sounds of these names. @returns the category of each, with those made and the notes */
+/** Assigns categories to new sounds with these names. @returns the slug of each, the new categories and the notes */
 async function assign(names: string[], categories: Category[], make = false) {
   const { sounds } = await readFiles(tones(names));
   const circumstances = { source: 'x', categories, known: new Map(), answers: {}, ask: undefined, make };
@@ -150,12 +150,12 @@ test('a category is found by the slug or name of the folder, or a note says that
   const found = ['calm/a.wav', 'calm/Deep/c.wav', 'CALM NIGHTS/x/b.wav', 'deep/d.wav'];
   const { slugs, notes } = await assign([...found, 'e.wav', 'new/f.wav', 'new/g.wav'], [calm, deep]);
   expect(slugs).toEqual(['calm', 'deep', 'calm', 'deep', undefined, undefined, undefined]);
-  const reason = 'No category: there is none with the slug or name "new". --make-categories makes it.';
+  const reason = 'No category has the slug or name "new". Add --make-categories to make it.';
   expect(notes).toEqual([{ where: 'new/ (2 files)', reason }]);
   expect((await assign(['deep/d.wav'], [calm, deep], true)).slugs).toEqual(['deep']);
 });
 
-test('folders whose names make the same slug become categories of their own', async () => {
+test('folders whose names result in the same slug become separate categories', async () => {
   const folders = ['睡眠 1', '冥想 1', '1', '1++', 'Ärger 1', 'aerger 1'];
   const names = folders.flatMap((folder) => [`${folder}/a.wav`, `Top/${folder}/b.wav`]);
   const { made, slugs } = await assign(names, [], true);
@@ -164,12 +164,12 @@ test('folders whose names make the same slug become categories of their own', as
   expect([tops.sort(), subs.sort()]).toEqual([['Top', ...folders].sort(), folders.toSorted()]);
   expect(new Set(made.map(({ slug }) => slug)).size).toBe(made.length);
   expect(new Set(slugs).size).toBe(names.length);
-  // A later import would find the slug "1" for the folder "1".
+  // The slug "1" would match a folder "1" in a later import.
   expect((await assign(['睡眠 1/a.wav'], [], true)).slugs[0]).toMatch(/^1-[0-9a-f]{8}$/);
   expect(await assign(names, made, true)).toEqual({ made: [], notes: [], slugs });
 });
 
-test('--make-categories makes intentions and sub-intentions of folders', async ({ sql }) => {
+test('--make-categories makes intentions and sub-intentions from folders', async ({ sql }) => {
   const name = `Rain ${newSlug('on')}`;
   const [slug, sub] = [name.toLowerCase().replace(' ', '-'), newSlug('roofs')];
   const names = [`${name}/a.wav`, `${name}/${sub}/b.wav`, `${name}/${sub}/deeper/c.wav`];

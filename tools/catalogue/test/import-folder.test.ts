@@ -53,7 +53,7 @@ test('an import needs --yes or a terminal if it changes something', async ({ sql
   expect(await importAsking(inject('stack'), folder)).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a recording is recognized as that of a sound made by hand with its name', async ({ sql }) => {
+test('a recording is matched with a sound made by hand that has a file of the same name', async ({ sql }) => {
   const category = await addCategory(sql);
   const byHand = { title: 'By hand', audio_path: `${category}/a.wav`, duration_sec: null };
   const id = await addSound(sql, { ...byHand, category });
@@ -130,12 +130,12 @@ test('changes made in the dashboard stay, or are replaced with --overwrite', asy
 
   expect((await next({}, '--overwrite')).stdout).toContain('1 made, 2 updated, 1 unchanged, 0 left alone');
   const after = (await sounds()).sort((one, two) => one['title'].localeCompare(two['title']));
-  // The folder has no bowl notes.
+  // The bowl note stays, because the folder has none.
   const a = { id: before[0]?.['id'], title: 'A', bowl_note: 'F3' };
   expect(after).toMatchObject([a, { title: 'B' }, { title: 'C' }, { title: 'D' }]);
 });
 
-test('an activation, a new slug and an equal title in the dashboard are no conflict', async ({ sql }) => {
+test('an activation, a new slug and an equal title in the dashboard cause no conflict', async ({ sql }) => {
   const files = { '@/a.wav': tone(), '@/b.wav': tone(), 'sounds.csv': 'file,category\n@/b.wav,@\n' };
   const { category, next, sounds } = await imported(sql, files, '--hidden');
   expect(await sounds()).toMatchObject([{ is_active: false }, { is_active: false }]);

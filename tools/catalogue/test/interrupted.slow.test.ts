@@ -21,8 +21,8 @@ async function tonesIn(sql: Sql, count: number, seconds = 0.2) {
 }
 
 /**
- * Starts an import whose requests of a kind wait.
- * @returns after the first of them, with a function that cuts them and lets all later ones pass
+ * Starts an import and holds the requests that `isHeld` selects.
+ * @returns after the first of them, with a function that ends their connections and lets later requests pass
  */
 async function holdImport(folder: string, isHeld: (request: ProxiedRequest) => boolean) {
   const [reached, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<'cut'>()];
@@ -42,14 +42,14 @@ async function holdImport(folder: string, isHeld: (request: ProxiedRequest) => b
   return { command, proxy, end };
 }
 
-/** Returns whether a request writes. */
+/** Returns whether a request writes data. */
 const isWrite = (request: ProxiedRequest) =>
   [isUpload, isPart, isSoundWrite, isImportRecord].some((isKind) => isKind(request));
 
-// The proxy speaks plain HTTP.
+// The proxy supports only plain HTTP.
 const proxied = test.runIf(inject('stack').embedded);
 
-proxied('an import that gets Ctrl-C finishes its row and counts the sounds left', async ({ sql }) => {
+proxied('Ctrl-C lets an import finish its current row and print how many sounds are left', async ({ sql }) => {
   const { category, folder } = await tonesIn(sql, 8);
   await addFiles(folder, { [`${category}/3.wav`]: tone(150) });
   let [uploads, rows] = [0, 0];
@@ -74,9 +74,9 @@ const isSecondPart = (request: ProxiedRequest) => isPart(request) && request.hea
 proxied.for([
   ['while it uploads', isUpload, 0, 2, 0.2],
   ['in the second part of a large file', isSecondPart, 0, 3, 300],
-  ['before it makes the row', isSoundWrite, 0, 1, 0.2],
-  ['before it remembers what it did', isImportRecord, 1, 0, 0.2],
-] as const)('an import that is killed %s is continued', async ([, isHeld, rows, repeated, seconds], { sql }) => {
+  ['before it writes the row', isSoundWrite, 0, 1, 0.2],
+  ['before it stores its record', isImportRecord, 1, 0, 0.2],
+] as const)('the next import continues one that is killed %s', async ([, isHeld, rows, repeated, seconds], { sql }) => {
   const { category, folder } = await tonesIn(sql, 1, seconds);
   const { command, proxy, end } = await holdImport(folder, isHeld);
   command.kill('SIGKILL');
@@ -91,7 +91,7 @@ proxied.for([
   expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
 });
 
-proxied('an import retries requests if they or their responses get lost', async ({ sql }) => {
+proxied('an import repeats a request if the request or its response is lost', async ({ sql }) => {
   const category = await addCategory(sql);
   const files = { [`${category}/large.wav`]: tone(150), [`${category}/cover.jpg`]: await picture() };
   const folder = await makeFolder({ ...tones(category, 6), ...files });
@@ -117,7 +117,7 @@ proxied('an import retries requests if they or their responses get lost', async 
   expect(await soundsIn(sql, category)).toHaveLength(7);
 });
 
-proxied('an import names the address of large uploads if nothing answers there', async () => {
+proxied('an import prints the address of large uploads if it does not answer', async () => {
   const elsewhere = `http://127.0.0.1:${await freePort()}`;
   const redirect = { status: 201, headers: { location: `${elsewhere}/upload/1` } };
   const proxy = await startFaultyProxy(({ path }) =>
@@ -131,7 +131,7 @@ proxied('an import names the address of large uploads if nothing answers there',
   });
 });
 
-proxied('four files are uploaded at once, and those that change meanwhile are rejected', async ({ sql }) => {
+proxied('an import uploads four files at once and rejects files that change meanwhile', async ({ sql }) => {
   const { category, folder } = await tonesIn(sql, 7);
   await importFolder(folder);
   await addFiles(folder, tones(category, 8));

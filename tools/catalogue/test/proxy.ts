@@ -8,7 +8,7 @@ export async function startFaultyProxy(decide: Decide, after?: Decide) {
   return { apiUrl: url, secretKey, passed };
 }
 
-/** Returns a filter of requests with one of these methods whose path has this beginning. */
+/** Returns a filter for requests with a matching method and path. */
 const are = (methods: RegExp, path: RegExp) => (request: ProxiedRequest) =>
   methods.test(request.method) && path.test(request.path);
 

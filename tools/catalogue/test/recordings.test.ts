@@ -11,7 +11,7 @@ import { type Files, imported, makeFolder, readFiles, readFolder } from './folde
 
 const ffmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
 
-/** Encodes a WAV file in one run of ffmpeg. @param outputs the options of each file, by its name */
+/** Encodes a WAV file in one run of ffmpeg. @param outputs options of each output file, by name */
 async function encode(wav: Buffer, outputs: Record<string, string[]>, inputs: string[] = []) {
   const folder = await makeFolder();
   const args = Object.entries(outputs).flatMap(([name, options]) => [...options, join(folder, name)]);
@@ -23,7 +23,7 @@ async function encode(wav: Buffer, outputs: Record<string, string[]>, inputs: st
 
 const FORMATS = ['mp3', 'aac', 'ogg', 'opus', 'flac', 'webm', 'm4a', 'wav'];
 
-test('lengths are measured in the recording where its header is missing or wrong', async ({ skip }) => {
+test('the length is measured in the audio data if the header is missing or wrong', async ({ skip }) => {
   skip(!ffmpeg, 'Install ffmpeg to make files of all formats.');
   const made = await encode(tone(4), {
     ...Object.fromEntries(FORMATS.map((format) => [`4.${format}`, []])),
@@ -42,7 +42,7 @@ test('lengths are measured in the recording where its header is missing or wrong
     'silence.mp3': [made('silence.mp3'), 6],
     'cut.mp3': [half(made('4.mp3')), 2],
     'cut.aac': [half(made('4.aac')), 2],
-    'cut.flac': [half(made('4.flac')), 1.6], // behind 8 KB of padding
+    'cut.flac': [half(made('4.flac')), 1.6], // after 8 KB of padding
     'cut.webm': [half(made('4.webm')), 2],
     'cut.wav': [half(tone(4)), 2],
     'tags.mp3': [Buffer.concat([made('constant.mp3'), ape, Buffer.from('TAG'.padEnd(128, '\0'))]), 4],
@@ -60,7 +60,7 @@ test('lengths are measured in the recording where its header is missing or wrong
   const contents = Object.entries(files).map(([name, [content]]) => [name, content]);
   const { sounds, rejected } = await readFiles(Object.fromEntries(contents));
   expect([sounds.length, rejected]).toEqual([contents.length, []]);
-  const hint = expect.stringMatching(/^Several recordings were joined/);
+  const hint = expect.stringMatching(/^It contains several joined recordings/);
   for (const { file = '', fields, notes } of sounds) {
     const [, seconds = 0] = files[file] ?? [];
     expect(Math.abs(Number(fields.duration_sec) - seconds), file).toBeLessThan(0.25);
@@ -68,7 +68,7 @@ test('lengths are measured in the recording where its header is missing or wrong
   }
 });
 
-test('titles in any encoding become one clean title, and garbled ones get a note', async () => {
+test('a title in any encoding is decoded and cleaned, and a garbled title causes a note', async () => {
   const texts: [tag: Buffer, title?: string][] = [
     [utf8('Rain\0Thunder'), 'Rain'],
     [utf16('Rain\0Thunder'), 'Rain'],
@@ -92,7 +92,7 @@ test('titles in any encoding become one clean title, and garbled ones get a note
   ]);
 });
 
-/** Extensions by the format of their content; titles, comments and embedded pictures are read from its tags. */
+/** Format, MIME type, extensions, and the tags that an import reads from files of this format. */
 const KINDS = [
   ['mp3', 'audio/mpeg', 'mp3 mpga mp2 m2a', 'title comment picture'],
   ['m4a', 'audio/mp4', 'm4a m4b m4r mp4a mp4', 'title comment picture'],
@@ -134,7 +134,7 @@ test('recordings of every extension are imported with title, comment and picture
     type,
   ]);
   expect(texts.sort()).toEqual(expected.sort());
-  // The picture of ten files is stored once, beside the seven of one file.
+  // The cover that ten files share is stored once; seven other files have separate covers.
   const covers = sounds.filter(({ cover_version }) => cover_version !== null);
   expect([covers.length, new Set(covers.map((sound) => sound['cover_image_path'])).size]).toEqual([17, 8]);
   const problems = await sql`
@@ -142,14 +142,14 @@ test('recordings of every extension are imported with title, comment and picture
   expect(problems).toEqual([]);
 });
 
-test('a file that is no recording is rejected with the remedy, in order', async ({ skip }) => {
+test('files that are not recordings are rejected in order, each with a remedy', async ({ skip }) => {
   skip(!ffmpeg, 'Install ffmpeg to make a video.');
   const video = await encode(tone(1), { 'x.mp4': [] }, ['-f', 'lavfi', '-i', 'color=size=32x32:duration=1']);
   const wav = tone();
   const text = 'This is a text, not a recording.\n'.repeat(200);
   const unreadable = /cannot be read as audio, .* Check that it plays/;
   const bad: [name: string, content: Buffer | string, reason: RegExp][] = [
-    // An empty file is rejected at once, a long one when it has been read.
+    // An empty file is rejected at once, a long one after it has been read.
     ['2.mp3', Buffer.alloc(2_000_000), unreadable],
     ['10.wav', '', /The file is empty\. Export/],
     ['a wav.mp3', wav, /It is actually a \.wav file\. Rename it/],
@@ -170,7 +170,7 @@ test('a file that is no recording is rejected with the remedy, in order', async 
   expect(rejected).toEqual(reasons);
 });
 
-test('a picture is used if browsers show it and the bucket accepts it, or left out with a note', async () => {
+test('a picture that browsers cannot show or the bucket rejects is left out with a note', async () => {
   const raw = { width: 64, height: 64, channels: 3 } as const;
   const noise = sharp(crypto.getRandomValues(Buffer.alloc(64 * 64 * 3)), { raw });
   const [jpeg, png] = [await noise.jpeg().toBuffer(), await noise.png().toBuffer()];

@@ -6,7 +6,7 @@ import { test } from '../../../test/support/test.ts';
 import { walk } from '../read/walk.ts';
 import { readFolder } from './folder.ts';
 
-test('the sample catalogue has rows of every kind, and small files that suit them', async () => {
+test('the sample catalogue has rows of every kind, and small files that match them', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { onnotice() {} });
   await sql.file('supabase/seed.sql').simple();
@@ -17,7 +17,7 @@ test('the sample catalogue has rows of every kind, and small files that suit the
     });
     await sql`insert into storage.objects ${sql(files)}`;
   }
-  // An example of a problem.
+  // The samples contain one problem as an example.
   const problems = await sql`select concerns from admin.catalogue_problems`;
   expect(problems).toEqual([{ concerns: 'category "winter-evenings"' }]);
   const [checks = {}] = await sql`
@@ -47,7 +47,7 @@ test('the sample catalogue has rows of every kind, and small files that suit the
   await stop();
 });
 
-test('the settings of `supabase start` describe the buckets as the migrations do', async ({ sql }) => {
+test('supabase/config.toml describes the buckets as the migrations do', async ({ sql }) => {
   const settings = readFileSync('supabase/config.toml', 'utf8');
   const buckets = await sql`
     select id, public, file_size_limit / 1024 / 1024 as megabytes, allowed_mime_types as types from storage.buckets`;

@@ -13,8 +13,8 @@ import type { Problem } from '../shared/problems.ts';
 import { mp3With, picture, utf8 } from './files.ts';
 import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
 
-test('sounds.csv overrides the folder, keeps and clears values, and must stay', async ({ sql }) => {
-  const elsewhere = newSlug('elsewhere'); // an earlier run may have imported this folder
+test('sounds.csv overrides tags, keeps and clears values, and must not be removed later', async ({ sql }) => {
+  const elsewhere = newSlug('elsewhere'); // unique, because an earlier run may have imported this folder
   const texts = { title: 'Bowl in F3', description: 'Struck once', bowl_note: 'F3', frequency_hz: '174.61' };
   const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
   const { folder, next, sounds } = await imported(sql, {
@@ -48,10 +48,10 @@ ${elsewhere}\\plain.wav,CATEGORY @,{slow}`,
   expect((await sounds())[0]).toMatchObject({ ...bowl, description: null, cover_image_path: null });
 });
 
-test('sounds.csv may be made of the template, which names every column', async () => {
+test('sounds.csv can be made from the template, which names every column', async () => {
   const { exited, output } = startImport(['--template']);
   expect(await exited).toBe(0);
-  // npm prints two lines before it without -s.
+  // Without -s, npm prints two lines before the template.
   const sheet = `\n> sounds-service@1.0.0 import\n> exec node main.ts\n\n${output.stdout}`;
   const files = { 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet.replace('singing-bowls', 'calm') };
   const { sounds } = await readFiles(files);
@@ -60,7 +60,7 @@ test('sounds.csv may be made of the template, which names every column', async (
   expect(sounds).toMatchObject([{ sheetFields, notes: [note] }]);
 });
 
-test('sounds.csv has lines rejected that the database rejects, and the others imported', async ({ sql }) => {
+test('lines of sounds.csv that the database rejects are reported, and the others imported', async ({ sql }) => {
   const { next, sounds } = await imported(sql, { '@/a.wav': tone(), '@/b.wav': tone(), '@/c.wav': tone() });
   const lines = ['file,title,sort_order', 'a.wav,First,', `b.wav,${'x'.repeat(300)},`, 'c.wav,,1.5'];
   const { code, stdout } = await next({ 'sounds.csv': lines.join('\n@/') });
@@ -76,7 +76,7 @@ test('sounds.csv has lines rejected that the database rejects, and the others im
 const csvOf = async (sheet: string | Buffer) => await readCsv(await makeFolder({ a: sheet }), 'a');
 const textOf = ({ where, reason }: Problem) => `${where}: ${reason}`;
 
-/** Reads the sheet of a folder with the recordings a.wav and b.wav, in a project with the category `calm`. */
+/** Reads the sheet of a folder with the recordings a.wav and b.wav and the category `calm`. */
 async function rowsIn(sheet: string | Buffer) {
   const isRecording = (file: string) => /^[ab]\.wav$/.test(file);
   const slugOf = (category: string) => (category === 'calm' ? category : undefined);
@@ -84,7 +84,7 @@ async function rowsIn(sheet: string | Buffer) {
   return { usable, rejected: rejected.map(textOf) };
 }
 
-/** Lines of a sheet with the problem of each that is rejected. */
+/** Lines of a sheet, each with its problem if it is rejected. */
 type Lines = [line: string, problem?: string][];
 const sheetOf = (header: string, lines: Lines) => [header, ...lines.map(([line]) => line)].join('\n');
 const problemsOf = (lines: Lines) =>
@@ -107,7 +107,7 @@ test.for<[string, string, string]>([
   expect(usable).toMatchObject([{ file: 'b.wav', fields: { title: 'Good' } }]);
 });
 
-test('a line is rejected with everything that is wrong in it and what to do', async () => {
+test('a rejected line is reported with all of its problems and what to do', async () => {
   const lines: Lines = [
     ['a.wav,deep,maybe,nowhere,', 'frequency_hz is not a number: "deep"; is_featured is neither true'],
     ['b.wav,440,,calm,'],
@@ -122,7 +122,7 @@ test('a line is rejected with everything that is wrong in it and what to do', as
   expect(usable).toMatchObject([{ file: 'b.wav', fields: { frequency_hz: 440, category: 'calm' } }]);
 });
 
-test('a sheet may come from a spreadsheet: semicolons, decimal commas, byte-order mark', async () => {
+test('a sheet may have semicolons, decimal commas and a byte-order mark, as from a spreadsheet', async () => {
   const header = '\ufeffFile;Title;Frequency_Hz;Is_Featured;Tags\r';
   const lines = [header, 'x\\é.wav;Étude, softly;174,61;TRUE;a,b\r'.normalize('NFD'), ';;;;\r'];
   const { rows } = readSheet(await csvOf(lines.join('\n')));
@@ -166,7 +166,7 @@ test('categories and home sections are validated', async () => {
   expect(rejected.map(textOf)).toEqual([...problemsOf(categories), ...problemsOf(sections)]);
 });
 
-test('numbers have a decimal point or comma, and ambiguous ones are rejected', () => {
+test('a number may have a decimal point or comma, and an ambiguous one is rejected', () => {
   const read = (hasDecimalCommas: boolean, cells: string) =>
     cells.split(' ').map((cell) => numberIn(hasDecimalCommas).safeParse(cell).data);
   expect(read(false, '174.61 174,61 1e3 1.000')).toEqual([174.61, 174.61, 1000, 1]);
@@ -180,7 +180,7 @@ test('booleans are read in the languages of Excel', () => {
   expect(read).toEqual(read.map((_, index) => index % 2 === 0));
 });
 
-test('tags are read as people type them, or as JSON', () => {
+test('tags are read in all common notations, and as JSON', () => {
   const typed = ['a; b', '#a #b', '#a#b', "'a', 'b'", '„a“, “b”', '«a», b', 'a, A, b', '{a, b}'];
   const cells = [...typed, 'a、b，', 'a، b؛', 'a | b\n', '["a","b"]'];
   expect(cells.map((cell) => tags.parse(cell))).toEqual(cells.map(() => ['a', 'b']));

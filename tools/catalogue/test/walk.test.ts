@@ -6,7 +6,7 @@ import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
 import { imported, importFolder, makeFolder, readFiles, readFolder, startImport } from './folder.ts';
 
-// Capabilities by which root reads files of others.
+// Drops the capabilities with which root reads files of other users.
 const unprivileged =
   process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
     ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
@@ -23,7 +23,7 @@ test('control characters and the secret key are not printed', async ({ sql }) =>
   expect((await sounds()).map(({ title }) => title)).toEqual(['A [31m', 'B b', 'C c', 'D d', 'E e', 'F f']);
 });
 
-test('every file that is not used is named by its kind', async () => {
+test('every unused file is reported, with its kind', async () => {
   const reasons: Record<string, RegExp> = {
     'below/sounds.csv': /^Not read: only sounds\.csv at the top of the folder is\./,
     'other.csv': /^Not read: only sounds\.csv is\. Rename it/,
@@ -41,8 +41,8 @@ test('every file that is not used is named by its kind', async () => {
   expect(notes).toHaveLength(Object.keys(reasons).length);
 });
 
-test('a name that is not UTF-8 or that a second file has is rejected with the remedy', async ({ skip }) => {
-  skip(process.platform !== 'linux', 'Other systems have no such names.');
+test('a file name that is not UTF-8, or that two files share, is rejected with a remedy', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'Only Linux has such names.');
   const names = ['é.wav', 'が/a.wav'].flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')]);
   const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, tone()])));
   const path = (name: string) => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]);
@@ -59,7 +59,7 @@ test('a name that is not UTF-8 or that a second file has is rejected with the re
   expect(rejected).toEqual(wheres.map((where, index) => ({ where, ...(index % 2 === 0 ? notText : second) })));
 });
 
-test('unreadable files are rejected, and the rest is imported, also through links', async ({ skip }) => {
+test('unreadable files are rejected, and the others are imported, also through links', async ({ skip }) => {
   skip(process.getuid?.() === 0 && !unprivileged, 'Install setpriv: root may read everything.');
   const folder = await makeFolder({ 'a.wav': tone(), 'b.wav': tone(), 'locked/c.wav': tone() });
   const path = (name: string) => join(folder, name);
@@ -83,7 +83,7 @@ test('unreadable files are rejected, and the rest is imported, also through link
     expect(command.output.stdout).toMatch(line);
 });
 
-test('a folder without recordings, or none at all, is answered with what to correct', async () => {
+test('an import of an empty or missing folder fails with a message that says what to correct', async () => {
   const { code, stdout } = await importFolder(await makeFolder({ 'notes.txt': 'x', 'cover.jpg': 'x' }));
   expect(code).toBe(0);
   expect(stdout).toMatch(/^No recordings were found in \S+: .+\.\nnote +notes\.txt +Not imported.+\n$/);

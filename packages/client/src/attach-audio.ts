@@ -16,17 +16,17 @@ export interface AudioElement {
 }
 
 /**
- * Plays a sound through an audio element. Renews its address, which is valid for five minutes, before a play or a seek after
- * that time, and when it fails. Starts nothing by itself: call `element.play()`.
- * @param onFailure called when there is no new address, or the new one fails, too. The next play tries again
+ * Attaches a sound to an audio element; start it by `element.play()`. Renews the address, which is valid for five
+ * minutes, when it fails, and before a play or a seek after that time.
+ * @param onFailure called if there is no new address, or if the new one also fails. The next play tries again
  * @returns a function that removes the sound from the element
  */
 export function attachAudio(element: AudioElement, audio: Audio, onFailure: () => void = () => {}): () => void {
   let current: Audio | null = audio;
   let isRenewing = false;
-  /** An address that fails before it has played is not renewed, because the next one would fail, too. */
+  /** Becomes true when the address plays. One that fails before is not renewed, because the next would also fail. */
   let hasPlayed = false;
-  /** Position to go on at with the next address. */
+  /** Position at which playback continues with the next address. */
   let position = 0;
 
   async function renew() {

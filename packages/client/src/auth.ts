@@ -15,7 +15,7 @@ import { memoryStore } from './store.ts';
 
 type Answer = Schema<'Session'>;
 
-/** A mailed code and the fields sent with it, after a sign-up or for a forgotten password. */
+/** A mailed code for a sign-up or a forgotten password, and the fields sent with it. */
 export type MailedCode =
   | { type: 'signup'; email: string; code: string; password: string; fullName?: string | undefined }
   | { type: 'recovery'; email: string; code: string };
@@ -26,7 +26,7 @@ type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
   forget: (userId: string) => Promise<void>;
 };
 
-/** Accounts, and the user who is signed in on this device. */
+/** Calls for accounts and for the user who is signed in on this device. */
 export interface Auth extends ReturnType<typeof createAuth> {}
 
 export function createAuth({ url, waiting, session, forget }: Options) {
@@ -39,7 +39,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
 
   const passingSession = () => createSession({ url, store: memoryStore(), waiting, onSession: () => {} });
 
-  /** Sends with a session. `mayBeDone` is true if an attempt whose response was lost may have succeeded. */
+  /** Sends with a session. `mayBeDone` returns true if an attempt may have succeeded although its response was lost. */
   function repeating(sender: DeviceSession, userId?: string) {
     let mayBeDone = false;
     const onRepeat = ({ code }: SoundsError) => {
@@ -49,7 +49,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     return { fetch, mayBeDone: () => mayBeDone };
   }
 
-  /** The session of a mailed code, until the new password is set. */
+  /** Session that a recovery code has opened, until the new password is set. */
   let recovery: DeviceSession | null = null;
 
   async function begin(tokens: Answer): Promise<User> {
@@ -69,7 +69,7 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Creates an account and signs in. When `needsEmailConfirmation` is true, ask for the mailed code and call `verify`.
+     * Creates an account and signs in. If `needsEmailConfirmation` is true, ask for the mailed code and call `verify`.
      */
     async signUp(
       { email, password, fullName }: { email: string; password: string; fullName?: string | undefined },
@@ -95,8 +95,8 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Checks a mailed code. `signup` signs in, and sets the password and the name given here. After `recovery`, call
-     * `setPassword` to sign in; the code is lost when the program ends before that.
+     * Checks a mailed code. `signup` sets the given password and name and signs in. After `recovery`, call
+     * `setPassword`, which signs in; if the program ends before that, the user needs a new code.
      */
     async verify(code: MailedCode, options?: CallOptions): Promise<User> {
       const { fullName, ...rest } = { fullName: undefined, ...code };
@@ -113,14 +113,14 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       await guest.POST('/auth/recover', { body, ...signalOf(options) });
     },
 
-    /** Mails the code of a sign-up again, if the account is not confirmed yet. */
+    /** Mails a new code for a sign-up, if the account is not confirmed yet. */
     async resend(body: { email: string }, options?: CallOptions): Promise<void> {
       await guest.POST('/auth/resend', { body, ...signalOf(options) });
     },
 
     /**
-     * Sets a new password after a mailed code. With `currentPassword`, signs in again first, because the service requires a
-     * sign-in within the last 15 minutes. All other sessions end.
+     * Sets a new password after a mailed code, or with `currentPassword`. In the second case it signs in again first,
+     * because the service requires a sign-in within the last 15 minutes. Ends all other sessions.
      */
     async setPassword(
       { password, currentPassword }: { password: string; currentPassword?: string | undefined },
@@ -145,8 +145,8 @@ export function createAuth({ url, waiting, session, forget }: Options) {
     },
 
     /**
-     * Signs out on this device at once. Resolves when the service has ended the session or cannot be reached; you need not
-     * wait for that.
+     * Signs out on this device at once. Resolves when the service has ended the session, or when it cannot be reached.
+     * You need not await it.
      */
     async signOut(options?: CallOptions): Promise<void> {
       recovery = null;

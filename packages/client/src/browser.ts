@@ -5,7 +5,7 @@ type Browser = {
     onLine?: boolean;
   };
   indexedDB?: IndexedDb;
-  /** Absent in React Native, which has no origin. */
+  /** Undefined in React Native, which has no origin. */
   location?: { origin?: string };
   addEventListener?: (type: 'online' | 'storage', listener: (event: StorageChange) => void) => void;
   removeEventListener?: (type: 'online', listener: () => void) => void;

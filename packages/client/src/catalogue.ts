@@ -3,10 +3,10 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
 import type { Schema } from './schema.ts';
 
-/** Sounds for one call of `POST /sounds/files`. */
+/** Maximum number of sounds in one call of `POST /sounds/files`. */
 const filesAtOnce = 50;
 
-/** A sound as lists have it. */
+/** A sound in a list. */
 export interface Sound extends Schema<'Sound'> {}
 
 /** A sound with the signed addresses of its audio and its cover. */
@@ -28,16 +28,16 @@ export interface Page {
 export interface Audio {
   /** Null when there is no audio. */
   url: string | null;
-  /** By the clock of this device. */
+  /** Time on the clock of this device. */
   expiresAt: Date;
-  /** Returns a new address. Call it once on any 4xx from `url`, and go on at the same position. */
+  /** Returns a new address. Call it once after a 4xx from `url`, and continue at the same position. */
   renew: (options?: CallOptions) => Promise<Audio>;
 }
 
-/** Finds a sound in the copy of the catalogue, or null. */
+/** Finds a sound in the offline copy of the catalogue. Returns null if there is none. */
 export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
 
-/** Picks the fields of a sound that favorites and the history have. */
+/** Returns the fields of a sound that favorites and the history contain. */
 export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'> {
   const { id, title, category, cover_image_url, duration_sec } = sound;
   return { id, title, category, cover_image_url, duration_sec };
@@ -68,7 +68,7 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
   }
 
   return {
-    /** Returns one page. Request the next with the same filters and its `next_cursor` as `cursor`, until that is null. */
+    /** Returns one page. Pass its `next_cursor` as `cursor` with the same filters for the next, until it is null. */
     page,
 
     /** Lists all sounds. Each page is requested when it is needed. */
@@ -82,8 +82,8 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
     },
 
     /**
-     * Lists the signed addresses of the files of any number of sounds, for downloads. Each request gets 50 when they are
-     * needed, because they are valid for five minutes.
+     * Lists the signed addresses of the files of any number of sounds, for downloads. Requests 50 sounds at a time,
+     * when they are needed, because the addresses are valid for five minutes.
      */
     async *files(ids: readonly string[], options?: CallOptions): AsyncGenerator<SoundFiles, void> {
       for (let first = 0; first < ids.length; first += filesAtOnce) {
@@ -95,7 +95,7 @@ export function createCatalogue(api: Client<paths>, covers: () => Promise<void>)
     /** Returns one sound, with `audio_url` and `cover_image_url` signed for five minutes. */
     get,
 
-    /** Returns the address of a sound's audio. Call it right before playback, and do not keep the address. */
+    /** Returns the address of a sound's audio. Call it right before playback; do not store the address. */
     audio,
   };
 }

@@ -9,7 +9,7 @@ export interface AppConfig extends Schema<'AppConfig'> {}
 
 const key = 'sounds.config';
 
-/** Loads the settings that an app needs before the user signs in, and for covers. */
+/** Creates functions that load the settings of the service. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
   const repeated = guestClient(url, { repeatable: true, ...waiting });
   const once = guestClient(url, { repeatable: false, ...waiting });
@@ -18,7 +18,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
 
   async function ask(options?: CallOptions): Promise<AppConfig> {
     known ??= await readItem<AppConfig>(store, key);
-    // With the settings of the last start there is no need to wait for a network.
+    // Do not wait for a network if the settings of an earlier start are stored.
     const guest = known ? once : repeated;
     try {
       known = (await answer(guest.GET('/config', signalOf(options)))).data;
@@ -32,7 +32,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
   return {
     ask,
 
-    /** Loads the settings that `coverUrl` needs. A failure is ignored, so that lists are shown without covers. */
+    /** Loads the settings that `coverUrl` needs. Ignores a failure, so that lists are shown without covers. */
     async covers(): Promise<void> {
       if (known) return;
       asking ??= ask()

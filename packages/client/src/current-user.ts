@@ -1,6 +1,6 @@
 import type { SessionEvent, User } from './session.ts';
 
-/** The user who is signed in, for any number of listeners, in the shape of React's `useSyncExternalStore`. */
+/** The user who is signed in, with the functions that React's `useSyncExternalStore` needs. */
 export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow'> {}
 
 export function createCurrentUser(stored: Promise<User | null>) {

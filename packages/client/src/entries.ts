@@ -3,7 +3,7 @@ import { readItem, type Store } from './store.ts';
 
 export type Entries<Entry> = ReturnType<typeof createEntries<Entry>>;
 
-/** A map of entries in the store for each user: unsent changes, or a copy of a list. */
+/** Keeps a map of entries for each user in the store, such as unsent changes or the copy of a list. */
 export function createEntries<Entry>(store: Store, name: string) {
   const keyOf = (userId: string) => `sounds.${name}.${userId}`;
 
@@ -19,7 +19,7 @@ export function createEntries<Entry>(store: Store, name: string) {
   return {
     read,
 
-    /** Changes the entries of a user. Changes run one after the other. */
+    /** Changes the entries of a user. Concurrent changes run one after the other. */
     update: (userId: string, change: (entries: Record<string, Entry>) => void) =>
       exclusively(keyOf(userId), async () => {
         const entries = await read(userId);
@@ -27,10 +27,10 @@ export function createEntries<Entry>(store: Store, name: string) {
         await save(userId, entries);
       }),
 
-    /** Lets one program, or tab, send at a time. */
+    /** Runs `send` when no other tab or part of the program is sending. */
     sending: (userId: string, send: () => Promise<void>) => exclusively(`${keyOf(userId)}.sending`, send),
 
-    /** Puts other entries in the place of all. */
+    /** Replaces all entries of a user. */
     replace: (userId: string, entries: Record<string, Entry>) =>
       exclusively(keyOf(userId), async () => void (await save(userId, entries))),
 

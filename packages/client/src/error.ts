@@ -1,10 +1,10 @@
 import { browser } from './browser.ts';
 import type { Schema } from './schema.ts';
 
-/** Codes of the service, and `no_answer`: no network, a broken connection, or a time-out. A service may add codes. */
+/** Code of the service, or `no_answer` without a network or response. A newer service may have other codes. */
 export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 
-/** Values of X-Error-Reason. A service may add values. */
+/** Value of X-Error-Reason. A newer service may have other values. */
 export type ErrorReason = Schema<'InvalidRequestReason'> | Schema<'UnauthorizedReason'> | Schema<'RateLimitedReason'>;
 
 interface Details {
@@ -21,11 +21,11 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** The cause of a 400, a 401 or a 429. Decide by this, never by the message. */
+  /** Reason for a 400, 401 or 429. Let your code depend on it, never on the message. */
   readonly reason: ErrorReason | null;
-  /** The field that is wrong, if it is a single one. */
+  /** Name of the invalid field, if there is exactly one. */
   readonly field: string | null;
-  /** Quote it when you report a problem. */
+  /** Id of the request, for reports of problems. */
   readonly requestId: string | null;
   /** Seconds to wait before the next attempt, if the service sent them. */
   readonly retryAfter: number | null;
@@ -47,7 +47,7 @@ type Coded<Code extends ErrorCode, Reason> = ServiceError & {
   readonly reason: Reason | null;
 };
 
-/** Every call rejects with it, unless its `signal` ended the call. The type of `reason` depends on `code`. */
+/** Error of every call that fails, unless its `signal` was aborted. The type of `reason` depends on `code`. */
 export type SoundsError =
   | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
   | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
@@ -56,20 +56,20 @@ export type SoundsError =
   | Coded<'server_error', never>
   | Coded<'no_answer', never>;
 
-/** The class of that type, for `instanceof`. */
+/** Class of these errors, for `instanceof`. */
 export const SoundsError = ServiceError as unknown as {
   new (message: string, details: Details, cause?: unknown): SoundsError;
   readonly prototype: SoundsError;
 };
 
-/** Returns the error for a missing response. Mentions CORS, because a browser does not tell it from a broken network. */
+/** Returns the error for a missing response. Mentions CORS, because browsers do not report it separately. */
 export function noAnswer(cause?: unknown): SoundsError {
   const origin = browser.location?.origin;
   const hint = origin ? ` If it runs, its CORS_ORIGINS may lack ${origin}.` : '';
   return new SoundsError(`The service did not answer.${hint}`, { status: 0, code: 'no_answer' }, cause);
 }
 
-/** Returns the error of a call that needs a session when there is none. */
+/** Returns the error of a call that needs a session if there is none. */
 export const sessionOver = () =>
   new SoundsError('No user is signed in. Sign in first.', {
     status: 401,
@@ -79,8 +79,8 @@ export const sessionOver = () =>
 
 /**
  * Returns the error for a response.
- * @param text its body. A body without the error envelope comes from a proxy. It counts as `no_answer`, so that it ends no
- *   session.
+ * @param text body of the response. Without the error envelope, the response comes from a proxy. The error then has
+ *   the code `no_answer`, so that it never ends a session.
  */
 export function errorOf({ status, headers }: Response, text: string): SoundsError {
   const error = envelope(text);

@@ -5,7 +5,7 @@ import { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 import type { Favorite } from './resources.ts';
 
-/** Makes a favorite of a sound. */
+/** Returns a new favorite for a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
   sound_id: sound.id,
   created_at: new Date().toISOString(),
@@ -18,10 +18,10 @@ const isNotFound = (error: unknown) => error instanceof SoundsError && error.cod
 export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'forget'> {}
 
 export function createFavorites({ api, session, store, favoritesCopy: copy, find, covers }: Parts) {
-  /** Changes that the service does not have yet: true adds a favorite, false removes it. */
+  /** Unsent changes: true adds a favorite, false removes it. */
   const wanted = createEntries<boolean>(store, 'favorites');
 
-  /** Why the service rejected a change. The next `flush` throws it. */
+  /** Error of a change that the service rejected. The next `flush` throws it. */
   let rejection: SoundsError | undefined;
 
   async function want(id: string, isFavorite: boolean) {
@@ -34,7 +34,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
       if (!isFavorite) delete entries[id];
       else if (sound) entries[id] ??= favoriteOf(sound);
     });
-    send().catch(() => {}); // it stays in `wanted`
+    send().catch(() => {}); // a failed change stays in `wanted`
   }
 
   async function send(options?: CallOptions): Promise<void> {
@@ -50,7 +50,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     });
   }
 
-  /** Sends one change, and keeps a rejected one as `rejection`. @throws SoundsError when sending the rest is pointless, too */
+  /** Sends one change, or sets `rejection`. @throws SoundsError if the other changes cannot be sent either */
   async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
     const fetch = (request: Request) => session.fetch(request, { userId: user });
     const init = { fetch, ...signalOf(options) };
@@ -64,7 +64,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     }
   }
 
-  /** Returns a favorite that is not sent yet, or none if the sound is gone. */
+  /** Returns a favorite that is not sent yet, or an empty list if the sound does not exist any more. */
   async function newFavorite(id: string, options?: CallOptions): Promise<Favorite[]> {
     const init = { params: { path: { id } }, ...signalOf(options) };
     try {
@@ -77,10 +77,10 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
   }
 
   return {
-    /** Resolves when the change is stored. It is sent at once, or when there is a network: see `flush`. */
+    /** Adds a favorite. Resolves when the change is stored; it is sent at once, or later by `flush`. */
     add: (id: string) => want(id, true),
 
-    /** Resolves when the change is stored, as `add`. */
+    /** Removes a favorite. Resolves when the change is stored, as `add` does. */
     remove: (id: string) => want(id, false),
 
     /**
@@ -105,10 +105,10 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     },
 
     /**
-     * Sends the changes that wait. The client does so itself after each change, when it is created, and when a browser is
-     * back on the network; in React Native, call it then.
-     * @throws SoundsError why changes still wait, or why the service rejected one since the last call, such as
-     *   `too_many_favorites`; that one is dropped
+     * Sends unsent changes. The client does this after each change, when it is created, and when a browser is online
+     * again. In React Native, call it when the network is back.
+     * @throws SoundsError if changes cannot be sent, or if the service has rejected one since the last call, such as by
+     *   `too_many_favorites`; a rejected change is dropped
      */
     async flush(options?: CallOptions): Promise<void> {
       await send(options);

@@ -6,7 +6,7 @@ import type { Schema } from './schema.ts';
 type HistoryPage = Schema<'HistoryListResponse'>;
 
 type Options = Parts & {
-  /** Sends the plays that wait, so that the history has them. */
+  /** Sends unsent plays, so that the history contains them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export function createHistory({ api, session, historyCopy: copy, flushPlays, cov
   }
 
   return {
-    /** One entry for each sound, the last played first. Each page is fetched when it is needed. */
+    /** Lists one entry for each sound, the last played first. Each page is requested when it is needed. */
     async *list(options?: CallOptions): AsyncGenerator<HistoryEntry, void> {
       let cursor: string | null | undefined;
       do {
@@ -36,14 +36,14 @@ export function createHistory({ api, session, historyCopy: copy, flushPlays, cov
       } while (cursor);
     },
 
-    /** Removes everything. */
+    /** Removes all entries. */
     async clear(options?: CallOptions): Promise<void> {
       const { user } = await session.current();
       await api.DELETE('/history', signalOf(options));
       await copy.forget(user.id);
     },
 
-    /** Removes one sound. */
+    /** Removes the entry of one sound. */
     async remove(soundId: string, options?: CallOptions): Promise<void> {
       const { user } = await session.current();
       await api.DELETE('/history/{soundId}', { params: { path: { soundId } }, ...signalOf(options) });

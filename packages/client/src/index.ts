@@ -45,15 +45,15 @@ export { indexedDbStore, memoryStore, type Store } from './store.ts';
 export interface Options {
   /** URL of the service, with `/api/v1`. */
   url: string;
-  /** Keeps the tokens and unsent changes: localStorage, AsyncStorage, SecureStore … */
+  /** Stores tokens and unsent changes: localStorage, AsyncStorage, SecureStore … */
   store: Store;
-  /** Keeps the copies for use without a network, which may be megabytes. Default: IndexedDB, or `store` without it. */
+  /** Stores copies for offline use, which may be megabytes. Default: IndexedDB if available, otherwise `store`. */
   offlineStore?: Store;
-  /** Called whenever the session of this device begins, gets new tokens, or ends. */
+  /** Called when the session of this device begins, gets new tokens, or ends. */
   onSession?: (event: SessionEvent) => void;
-  /** Time limit of a request with all its repetitions. Default: 60 s. */
+  /** Time limit for a request with all repetitions. Default: 60 s. */
   timeLimitMs?: number;
-  /** Called whenever a call waits before it is sent again, so that you can show why and how long. */
+  /** Called when a call waits before it is sent again, so that you can show the reason and the time. */
   onWait?: (wait: Wait) => void;
 }
 
@@ -70,11 +70,11 @@ export interface Sounds {
   customer: {
     /** Returns the customer record of the user. */
     get(options?: CallOptions): Promise<Customer>;
-    /** Changes only the fields that are named. Null clears a field. */
+    /** Changes only the given fields. Null clears a field. */
     update(changes: CustomerChanges, options?: CallOptions): Promise<Customer>;
   };
 
-  /** Returns what decides which screens to show before the user signs in. Without a network, as at the last start. */
+  /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
   config(options?: CallOptions): Promise<AppConfig>;
 
   /** Returns the address of the cover of a sound; null when there is none. */
@@ -83,15 +83,15 @@ export interface Sounds {
   /** Returns the sections of the home page with their sounds. */
   home(options?: CallOptions): Promise<HomeSection[]>;
 
-  /** Returns the tree of categories, also to guests. */
+  /** Returns the tree of categories. Needs no session. */
   categories(options?: CallOptions): Promise<Category[]>;
 
   /** Returns everything that the service stores about the user. */
   export(options?: CallOptions): Promise<AccountExport>;
 
   /**
-   * Calls an endpoint that has no method here, with the session, as `fetch` does. Repeats GET, HEAD, PUT and DELETE.
-   * @param path below the URL of the service, such as `/sounds`
+   * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
+   * @param path path below the URL of the service, such as `/sounds`
    * @returns a response of status 2xx
    * @throws SoundsError for every other response
    */
@@ -138,7 +138,7 @@ export function createSounds({ url, store, offlineStore, onSession, timeLimitMs 
   };
 
   const flush = () => {
-    // Changes that cannot be sent go on waiting.
+    // Changes that cannot be sent stay in the store.
     favorites.flush().catch(() => {});
     plays.flush().catch(() => {});
   };

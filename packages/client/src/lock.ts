@@ -3,8 +3,8 @@ import { browser } from './browser.ts';
 const queues = new Map<string, Promise<unknown>>();
 
 /**
- * Runs tasks of the same name one after the other: in all tabs of this origin if there are Web Locks (in browsers, on secure
- * origins), otherwise in this program.
+ * Runs tasks of the same name one after the other: with Web Locks (in browsers, on secure origins) in all tabs of this
+ * origin, otherwise in this program.
  */
 export function exclusively<T>(name: string, task: () => Promise<T>): Promise<T> {
   const locks = browser.navigator?.locks;

@@ -5,16 +5,16 @@ import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.
 import type { Schema } from './schema.ts';
 import { readItem } from './store.ts';
 
-/** A sound of the copy, with its place in the list and the versions of its files. */
+/** A sound of the copy, with its position in the list and the versions of its files. */
 export interface CopiedSound extends Schema<'CopiedSound'> {}
 
-/** Some filters of GET /sounds. */
+/** Filters of GET /sounds that the copy supports. */
 export interface OfflineFilters {
   category?: string;
   /** Includes sounds of the sub-intentions of `category`. */
   include_children?: boolean;
   featured?: boolean;
-  /** Tags that a sound must all have. */
+  /** Tags, all of which a sound must have. */
   tags?: string[];
 }
 
@@ -26,7 +26,7 @@ type Options = Parts & {
 interface Copy {
   /** Value of `since` for the next request. */
   next: string | null;
-  /** When the copy was last equal to the catalogue, in milliseconds by the clock of this device. */
+  /** Time of the last complete `sync`, in milliseconds on the clock of this device. */
   syncedAt: number | null;
   sound: Record<string, CopiedSound>;
   category: Record<string, Schema<'CopiedCategory'>>;
@@ -37,10 +37,10 @@ const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category
 
 const key = 'sounds.catalogue';
 
-/** Kinds of changes that this version copies. A newer service may send others, which are skipped. */
+/** Kinds of changes that this version copies. Skips others, which a newer service may send. */
 const kinds = ['sound', 'category', 'home_section'];
 
-/** The whole copy is stored after this many pages, because storing it takes longer than getting a page. */
+/** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
 const pagesBetweenStores = 10;
 
 /** Removes case and accents. */
@@ -53,7 +53,7 @@ const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort
 const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
   entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));
 
-/** Copies on the device. Everything except `sync` works without a network. */
+/** Copies on the device. All methods except `sync` work without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
 export function createOffline({ api, store, session, refresh, favoritesCopy, historyCopy }: Options) {
@@ -65,7 +65,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     return loading;
   };
 
-  /** @returns whether there is more */
+  /** Applies one page of changes to the copy. @returns true if there are more */
   async function readPage(copy: Copy, options?: CallOptions): Promise<boolean> {
     const query = copy.next === null ? {} : { since: copy.next };
     const asked = api.GET('/catalogue/changes', { params: { query }, ...signalOf(options) });
@@ -83,7 +83,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
   }
 
   async function sync(options?: CallOptions): Promise<void> {
-    // Changes a clone, so that the copy stays as it was until the clone is stored.
+    // Change a clone, so that the copy stays unchanged until the clone is stored.
     const copy: Copy = JSON.parse(JSON.stringify(await load()));
     const keep = async () => {
       const text = JSON.stringify(copy);
@@ -99,7 +99,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
   const entriesOf = async <Entry>(copied: Entries<Entry>) =>
     Object.values(await copied.read((await session.current()).user.id));
 
-  /** Orders by place in the list, then newest first. */
+  /** Sorts by position in the list, then by creation, newest first. */
   const inListOrder = (copy: Copy) =>
     Object.values(copy.sound).sort((a, b) => byOrder(a, b) || (a.created_at < b.created_at ? 1 : -1));
 
@@ -107,7 +107,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     Object.values(copy.category).sort((a, b) => byOrder(a, b) || a.name.localeCompare(b.name));
 
   return {
-    /** Brings the copies up to date, from where an earlier call stopped. Call it when the app comes to the foreground. */
+    /** Updates the copies, and continues an interrupted call. Call it when the app comes to the foreground. */
     sync(options?: CallOptions): Promise<void> {
       syncing ??= sync(options).finally(() => {
         syncing = undefined;
@@ -115,13 +115,13 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       return syncing;
     },
 
-    /** Returns the favorites of the last `sync` or `favorites.list` with the changes made on this device since, the newest first. */
+    /** Returns the favorites of the last `sync` or `favorites.list` with later changes on this device, newest first. */
     favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favoritesCopy), 'created_at'),
 
-    /** Returns the hundred newest entries of the last `sync` or `history.list` with later plays, the newest first. */
+    /** Returns the 100 newest entries of the last `sync` or `history.list` with later plays, newest first. */
     history: async (): Promise<HistoryEntry[]> => newestFirst(await entriesOf(historyCopy), 'last_played_at'),
 
-    /** Returns when the copy was last up to date, by the clock of this device; null if never. */
+    /** Returns the time of the last complete `sync` on the clock of this device; null if there was none. */
     async syncedAt(): Promise<Date | null> {
       const { syncedAt } = await load();
       return syncedAt === null ? null : new Date(syncedAt);
@@ -130,7 +130,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     /** Returns a sound of the copy, or null. */
     get: async (id: string): Promise<CopiedSound | null> => (await load()).sound[id] ?? null,
 
-    /** Returns all sounds that match, in the order of GET /sounds. */
+    /** Returns all matching sounds, in the order of GET /sounds. */
     async list({ category, include_children, featured, tags = [] }: OfflineFilters = {}): Promise<CopiedSound[]> {
       const copy = await load();
       const all = categoriesIn(copy);
@@ -145,7 +145,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       );
     },
 
-    /** Finds the beginnings of words in titles, tags and names of categories. Matches in the title come first. */
+    /** Finds sounds by the beginnings of words in title, tags and category. Matches in the title come first. */
     async search(text: string): Promise<CopiedSound[]> {
       const copy = await load();
       const wanted = wordsOf(text);
@@ -158,7 +158,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       return [...found.filter(inTitle), ...found.filter((sound) => !inTitle(sound))];
     },
 
-    /** Returns the tree of categories, as `categories` of the client. */
+    /** Returns the tree of categories, like `categories` of the client. */
     async categories(): Promise<Category[]> {
       const all = categoriesIn(await load());
       const under = (parent: string | null): Schema<'SubCategory'>[] =>
@@ -166,7 +166,7 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
       return under(null).map((category) => ({ ...category, children: under(category.id) }));
     },
 
-    /** Returns the sections of the home page, as `home` of the client. */
+    /** Returns the sections of the home page, like `home` of the client. */
     async home(): Promise<HomeSection[]> {
       const { sound, home_section } = await load();
       const sections = Object.values(home_section).sort(

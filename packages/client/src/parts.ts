@@ -11,7 +11,7 @@ export type Parts = {
   api: Client<paths>;
   session: DeviceSession;
   store: Store;
-  /** Copies of the user's lists, for use without a network. */
+  /** Copies of the user's lists for offline use. */
   favoritesCopy: Entries<Favorite>;
   historyCopy: Entries<HistoryEntry>;
   find: Finder;

@@ -4,18 +4,18 @@ import { createEntries } from './entries.ts';
 import { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 
-/** Plays in one request. */
+/** Maximum number of plays in one request. */
 const batchSize = 100;
 
-/** Plays of this time are sent together, so that skipping through a list takes few requests. */
+/** Time in which plays are collected for one request, so that skipping through a list takes few requests. */
 const gatherMs = 5_000;
 
-/** Makes a UUID also without crypto.randomUUID, which pages without https lack. */
+/** Makes a UUID without crypto.randomUUID, which pages without https lack. */
 const newId = () =>
   globalThis.crypto?.randomUUID?.() ??
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
 
-/** Plays, each counted once, even if it is sent later. */
+/** Records plays. Each is counted once, even if it is sent later. */
 export interface Plays extends Omit<ReturnType<typeof createPlays>, 'forget'> {}
 
 export function createPlays({ api, session, store, historyCopy, find }: Parts) {
@@ -36,7 +36,7 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
           await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
         } catch (error) {
           if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
-          // One play is invalid, and none was counted. Sends halves until it is rejected alone and dropped.
+          // A play is invalid, so none was counted. Send halves until the invalid play is rejected alone and dropped.
           if (plays.length > 1) {
             size = Math.ceil(plays.length / 2);
             continue;
@@ -52,9 +52,9 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
 
   return {
     /**
-     * Counts a play. Call it once when playback starts. Resolves when the play is stored. It is sent with others after five
-     * seconds, or when there is a network.
-     * @param playedAt by the clock of this device. It is corrected by that of the service
+     * Counts a play. Call it once when playback starts. Resolves when the play is stored; it is sent with others after
+     * five seconds, or when the network is back.
+     * @param playedAt time on the clock of this device, which the client corrects by the clock of the service
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
       const { user, clock_ahead_ms } = await session.current();
@@ -71,11 +71,11 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
       isGathering = true;
       setTimeout(() => {
         isGathering = false;
-        flush().catch(() => {}); // they go on waiting
+        flush().catch(() => {}); // unsent plays stay in the store
       }, gatherMs);
     },
 
-    /** Sends the plays that wait; see `favorites.flush`. */
+    /** Sends unsent plays; see `favorites.flush`. */
     flush,
 
     forget: waiting.forget,

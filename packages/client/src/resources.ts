@@ -12,7 +12,7 @@ export interface Customer extends Schema<'Customer'> {}
 /** A section of the home page with its sounds. */
 export interface HomeSection extends Schema<'HomeSection'> {}
 
-/** The user as the service knows them. */
+/** The profile of the user. */
 export interface Profile extends Schema<'Profile'> {}
 
 /** Fields of the customer record to change. */

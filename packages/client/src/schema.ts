@@ -1,4 +1,4 @@
 import type { components } from './document.types.ts';
 
-/** A type of the OpenAPI document. Extend it by an interface, so that editors show its name. */
+/** A schema of the OpenAPI document. Declare an interface that extends it, so that editors show its name. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];

@@ -2,21 +2,21 @@ import { browser } from './browser.ts';
 import { errorOf, noAnswer, SoundsError } from './error.ts';
 
 const longestPauseMs = 30_000;
-/** The service gives up after 11 s, or 16 s for a mailed code with a name. */
+/** Longer than the time limits of the service: 11 s, or 16 s for a mailed code with a name. */
 const attemptLimitMs = 20_000;
 
 /** The reason and the end of a wait before a call is sent again. */
 export interface Wait {
-  /** `offline`: no network. `limited`: the service asked for a pause. `retrying`: no response, or a failure of the service. */
+  /** `offline`: no network. `limited`: the service requires a pause. `retrying`: no response, or a 5xx. */
   reason: 'offline' | 'limited' | 'retrying';
   until: Date;
 }
 
-/** Limits of repetition. */
+/** Limits and reports of repetitions. */
 export interface Waiting {
-  /** Time limit of all attempts together. A longer pause is not begun. */
+  /** Time limit for all attempts together. A pause that would exceed it does not begin. */
   timeLimitMs: number;
-  /** Called whenever a call waits. */
+  /** Called when a call waits before it is sent again. */
   onWait?: ((wait: Wait) => void) | undefined;
 }
 
@@ -28,10 +28,10 @@ export type Limits = Waiting & {
 };
 
 /**
- * Sends a request, and repeats it as the guide says: after the Retry-After of a 429, and after 1, 2, 4 … 30 s if there is no
- * response or the service fails. (Libraries for this need parts of AbortSignal that React Native lacks.)
+ * Sends a request, and repeats it as docs/apps.md says: after the Retry-After of a 429, and after 1, 2, 4 … 30 s if
+ * there is no response or a 5xx. Uses no library, because they need parts of AbortSignal that React Native lacks.
  * @returns a response of status 2xx whose whole body has arrived
- * @throws SoundsError of the last attempt, or the reason of the request's signal
+ * @throws SoundsError of the last attempt, or the reason of the aborted signal
  */
 export async function send(request: Request, { repeatable, timeLimitMs, onRepeat, onWait }: Limits): Promise<Response> {
   const deadline = performance.now() + timeLimitMs;
@@ -40,7 +40,7 @@ export async function send(request: Request, { repeatable, timeLimitMs, onRepeat
       return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()));
     } catch (error) {
       if (!(error instanceof SoundsError) || !isWorthRepeating(error, repeatable)) throw error;
-      // A random share keeps clients that failed together from returning together.
+      // Add a random part, so that clients that failed at the same time do not repeat at the same time.
       const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1_000) + Math.random() * pauseMs;
       if (performance.now() + waitMs > deadline) throw error;
       onRepeat?.(error);
@@ -62,7 +62,7 @@ function reasonToWait({ code }: SoundsError): Wait['reason'] {
 async function attempt(request: Request, limitMs: number): Promise<Response> {
   const { signal } = request;
   throwIfAborted(signal);
-  // React Native lacks AbortSignal.any and AbortSignal.timeout.
+  // Use a controller, because React Native lacks AbortSignal.any and AbortSignal.timeout.
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, limitMs);
@@ -82,7 +82,7 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
   }
 }
 
-/** Waits. @param wakes ends the pause early when a browser is back on the network */
+/** Waits. @param wakes ends the pause early when a browser is online again */
 function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
   let end = () => {};
   const passed = new Promise<void>((resolve) => {
@@ -96,7 +96,7 @@ function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
   });
 }
 
-/** Settles as `promise` does, or rejects when the signal is aborted, which does not cancel `promise`. */
+/** Settles like `promise`, or rejects when the signal is aborted, without cancelling `promise`. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(reasonOf(signal));
@@ -110,6 +110,6 @@ function throwIfAborted(signal: AbortSignal) {
   if (signal.aborted) throw reasonOf(signal);
 }
 
-/** Returns the reason of a signal. React Native's signals have none. */
+/** Returns the reason of an aborted signal, or an error in React Native, whose signals have none. */
 const reasonOf = (signal: AbortSignal): unknown =>
   signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });

@@ -12,17 +12,17 @@ export interface User extends Schema<'User'> {}
 
 type Tokens = Schema<'RefreshedSession'>;
 
-/** The session as the store keeps it. */
+/** A session in the store. */
 export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {
   user: User;
-  /** Time by which the clock of this device is ahead of the service's. */
+  /** Milliseconds by which the clock of this device is ahead of the service. */
   clock_ahead_ms: number;
 };
 
 /** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
-  /** `elsewhere`: in another tab. `ended`: by the service. */
+  /** `asked`: by `signOut`. `elsewhere`: in another tab. `ended`: by the service. `deleted`: by `deleteAccount`. */
   | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
 
 export type SessionOptions = {
@@ -34,10 +34,10 @@ export type SessionOptions = {
 
 const key = 'sounds.session';
 
-/** Tokens are refreshed this long before they expire. */
+/** Time before the expiry of a token at which it is refreshed. */
 const marginMs = 30_000;
 
-/** Makes a session of new tokens. Notes how far the clock of the device is off, which may be hours. */
+/** Makes a session from new tokens. Stores the deviation of the device's clock, which may be hours. */
 export function toSession({ access_token, refresh_token, expires_at, expires_in }: Tokens, user: User): Session {
   const clock_ahead_ms = Date.now() - (expires_at - expires_in) * 1000;
   return { access_token, refresh_token, expires_at, user, clock_ahead_ms };
@@ -45,7 +45,7 @@ export function toSession({ access_token, refresh_token, expires_at, expires_in 
 
 const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Tells whether a refresh may help: for every 401 except `recent_sign_in_required`. */
+/** Returns whether a refresh may help, which applies to every 401 except `recent_sign_in_required`. */
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
 
@@ -56,24 +56,24 @@ function withToken(request: Request, { access_token }: Session): Request {
 }
 
 type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
-  /** The only user whose token may be sent. */
+  /** User whose token is sent. Rejects if another user is signed in. */
   userId?: string | undefined;
   /** Sends the request without a token if no user is signed in. */
   isForGuests?: boolean;
 };
 
-/** The session of one device, as docs/apps.md describes it. It is kept in the store, which other tabs may share. */
+/** Manages the session of one device, as docs/apps.md describes. Other tabs may share its store. */
 export function createSession({ url, store, waiting, onSession }: SessionOptions) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
-  // Called later, so that a handler that throws changes nothing here.
+  // Call the handler later, so that its errors have no effect on the session.
   const tell = (event: SessionEvent) => queueMicrotask(() => onSession(event));
 
   const load = () => readItem<Session>(store, key);
 
   /**
-   * Replaces `old` by `next`, unless the store holds another session meanwhile.
+   * Replaces `old` by `next`, unless the store now holds another session.
    * @returns the session in the store
    */
   const replace = (old: Session, next: Session | null) =>
@@ -95,13 +95,13 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
   async function renew(stale: Session): Promise<Session> {
     const old = await load();
     if (old === null) throw sessionOver();
-    if (old.access_token !== stale.access_token) return old; // another tab was faster
+    if (old.access_token !== stale.access_token) return old; // another tab has refreshed it
     let next: Session | null = null;
     try {
       const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
       if (data) next = toSession(data.data, old.user);
     } catch (error) {
-      // Other failures say nothing about the session.
+      // Keep the session after any other failure.
       if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
     }
     const held = await replace(old, next);
@@ -122,7 +122,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     },
 
     /**
-     * Sends a request with the token of the user, and refreshes the token if necessary. Repeats the request by default.
+     * Sends a request with the user's token, which is refreshed if necessary. Repeats the request by default.
      */
     async fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
       const limits = { repeatable: true, ...waiting, ...sending };
@@ -141,7 +141,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
       }
     },
 
-    /** Stores a session as that of this device. Its user may be signed in already. */
+    /** Stores the session of this device. Its user may already be signed in. */
     async begin(session: Session) {
       const before = await exclusively(key, async () => {
         const found = await load();
@@ -174,12 +174,12 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
 
 export type DeviceSession = ReturnType<typeof createSession>;
 
-/** A client for calls without a token, whose 401 leads to no refresh. */
+/** Creates a client for calls without a token. A 401 does not cause a refresh. */
 export const guestClient = (url: string, limits: Limits): Client<paths> =>
   createClient<paths>({ baseUrl: url, fetch: (request) => send(request, limits) });
 
 /**
- * Calls `onSession` when the user changes in another tab with the same localStorage. (The tab that wrote gets no event.)
+ * Calls `onSession` when the user changes in another tab, which a browser reports if `store` is its localStorage.
  */
 export function watchOtherTabs(onSession: (event: SessionEvent) => void) {
   browser.addEventListener?.('storage', ({ key: changed, oldValue, newValue }) => {

@@ -1,13 +1,13 @@
 import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
 
-/** A place for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
+/** Storage for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
 export interface Store {
   getItem: (key: string) => string | null | Promise<string | null>;
   setItem: (key: string, value: string) => unknown;
   removeItem: (key: string) => unknown;
 }
 
-/** Keeps everything until the program ends. */
+/** Creates a store that keeps items until the program ends. */
 export function memoryStore(): Store {
   const items = new Map<string, string>();
   return {
@@ -17,7 +17,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Keeps items in IndexedDB of a browser, which holds more than localStorage. */
+/** Creates a store in a browser's IndexedDB, which holds more than localStorage. */
 export function indexedDbStore(name = 'sounds'): Store {
   const done = <T>(request: DatabaseRequest<T>) =>
     new Promise<T>((resolve, reject) => {
@@ -39,7 +39,7 @@ export function indexedDbStore(name = 'sounds'): Store {
   };
 }
 
-/** Reads the JSON under a key; null if there is none, or no JSON. */
+/** Reads the JSON under a key. Returns null if it is missing or invalid. */
 export async function readItem<T>(store: Store, key: string): Promise<T | null> {
   return parseItem(await store.getItem(key));
 }

@@ -9,7 +9,7 @@ import { faultsOf, startDevice, test, withoutRepeats } from './device.ts';
 const { embedded, mailUrl } = inject('stack');
 const newPassword = { password: 'a new password' };
 
-test('a mailed code sets a forgotten password, and signs in only after that', async ({ device, skip }) => {
+test('a recovery code signs in only when the new password is set', async ({ device, skip }) => {
   skip(!mailUrl, 'Set TEST_SUPABASE_MAIL_URL to test mailed codes.');
   const { email, user } = device.account;
   const { auth } = device.api;
@@ -33,7 +33,7 @@ test('setPassword changes the password however long ago the user signed in', asy
   const { email, user } = device.account;
   const { auth } = device.api;
   await ageSignIn(sql, user.id);
-  device.change({ expires_at: 0 }); // a refresh is no sign-in
+  device.change({ expires_at: 0 }); // a refresh does not count as a sign-in
   await expect(auth.setPassword(newPassword)).rejects.toMatchObject({ reason: 'recent_sign_in_required' });
   const guess = { ...newPassword, currentPassword: 'a guess' };
   await expect(auth.setPassword(guess)).rejects.toMatchObject({ reason: 'invalid_credentials' });
@@ -43,7 +43,7 @@ test('setPassword changes the password however long ago the user signed in', asy
   await auth.signIn({ email, ...newPassword });
 });
 
-test('deleteAccount deletes the account and its data, also if its response is lost', async ({ device }) => {
+test('deleteAccount deletes the account and its data, even if the response is lost', async ({ device }) => {
   const { account, network, events } = device;
   const { auth } = device.api;
   device.change({ access_token: 'none of the service', refresh_token: 'nor this' });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { test } from './page.ts';
 
-/** Serves a recording to a page, at an address that is valid until the next one is requested. */
+/** Serves a recording to a page. Its address is valid until a new one is requested. */
 async function serveRecording(page: Page) {
   const recording = tone(60);
   const service = { valid: 0, renewals: 0, outage: 'none' };
@@ -31,7 +31,7 @@ async function serveRecording(page: Page) {
     globalThis.attach = (number, lifetimeMs) => {
       detach();
       globalThis.element = new Audio();
-      element.muted = true; // a page may play that without a click
+      element.muted = true; // browsers play muted audio without a click
       globalThis.failures = 0;
       globalThis.detach = attachAudio(element, address(number, lifetimeMs), () => failures++);
     };
@@ -43,7 +43,7 @@ async function serveRecording(page: Page) {
     service,
     state,
     isLoaded,
-    /** Attaches the recording at its valid address. @param lifetimeMs of the address, as the app knows it */
+    /** Attaches the recording at its valid address. @param lifetimeMs lifetime of the address that the app is told */
     attach: async (lifetimeMs: number) => {
       await page.evaluate(`attach(${service.valid}, ${lifetimeMs})`);
       await isLoaded();
@@ -56,7 +56,7 @@ async function serveRecording(page: Page) {
   };
 }
 
-test('an address is renewed before a play or a seek if it has expired, or fails', async ({ open }) => {
+test('attachAudio renews an address that fails, or has expired before a play or a seek', async ({ open }) => {
   const page = await open();
   const { service, state, attach, isLoaded, play, seekTo } = await serveRecording(page);
   await attach(0);

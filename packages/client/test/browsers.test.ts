@@ -4,7 +4,7 @@ import { startGateway } from '../../../test/support/gateway.ts';
 import { newEmail, password } from '../../../test/support/test.ts';
 import { test } from './page.ts';
 
-/** Makes a client on a page. */
+/** Returns code that creates a client on a page. */
 const start = (url: string, store = 'localStorage') => `import('/client.js').then(({ createSounds }) => {
   globalThis.events = [];
   globalThis.waits = [];
@@ -20,7 +20,7 @@ const start = (url: string, store = 'localStorage') => `import('/client.js').the
 
 const signUp = () => `api.auth.signUp({ email: '${newEmail()}', password: '${password}' })`;
 
-/** Makes a slow store and a clock that is two hours ahead. */
+/** Code that creates a slow store and a clock that is two hours ahead. */
 const slowDevice = `{
   globalThis.items = new Map();
   const late = (act) => new Promise((resolve) => setTimeout(() => resolve(act()), 10));
@@ -34,8 +34,8 @@ const slowDevice = `{
   Date.now = () => now() + aheadMs;
 }`;
 
-// examples/player/test shows the same in Chromium as it is.
-test('sessions, repeats, signals, favorites and plays work with what React Native has', async ({
+// The tests of examples/player prove the same in an unchanged Chromium.
+test('sessions, repeats, signals, favorites and plays work with the globals of React Native', async ({
   open,
   gateway,
   sql,
@@ -97,7 +97,7 @@ test('sessions, repeats, signals, favorites and plays work with what React Nativ
   expect(await page.evaluate('events')).toEqual(['signedIn', 'refreshed', 'asked']);
 });
 
-test('tabs share a session, its refresh and its end, and a lasting copy', async ({ open, gateway, sql }) => {
+test('tabs share a session, its refresh and end, and a copy that survives a reload', async ({ open, gateway, sql }) => {
   const id = await addSound(sql);
   const page = await open();
   const other = await page.context().newPage();
@@ -125,13 +125,13 @@ test('tabs share a session, its refresh and its end, and a lasting copy', async 
   await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
 });
 
-test('a call waits for the network, and a failure mentions CORS', async ({ open, origin, gateway }) => {
+test('a call waits for the network, and an error mentions CORS', async ({ open, origin, gateway }) => {
   const page = await open();
   await page.evaluate(start(gateway.url));
   await page.context().setOffline(true);
   await page.evaluate('void (globalThis.answeredAt = api.categories().then(() => Date.now()))');
   const reasons = () => page.evaluate('waits.map(({ reason }) => reason)');
-  await expect.poll(reasons).toEqual(['offline', 'offline']); // the second wait is of two seconds or more
+  await expect.poll(reasons).toEqual(['offline', 'offline']); // the second wait takes at least two seconds
   await page.context().setOffline(false);
   expect(await page.evaluate('answeredAt.then((at) => at < waits[1].until.getTime())')).toBe(true);
   expect(await reasons()).toHaveLength(2);

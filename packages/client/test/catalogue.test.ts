@@ -13,7 +13,7 @@ async function record(sql: Sql, id: string) {
 
 const textAt = async (url: string | null | undefined) => (await fetch(url ?? '')).text();
 
-test('list requests each page when needed, and page filters by ids and tags', async ({ device, sql }) => {
+test('list requests each page when it is needed, and page filters by ids and tags', async ({ device, sql }) => {
   const category = await addCategory(sql);
   const ids = await addSounds(sql, Array(5).fill({ category }));
   const { page, list } = device.api.sounds;
@@ -37,15 +37,15 @@ test('list requests each page when needed, and page filters by ids and tags', as
   expect(await idsOf({ category, tag: ['deep', 'slow'] })).toEqual([tagged]);
 });
 
-test('customer.update changes only the fields that are named', async ({ device: { api } }) => {
+test('customer.update changes only the given fields', async ({ device: { api } }) => {
   await api.customer.update({ full_name: 'Ada', country: 'gb' });
   const updated = await api.customer.update({ full_name: null, marketing_opt_in: true });
   expect(updated).toMatchObject({ full_name: null, country: 'GB', marketing_opt_in: true });
-  const { last_seen_at: _, ...stable } = updated; // written beside the requests
+  const { last_seen_at: _, ...stable } = updated; // updated in the background
   expect(await api.customer.get()).toMatchObject(stable);
 });
 
-test('audio returns its expiry by the clock of the device, and renews its address', async ({ device, sql }) => {
+test('audio returns an expiry on the clock of the device, and renew returns a new address', async ({ device, sql }) => {
   const id = await addSound(sql);
   const audio = await device.api.sounds.audio(id);
   expect(audio.url).toBeNull();
@@ -59,7 +59,7 @@ test('audio returns its expiry by the clock of the device, and renews its addres
   expect(renewed.expiresAt.getTime()).toBeGreaterThan(audio.expiresAt.getTime());
 });
 
-test('files returns addresses and versions, 50 in a request', async ({ device, sql }) => {
+test('files returns addresses and versions, and requests 50 at a time', async ({ device, sql }) => {
   const { sounds, offline } = device.api;
   const ids = await addSounds(sql, Array(51).fill({}));
   const [id = ''] = ids;
@@ -79,7 +79,7 @@ test('files returns addresses and versions, 50 in a request', async ({ device, s
   expect(await offline.get(id)).toMatchObject({ audio_version: audio?.version });
 });
 
-test('coverUrl returns addresses once the config is known, also offline', async ({ start, sql }) => {
+test('coverUrl returns addresses after the config has been loaded, also offline', async ({ start, sql }) => {
   const address = `${inject('stack').apiUrl}/storage/v1/object/public/covers/bowls/c4.jpg`;
   const category = await addCategory(sql);
   const id = await addSound(sql, { category, cover_image_path: 'bowls/c4.jpg' });

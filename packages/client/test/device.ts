@@ -3,7 +3,7 @@ import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../.
 import { test as base, newEmail, password } from '../../../test/support/test.ts';
 import { createSounds, type Options, type SessionEvent } from '../src/index.ts';
 
-/** Makes a store as phones have them: asynchronous, and slow on request. */
+/** Makes an asynchronous store as on phones. @param delayMs duration of each access */
 export function phoneStore(delayMs = 0) {
   const items = new Map<string, string>();
   return {
@@ -21,15 +21,15 @@ export const successAnswer = (body: object, status = 200, headers: Record<string
   body: JSON.stringify(body),
 });
 
-/** Makes an error of the service. */
+/** Makes an error response of the service. */
 export const errorAnswer = (status: number, code: string, headers: Record<string, string> = {}) =>
   successAnswer({ error: { code, message: 'Made up.' } }, status, headers);
 
-/** Names a request as the guide does: `GET /sounds`. */
+/** Returns the name of a request in the guide, such as `GET /sounds`. */
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
   `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
 
-/** Breaks the first requests of a name with these faults, one after the other; all others pass. */
+/** Applies these faults to the first requests with a name, one after the other. All others pass. */
 export function faultsOf(name: string, ...faults: Fault[]): Decide {
   return (request) => (nameOf(request) === name ? faults.shift() : undefined);
 }
@@ -37,12 +37,12 @@ export function faultsOf(name: string, ...faults: Fault[]): Decide {
 /** Lets every request pass. */
 export const pass: Decide = () => undefined;
 
-/** Less than the pause before the first repeat, so that a failure is final. */
+/** Prevents repeats by a limit below the pause before the first repeat. */
 export const withoutRepeats = { timeLimitMs: 900 };
 
 type Setting = Pick<Options, 'onWait' | 'timeLimitMs'> & { store?: ReturnType<typeof phoneStore> };
 
-/** A device with the client on it, and a network to the gateway that can be broken. */
+/** Creates a client on a simulated device, with a network to the gateway that can fail. */
 export async function startDevice(gatewayUrl: string, { store = phoneStore(), ...options }: Setting = {}) {
   const events: SessionEvent[] = [];
   const sent: string[] = [];
@@ -62,22 +62,22 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
   const stored = () => JSON.parse(store.items.get('sounds.session') ?? 'null');
   return {
     api,
-    /** Makes the app anew on the same store, as after a restart or in another tab. */
+    /** Creates another client on the same store, as after a restart or in another tab. */
     again,
     store,
     events,
     /** Names of all requests that left the device. */
     sent,
-    /** Decides about each request, and about each response. */
+    /** Selects the fault of each request and response. */
     network,
-    /** Lists the keys of the store that begin with a text. */
+    /** Returns the keys of the store that begin with a text. */
     keys: (start: string) => [...store.items.keys()].filter((key) => key.startsWith(start)),
     stored,
     /** Changes the session in the store. */
     change: (changes: object) => void store.items.set('sounds.session', JSON.stringify({ ...stored(), ...changes })),
     async signUp() {
       const account = { email: newEmail(), password };
-      await api.config(); // otherwise the first list requests it
+      await api.config(); // otherwise the first list would request it
       const { user } = await api.auth.signUp(account);
       sent.length = 0;
       events.length = 0;
@@ -92,7 +92,7 @@ type Fixtures = {
   device: Device & { account: Awaited<ReturnType<Device['signUp']>> };
 };
 
-/** The test function of vitest with a device whose user has just signed up, and with a way to start another one. */
+/** Test function with a device whose user has just signed up, and with a function that starts another device. */
 export const test = base.extend<Fixtures>({
   start: async ({ gateway }, use) => use((setting) => startDevice(gateway.url, setting)),
   device: async ({ start }, use) => {

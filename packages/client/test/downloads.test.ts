@@ -10,7 +10,7 @@ import { test } from './page.ts';
 
 const client = resolve('packages/client/src/index.ts');
 
-/** Writes the recipe of the README into a folder for one test: each block of code that begins with its file name. */
+/** Writes the recipe of the README into a folder for one test: each block of code that begins with a file name. */
 function recipeFolder(): string {
   const folder = mkdtempSync(resolve('packages/client/test/recipe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -34,7 +34,7 @@ test('the download recipe of the README compiles for browsers and for Expo', asy
   });
 });
 
-test('a download goes on after a break, and never mixes recordings', async ({ open, gateway, sql }) => {
+test('a download continues after an interruption, and never mixes two recordings', async ({ open, gateway, sql }) => {
   const module = join(recipeFolder(), 'app.ts');
   const parts = [client, './download.ts', './cache-storage.ts'];
   writeFileSync(module, parts.map((part) => `export * from '${part}';\n`).join(''));
@@ -55,13 +55,13 @@ test('a download goes on after a break, and never mixes recordings', async ({ op
   page.on('request', (request) => {
     if (isAudio(new URL(request.url()))) ranges.push(request.headers()['range']);
   });
-  /** Lets the next response end after some bytes. */
+  /** Ends the next response after some bytes. */
   const interrupt = (recording: string) => {
     const headers = { 'Access-Control-Allow-Origin': '*' };
     const part = { contentType: 'audio/mp4', headers, body: recording.slice(0, 1_200_000) };
     return page.route(isAudio, (route) => route.fulfill(part), { times: 1 });
   };
-  /** @returns the share that has been downloaded, or the message of the failure */
+  /** Downloads the sound. @returns the share that has been downloaded, or the error message */
   const download = () =>
     page.evaluate(`(async () => {
       const shares = [];

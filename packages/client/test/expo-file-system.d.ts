@@ -1,4 +1,4 @@
-// The part of expo-file-system 58 that the README's recipe uses. The package itself would bring Expo and React Native.
+// Declares the part of expo-file-system 58 that the README uses, because the package depends on Expo and React Native.
 declare module 'expo-file-system' {
   export class File {
     constructor(...uris: (string | File | Directory)[]);

@@ -5,7 +5,7 @@ import { type Device, errorAnswer, nameOf, pass, startDevice, test, withoutRepea
 const idsOf = async ({ api }: Pick<Device, 'api'>) =>
   (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
 
-/** Reads the favorites of an account at the service. */
+/** Returns the favorites of an account at the service. */
 async function known(gateway: { url: string }, account: { email: string; password: string }) {
   const other = await startDevice(gateway.url);
   await other.api.auth.signIn(account);
@@ -15,7 +15,7 @@ async function known(gateway: { url: string }, account: { email: string; passwor
 const waiting = ({ store, keys }: Device) =>
   keys('sounds.favorites.').map((key) => JSON.parse(store.items.get(key) ?? ''));
 
-test('a change is sent at once, or after the one that is being sent', async ({ device, gateway, sql }) => {
+test('a change is sent at once, or after the change that is being sent', async ({ device, gateway, sql }) => {
   const { api, network, sent, account } = device;
   const [id, other] = (await addSounds(sql, [{ title: 'A bowl' }, {}])) as [string, string];
   await api.favorites.add(id);
@@ -48,11 +48,11 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   await favorites.remove(removed);
   await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
   expect(waiting(device)).toMatchObject([{ [removed]: false, [added]: true }]);
-  expect(await idsOf(device)).toEqual([added, kept]); // without the one whose sound does not exist
+  expect(await idsOf(device)).toEqual([added, kept]); // without the favorite whose sound does not exist
   expect((await known(gateway, device.account)).toSorted()).toEqual([kept, removed].toSorted());
 
   device.network.before = pass;
-  device.again(); // sends what waits
+  device.again(); // sends unsent changes
   await expect.poll(() => waiting(device)).toEqual([]);
   expect(await known(gateway, device.account)).toEqual([added, kept]);
 });
@@ -94,6 +94,6 @@ test('changes of one user are never sent with the token of another', async ({ de
   await favorites.flush();
   for (const account of [second, first]) expect(await known(gateway, account)).toEqual([]);
   await auth.signOut();
-  await auth.signIn(first); // sends what waits
+  await auth.signIn(first); // sends unsent changes
   await expect.poll(() => known(gateway, first)).toEqual([waiting]);
 });

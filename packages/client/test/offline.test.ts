@@ -5,7 +5,7 @@ import { errorAnswer, faultsOf, pass, successAnswer, test, withoutRepeats } from
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
 const titlesOf = (list: { sounds: { title: string } | null }[]) => list.map(({ sounds }) => sounds?.title);
 
-test('the copy lists, searches and shows sections as the service does', async ({ device, sql }) => {
+test('the copy lists sounds, searches, and returns sections as the service does', async ({ device, sql }) => {
   const { offline, sounds, home, categories } = device.api;
   const parent = await addCategory(sql);
   const category = await addCategory(sql, { parent });
@@ -19,7 +19,7 @@ test('the copy lists, searches and shows sections as the service does', async ({
     await addSection(sql, { ...rule, rule_value: parent, rule_include_children: true, sort_order: 1 }),
   ];
   const own = <Row extends { slug: string }>(rows: Row[]) =>
-    rows.filter(({ slug }) => [parent, ...slugs].includes(slug)); // other tests change theirs
+    rows.filter(({ slug }) => [parent, ...slugs].includes(slug)); // without the categories of other tests
   expect(await offline.syncedAt()).toBeNull();
   await offline.sync();
 
@@ -39,7 +39,7 @@ test('the copy lists, searches and shows sections as the service does', async ({
   expect(Math.abs(Date.now() - Number(await offline.syncedAt()))).toBeLessThan(60_000);
 });
 
-test('sync copies changes, or nothing if it fails, and resets an old copy', async ({ start, sql }) => {
+test('sync copies changes, keeps the copy if it fails, and resets an old copy', async ({ start, sql }) => {
   const device = await start();
   const others = { syncedAt: 1, category: {}, home_section: {} };
   const stale = { next: '00000000.7', sound: { gone: { id: 'gone' } }, ...others };
@@ -66,7 +66,7 @@ test('sync copies changes, or nothing if it fails, and resets an old copy', asyn
   expect(await restarted.get(hidden)).toBeNull();
 });
 
-test('copies of favorites and history follow changes until signing out', async ({ device, sql }) => {
+test('copies of favorites and history contain later changes, and signing out deletes them', async ({ device, sql }) => {
   const rows = [{ title: 'kept' }, { title: 'removed' }, { title: 'added' }];
   const [kept, removed, added] = (await addSounds(sql, rows)) as [string, string, string];
   const { auth, favorites, history, plays, offline } = device.api;

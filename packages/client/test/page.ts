@@ -6,7 +6,7 @@ import { fixture } from '../../../test/support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
 
-/** Bundles a module of the client and what it depends on, minified, as the bundler of an app does. */
+/** Bundles a module of the client with its dependencies, minified, as the bundler of an app does. */
 export async function bundleClient(input = 'packages/client/src/index.ts'): Promise<string> {
   const { output } = (await build({
     configFile: false,
@@ -18,11 +18,11 @@ export async function bundleClient(input = 'packages/client/src/index.ts'): Prom
 
 type Fixtures = {
   $file: { browser: Browser; origin: string; gateway: Gateway };
-  /** Opens an empty page in a new profile, which can import a module of the client as `/client.js`. */
+  /** Opens an empty page in a new profile. The page can import the module of the client as `/client.js`. */
   $test: { open: (module?: string) => Promise<Page> };
 };
 
-/** The test function of vitest with one browser for each file, and a gateway that allows the origin of its pages. */
+/** Test function with one browser for each file, and a gateway that allows the origin of its pages. */
 export const test = base.extend<Fixtures>({
   browser: [
     fixture(async (use) => {
@@ -56,7 +56,7 @@ export const test = base.extend<Fixtures>({
   open: async ({ browser, origin, skip }, use) => {
     skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
     const context = await browser.newContext();
-    context.setDefaultTimeout(10_000); // less than a test has, so that the error says what was missing
+    context.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error names the missing element
     await use(async (module) => {
       const body = await bundleClient(module);
       await context.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));

@@ -4,12 +4,12 @@ import { type Device, faultsOf, pass, test, withoutRepeats } from './device.ts';
 
 const countOf = async ({ api }: Device, id: string) => (await api.sounds.get(id)).play_count;
 
-test('plays of five seconds are sent in one request', async ({ device, sql }) => {
+test('plays within five seconds are sent in one request', async ({ device, sql }) => {
   const ids = await addSounds(sql, [{}, {}, {}]);
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   for (const id of ids) await device.api.plays.record(id);
   vi.advanceTimersByTime(4_999);
-  await device.api.me(); // a play that left early would be sent meanwhile
+  await device.api.me(); // a play that is not delayed would be sent meanwhile
   const early = [...device.sent];
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
@@ -19,7 +19,7 @@ test('plays of five seconds are sent in one request', async ({ device, sql }) =>
   for (const id of ids) expect(await countOf(device, id)).toBe(1);
 });
 
-test('plays without a network are counted once later, invalid ones never', async ({ device, sql }) => {
+test('plays without a network are counted once later, and invalid plays are dropped', async ({ device, sql }) => {
   const id = await addSound(sql);
   device.network.before = () => 'cut';
   const offline = device.again(withoutRepeats);
@@ -28,14 +28,14 @@ test('plays without a network are counted once later, invalid ones never', async
   await offline.plays.record('no id');
   await expect(offline.plays.flush()).rejects.toMatchObject({ code: 'no_answer' });
   device.network.before = pass;
-  // The third request is the first that the service accepts.
+  // The service accepts the third request, and its response is lost.
   device.network.after = faultsOf('POST /plays', undefined, undefined, 'cut');
   await device.again().plays.flush();
   expect(await countOf(device, id)).toBe(3);
   expect(device.keys('sounds.plays.')).toEqual([]);
 });
 
-test('waiting plays are sent after the next sign-in and appear in the history', async ({ device, sql }) => {
+test('unsent plays are sent after the next sign-in and appear in the history', async ({ device, sql }) => {
   const { auth, history, export: exportAccount } = device.api;
   const [first, second] = (await addSounds(sql, [{}, {}])) as [string, string];
   const offline = device.again(withoutRepeats);

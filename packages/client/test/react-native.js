@@ -1,4 +1,4 @@
-// Leaves a page with those globals that React Native has, too, and with React Native's own fetch and AbortController.
+// Reduces the globals of a page to those of React Native, and installs React Native's fetch and AbortController.
 import { AbortController, AbortSignal } from 'abort-controller/dist/abort-controller.mjs';
 import { fetch, Headers, Request, Response } from 'whatwg-fetch';
 
@@ -9,7 +9,7 @@ for (const name of lacking) globals[name] = undefined;
 for (const [name, value] of Object.entries(globals))
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 
-// URL is there, and cannot be changed.
+// React Native has URL, but its properties cannot be changed.
 for (const name of Object.keys(URL.prototype)) {
   const { get } = Object.getOwnPropertyDescriptor(URL.prototype, name) ?? {};
   if (get) Object.defineProperty(URL.prototype, name, { get, set: undefined });

@@ -5,7 +5,7 @@ import { newEmail, password } from '../../../test/support/test.ts';
 import { SoundsError, type Wait } from '../src/index.ts';
 import { errorAnswer, faultsOf, nameOf, pass, test, withoutRepeats } from './device.ts';
 
-/** A response that breaks off. */
+/** Response that ends too early. */
 const broken: Fault = {
   status: 200,
   headers: { 'Content-Type': 'application/json', 'Content-Length': '1000', Connection: 'close' },
@@ -15,7 +15,7 @@ const broken: Fault = {
 const tooMany = (seconds: number, headers = {}) =>
   errorAnswer(429, 'rate_limited', { 'Retry-After': String(seconds), ...headers });
 
-test('a request is repeated after a fault, unless it must not take effect twice', async ({ device }) => {
+test('a request is repeated after a failure, unless it must not take effect twice', async ({ device }) => {
   const { api, network, sent, account } = device;
   const faults = new Map<string, Fault>([
     ['GET /me', 'cut'],
@@ -39,7 +39,7 @@ test('a request is repeated after a fault, unless it must not take effect twice'
   ]);
   expect(sent.toSorted()).toEqual([...reads, ...reads, ...changes].toSorted());
 
-  // Calls of an endpoint that the client does not know.
+  // Calls with api.fetch.
   sent.length = 0;
   network.before = faultsOf('GET /me', 'cut');
   expect(await (await api.fetch('/me')).json()).toMatchObject({ data: { id: account.user.id } });
@@ -49,7 +49,7 @@ test('a request is repeated after a fault, unless it must not take effect twice'
   expect(sent).toEqual(['GET /me', 'GET /me', 'POST /plays']);
 });
 
-test('onWait gets the pauses, which double or last as long as the service asks', async ({ start }) => {
+test('onWait reports each pause, which doubles or lasts as long as the service requires', async ({ start }) => {
   using _random = vi.spyOn(Math, 'random').mockReturnValue(0);
   const waits: (Wait & { ms: number })[] = [];
   const onWait = (wait: Wait) => waits.push({ ...wait, ms: wait.until.getTime() - Date.now() });
@@ -67,7 +67,7 @@ test('onWait gets the pauses, which double or last as long as the service asks',
   const ends = waits.map(({ until }) => until.getTime()).toSorted((a, b) => a - b);
   for (const [n, end] of ends.entries()) expect(left[2 + n]).toBeGreaterThanOrEqual(end - 5); // timers may round down
 });
-test('a request is not repeated when it is rejected, nor beyond the time limit', async ({ device }) => {
+test('a request is not repeated after a rejection or beyond the time limit', async ({ device }) => {
   const { api, network, sent } = device;
   await expect(api.sounds.page({ limit: 0 })).rejects.toMatchObject({
     status: 400,
@@ -85,7 +85,7 @@ test('a request is not repeated when it is rejected, nor beyond the time limit',
   expect(error).toBeInstanceOf(SoundsError);
   const details = { reason: 'limit_mails', field: null, requestId: 'a-request', retryAfter: 1800 };
   expect(error).toMatchObject({ status: 429, code: 'rate_limited', message: 'Made up.', ...details });
-  // A wrong password leads to no refresh.
+  // A wrong password does not cause a refresh.
   expect(sent).toEqual(['GET /sounds', 'POST /auth/signin', 'POST /auth/recover']);
 
   const hurried = device.again(withoutRepeats);
@@ -98,7 +98,7 @@ test('a request is not repeated when it is rejected, nor beyond the time limit',
   expect(sent).toEqual(['GET /me', 'GET /me']);
 });
 
-test('a signal ends a list, and a call before, during and between attempts', async ({ start, sql }) => {
+test('a signal ends a list, or a call before, during and between attempts', async ({ start, sql }) => {
   const reason = new Error('The screen is closed.');
   let caller = new AbortController();
   const { api, network, sent, signUp } = await start({ onWait: () => caller.abort(reason) });

@@ -5,7 +5,7 @@ import { errorAnswer, faultsOf, nameOf, pass, phoneStore, test, withoutRepeats }
 const refresh = 'POST /auth/refresh';
 const expired = { access_token: 'a token that the service does not take' };
 
-test('a session survives a restart, and listeners hear of its beginning and end', async ({ start }) => {
+test('a session survives a restart, and its beginning and end are reported to listeners', async ({ start }) => {
   const device = await start();
   const { session, auth } = device.api;
   const seen: (string | undefined)[] = [];
@@ -34,7 +34,7 @@ test('a session survives a restart, and listeners hear of its beginning and end'
   await expect.poll(() => device.events).toEqual([signedIn, signedOut, signedIn]);
 });
 
-test('only a 401 of the service to a refresh ends a session', async ({ device }) => {
+test('only a 401 of the service in response to a refresh ends a session', async ({ device }) => {
   const { api, network } = device;
   const { user } = device.account;
   device.change(expired);
@@ -59,7 +59,7 @@ test('only a 401 of the service to a refresh ends a session', async ({ device })
   await expect.poll(() => device.events).toEqual([{ type: 'signedOut', user, reason: 'ended' }]);
 });
 
-test('signOut ends the session at once, and at the service after a refresh', async ({ device, api }) => {
+test('signOut ends the session on the device at once, then at the service', async ({ device, api }) => {
   const { refresh_token } = device.stored();
   device.change(expired);
   device.network.before = faultsOf('POST /auth/signout', 'cut');
@@ -70,8 +70,8 @@ test('signOut ends the session at once, and at the service after a refresh', asy
   await api.post('/auth/refresh').send({ refresh_token }).expect(401);
 });
 
-test('clients on one slow store share one refresh, and store new tokens before they use them', async ({ start }) => {
-  using _locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never); // not in every browser
+test('clients on one slow store share a refresh, and store new tokens before using them', async ({ start }) => {
+  using _locks = vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as never); // some browsers have none
   const device = await start({ store: phoneStore(20) });
   const { user } = await device.signUp();
   device.change(expired);
@@ -88,7 +88,7 @@ test('clients on one slow store share one refresh, and store new tokens before t
   await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
 });
 
-test('a 401 leads to a refresh that survives its call and a lost response', async ({ device }) => {
+test('a 401 causes a refresh that survives an aborted call and a lost response', async ({ device }) => {
   const { api, network, sent } = device;
   for (const headers of [{}, { 'X-Error-Reason': 'a_new_word' }]) {
     sent.length = 0;
@@ -120,22 +120,22 @@ test('a 401 leads to a refresh that survives its call and a lost response', asyn
   expect(device.stored().refresh_token).not.toBe(refresh_token);
 });
 
-/** Calls that work without a session, or that begin or end one. */
+/** Matches calls that work without a session, or that begin or end one. */
 const forGuests =
   /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;
 
-/** Lists every method of the client by its path. */
+/** Lists every method of the client with its path. */
 const methodsOf = (part: object, path = ''): [string, (argument: string) => unknown][] =>
   Object.entries(part).flatMap(([name, value]) =>
     typeof value === 'function' ? [[path + name, value]] : methodsOf(value, `${path}${name}.`),
   );
 
-test('a call that needs a session rejects without one, and sends nothing', async ({ start }) => {
+test('a call that needs a session rejects without one and sends no request', async ({ start }) => {
   const { api, store, sent } = await start();
-  store.items.set('sounds.session', 'no JSON'); // counts as no session
+  store.items.set('sounds.session', 'no JSON'); // treated as no session
   expect(await api.auth.user()).toBeNull();
   expect(await api.categories()).toBeInstanceOf(Array);
-  await api.config(); // otherwise the first list requests it
+  await api.config(); // otherwise the first list would request it
   sent.length = 0;
   const methods = methodsOf(api).filter(([name]) => !forGuests.test(name));
   expect(methods).toHaveLength(23);

@@ -5,7 +5,7 @@ import { errorAnswer, faultsOf, successAnswer, test } from './device.ts';
 
 const unknown = 'a_value_of_tomorrow';
 
-/** Status, code and reason of an error, by the enumeration that has an unknown value. */
+/** Status, code and reason of an error for each enumeration, one of them an unknown value. */
 const errors: Record<string, [number, string, string?]> = {
   InvalidRequestReason: [400, 'invalid_request', unknown],
   UnauthorizedReason: [401, 'unauthorized', unknown],
@@ -15,7 +15,7 @@ const errors: Record<string, [number, string, string?]> = {
 
 const section = { id: 'an id', slug: 'new', sort_order: 0, created_at: '', sounds: [] };
 
-/** A request, the unknown value in its response, and the call that returns it. */
+/** Request, unknown value in its response, and the call that returns it, for each enumeration. */
 const results: Record<string, [string, unknown, (api: Sounds) => Promise<unknown>]> = {
   AuthVia: ['GET /me', { id: 'an id' }, (api) => api.me()],
   CustomerSource: ['GET /me/customer', { source: unknown }, (api) => api.customer.get()],
@@ -24,7 +24,7 @@ const results: Record<string, [string, unknown, (api: Sounds) => Promise<unknown
   IdTokenProvider: ['GET /config', { id_token_providers: [unknown] }, (api) => api.config()],
 };
 
-test('an unknown value of an enumeration of the document breaks no call', async ({ device }) => {
+test('calls accept unknown values of every enumeration of the OpenAPI document', async ({ device }) => {
   const { api, network } = device;
   const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'));
   const names = Object.keys(components.schemas).filter((name) => components.schemas[name].enum);
@@ -33,7 +33,7 @@ test('an unknown value of an enumeration of the document breaks no call', async 
 
   for (const [name, [status, code, reason = '']] of Object.entries(errors)) {
     const answer = errorAnswer(status, code, { 'X-Error-Reason': reason, 'Retry-After': '3600' });
-    network.before = faultsOf('PATCH /me/customer', answer, answer); // a 401 is repeated after a refresh
+    network.before = faultsOf('PATCH /me/customer', answer, answer); // the client repeats a 401 after a refresh
     await expect(api.customer.update({}), name).rejects.toMatchObject({ status, code, reason });
   }
   for (const [name, [request, value, call]] of Object.entries(results)) {

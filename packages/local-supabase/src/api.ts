@@ -26,42 +26,42 @@ import { as } from './database.ts';
 import { LOCAL_KEYS } from './keys.ts';
 import { PROJECT } from './project.ts';
 
-/** A Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
+/** Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
   readonly url: string;
-  /** Base address of files: `url`, or the same port at `host`. */
+  /** Base address of public and signed files: `url`, or the same port at `host`. */
   readonly publicUrl: string;
   /** Stops serving and closes open connections. Can be called twice. */
   stop(): Promise<void>;
 }
 
 export interface ApiOptions {
-  /** A database that `prepareDatabase` has prepared. */
+  /** Database that `prepareDatabase` has prepared. */
   databaseUrl: string;
-  /** Folder of the files of Storage. */
+  /** Folder for the files of Storage. */
   storageDir: string;
   /** 0 picks a free port. */
   port: number;
-  /** Another address of this machine, which serves public and signed files on the same port, and nothing else. */
+  /** Another address of this machine. On the same port, it serves only public and signed files. */
   host?: string | undefined;
-  /** New users must confirm their address before they can sign in. Default: false, as in `supabase start`. */
+  /** Requires new users to confirm their address before they can sign in. Default: false, as in `supabase start`. */
   emailConfirmations?: boolean;
   /** Receives one line for each mail, with the address and the code. */
   log?: (line: string) => void;
-  /** Users can sign up and in with e-mail address and password. Default: true. */
+  /** Enables sign-up and sign-in with e-mail address and password. Default: true. */
   emailSignIn?: boolean;
-  /** CAPTCHA protection is on. Default: false. */
+  /** Enables CAPTCHA protection. Default: false. */
   captcha?: boolean;
   /** Algorithm of access tokens. Default: ES256, as in new projects. */
   signing?: SigningAlgorithm;
 }
 
-// Folder of the package whose dist/static/ is served.
+// Folder of the package, whose dist/static/ is served.
 const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
 
 /**
  * Starts the API on a prepared database.
- * @throws an Error of one sentence when the port is in use
+ * @throws an Error of one sentence if the port is in use
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
   await using starting = new AsyncDisposableStack();
@@ -73,7 +73,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   starting.defer(() => data.connection.close());
 
   const running = new Set<Promise<Response>>();
-  // Wait for running requests, because a pool that is closed under a transaction never ends.
+  // Wait for running requests, because closing the pool during a transaction never ends.
   starting.defer(async () => void (await Promise.allSettled(running)));
   const routes = new Hono<{ Bindings: HttpBindings }>()
     .use('/static/*', serveStatic({ root: liteDist }))
@@ -147,13 +147,13 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   });
 }
 
-/** The template of a mail, which `supabase start` uses, too. */
+/** Returns the template of a mail, which `supabase start` also uses. */
 const template = (name: string) => ({
   content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, PROJECT)),
 });
 
 async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
-  // Storage is an experimental feature of Lite, which has to be switched on and prints a warning.
+  // Enable Storage without the warning that Lite prints for experimental features.
   setExperimental('storage', true);
   const connection = new RestConnection(databaseUrl);
   await connection.watchSchema();

@@ -1,4 +1,4 @@
--- The part of pg_cron 1.6 that projects use. Run once by `supabase_admin`; cron.ts runs the jobs.
+-- Creates the part of pg_cron 1.6 that projects use. `supabase_admin` runs this once; cron.ts runs the jobs.
 
 create schema cron;
 grant usage on schema cron to postgres;
@@ -35,7 +35,7 @@ create policy cron_job_run_details_policy on cron.job_run_details using (usernam
 
 grant all on all tables in schema cron to postgres;
 
--- Accepts what both pg_cron and croner read.
+-- Accepts schedules that both pg_cron and croner accept.
 create function cron.is_valid(schedule text) returns boolean language sql immutable as $$
   select schedule ~ '^([1-9]|[1-5]\d) seconds?$'
     or schedule ~ '^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$'

@@ -7,7 +7,7 @@ type Job = { jobid: string; schedule: string; command: string; database: string;
 
 /**
  * Runs the jobs of `cron.job` as pg_cron does: in UTC, as the user who scheduled them, one run of a job at a time.
- * @param databaseUrl a database that `prepareDatabase` has prepared
+ * @param databaseUrl database that `prepareDatabase` has prepared
  * @param log receives a line about each job that cannot run
  * @returns a function that ends the schedule and the running jobs
  */
@@ -15,7 +15,7 @@ export async function startCron(databaseUrl: string, log: (line: string) => void
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   const connections = new Set<postgres.Sql>();
   const runs = new Set<Promise<void>>();
-  /** Timers by the JSON of their job, so that a changed job gets a new one. */
+  /** Timers by the JSON of their job, so that a changed job gets a new timer. */
   const timers = new Map<string, Cron>();
 
   async function run({ jobid, database, username, command }: Job): Promise<void> {
@@ -80,7 +80,7 @@ function timerOf(schedule: string, run: () => Promise<void>): Cron {
   return new Cron(schedule.replace('$', 'L'), { ...options, mode: '5-part' }, run);
 }
 
-/** Returns what pg_cron records of the last statement: the number of rows of a SELECT, else the command tag. */
+/** Returns pg_cron's message for the last statement: the number of rows of a SELECT, else the command tag. */
 function messageOf(results: postgres.RowList<postgres.Row[]>): string {
   const last = results.at(-1);
   const { command, count } = Array.isArray(last) ? (last as unknown as typeof results) : results;

@@ -10,14 +10,14 @@ import postgres from 'postgres';
 import { SUPERUSER } from './postgres.ts';
 import { PROJECT } from './project.ts';
 
-/** Returns the address of the same database as another role. */
+/** Returns the address of the same database for another role. */
 export function as(role: string, databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.username = role;
   return url.href;
 }
 
-/** Gives a new cluster what a hosted project has before its first migration. Later calls change nothing. */
+/** Creates what a hosted project has before its first migration. Does nothing if it exists. */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   try {
@@ -31,7 +31,7 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
           `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}; reset role`,
         );
       }
-      // Data folders of older checkouts lack this alone.
+      // Add Cron to data folders of older checkouts.
       if (row?.['without_cron']) await transaction.unsafe(sqlFile('cron'));
     });
   } finally {
@@ -41,7 +41,7 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
 
 const sqlFile = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
-// Lite has no second factors. `postgres` may use the rows of Auth and create triggers and foreign keys, but not alter the tables.
+// Adds second factors, which Lite lacks. `postgres` may use Auth's rows, triggers and keys, but not alter its tables.
 const AUTH_MORE = `
 create table auth.mfa_factors (
   id uuid primary key,
@@ -60,9 +60,9 @@ grant all on storage.buckets, storage.objects to postgres with grant option;
 grant all on storage.buckets, storage.objects to anon, authenticated, service_role`;
 
 /**
- * Applies the migrations that the database has not seen, with the Supabase CLI, as `postgres`.
- * @param project the folder that holds `supabase/`
- * @throws the message of the CLI if a file fails, which is then rolled back
+ * Applies pending migrations with the Supabase CLI, as `postgres`.
+ * @param project folder that holds `supabase/`
+ * @throws the message of the CLI if a file fails; the file is rolled back
  */
 export async function migrate(databaseUrl: string, project = PROJECT): Promise<void> {
   const workdir = `--workdir=${fileURLToPath(project)}`;

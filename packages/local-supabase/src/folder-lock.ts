@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-// SQLite's code for a lock of another process.
+// Error code of SQLite for a lock of another process.
 const SQLITE_BUSY = 5;
 
 /**
@@ -16,7 +16,7 @@ export function lockFolder(folder: string): () => void {
   try {
     file = new DatabaseSync(join(folder, 'lock'));
     file.exec('pragma locking_mode = exclusive; begin exclusive');
-    // Other processes cannot read a locked file, so the process id is in another one.
+    // Write the process id into another file, because other processes cannot read a locked file.
     writeFileSync(holder, String(process.pid));
   } catch (error) {
     const busy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;

@@ -10,8 +10,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Waits up to 1 s until all ports are free, because a run that was just killed may still hold some.
- * @param ports by the variable that sets each
+ * Waits up to 1 s until all ports are free, because a process that was just killed may still use some.
+ * @param ports ports by the variable that sets each
  * @throws an Error with a sentence for each port that is in use
  */
 export async function requireFreePorts(ports: Record<string, number>): Promise<void> {

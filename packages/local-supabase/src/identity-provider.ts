@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type CryptoKey, type JWK, SignJWT } from 'jose';
 
-/** Identity providers with their real issuers. The client id, the audience of the tokens, exists only on local stacks. */
+/** Identity providers with their real issuers. Their client ids (audiences of tokens) exist only on local stacks. */
 export const PROVIDERS = {
   google: { issuer: 'https://accounts.google.com', clientId: 'local-supabase' },
   apple: { issuer: 'https://appleid.apple.com', clientId: 'local-supabase' },
@@ -9,7 +9,7 @@ export const PROVIDERS = {
 
 export type Provider = keyof typeof PROVIDERS;
 
-/** Signature algorithm. Google and Apple use RS256, whose keys are longer. */
+/** Signature algorithm. Google and Apple use RS256, which needs longer keys. */
 export const ALGORITHM = 'ES256';
 
 /** Key that verifies the tokens. */
@@ -20,7 +20,7 @@ export const PUBLIC_KEY = {
   y: 'pAuK7SxIIT42Nqsna0b8zQHtxbHtCz3J9DmMY0ERtmg',
 } as const satisfies JWK;
 
-// Public, like the local API keys. Only local stacks accept its tokens.
+// This key is public, like the local API keys. Only local stacks accept its tokens.
 const PRIVATE_KEY: JWK = { ...PUBLIC_KEY, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
 
 /** Subject of the token, and deviations from a usual one. */
@@ -28,21 +28,21 @@ export interface IdTokenOptions {
   /** Default: google. */
   provider?: Provider | undefined;
   email?: string | undefined;
-  /** The provider has verified the address. Default: true. */
+  /** True if the provider has verified the address. Default: true. */
   emailVerified?: boolean | undefined;
   name?: string | undefined;
   picture?: string | undefined;
-  /** The provider's id of the person. Default: a hash of the address. */
+  /** Id of the user at the provider. Default: a hash of the address. */
   sub?: string | undefined;
-  /** Nonce that the app passes to Auth. The token holds its hash. */
+  /** Nonce that the app passes to Auth. The token contains its hash. */
   nonce?: string | undefined;
   /** Claims that replace others. Undefined removes a claim. */
   claims?: Record<string, unknown>;
-  /** ES256 key other than the provider's. */
+  /** ES256 key that signs the token. Default: the key of the provider. */
   key?: CryptoKey;
 }
 
-/** Creates an ID token as the native sign-in of a provider does. By default it is valid on local stacks. */
+/** Creates an ID token as the native sign-in of a provider does. Without options, it is valid on local stacks. */
 export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const { provider = 'google', email, nonce } = options;
   const { issuer, clientId } = PROVIDERS[provider];

@@ -1,8 +1,8 @@
-/** The fixed and public keys of `supabase start`, so that one `.env` serves both. They open everything of a local stack. */
+/** Fixed, public keys of `supabase start`, so that one `.env` works for both. They give full access to the stack. */
 export const LOCAL_KEYS = {
   publishableKey: 'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
-  /** Signs legacy API keys. The data API also accepts users' tokens that are signed with it. */
+  /** Signs legacy API keys. The data API also accepts tokens of users that are signed with it. */
   jwtSecret: 'super-secret-jwt-token-with-at-least-32-characters-long',
 } as const;
 
@@ -21,7 +21,7 @@ export const PUBLIC_SIGNING_KEY = {
   y: 'P6IXMvA2WYXSHSOMTBH2jsw_9rrzGy89FjPf6oOsIxQ',
 };
 
-/** Private half, which is as public as the keys above. */
+/** Private half of the key pair. It is as public as the keys above. */
 export const PRIVATE_SIGNING_KEY = {
   ...PUBLIC_SIGNING_KEY,
   key_ops: ['sign'],

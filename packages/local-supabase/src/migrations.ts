@@ -5,7 +5,7 @@ import { PROJECT } from './project.ts';
 /** Folder of the migrations. */
 export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
 
-/** Compares the files in supabase/migrations with the statements that the CLI has recorded in a database. */
+/** Compares the files in supabase/migrations with the migrations that the CLI has recorded in a database. */
 export async function migrationDrift(databaseUrl: string) {
   const history = await appliedMigrations(databaseUrl);
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
@@ -28,7 +28,7 @@ export async function migrationDrift(databaseUrl: string) {
     missing: history.filter(({ version }) => !versions.has(version)).map(nameOf),
     /** Files that have not been applied. */
     pending: pending.map(path),
-    /** First pending file that is older than the last applied migration, and the version of that. */
+    /** First pending file that is older than the last applied migration, and the version of that migration. */
     late: late && { file: path(late), last },
   };
 }

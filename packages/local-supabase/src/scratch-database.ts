@@ -5,7 +5,7 @@ import { migrate, prepareDatabase } from './database.ts';
 import { startPostgres } from './postgres.ts';
 import type { Release } from './postgres-files.ts';
 
-/** A temporary database on a separate server, without Auth, Storage and the data API. */
+/** Temporary database on a separate server, without Auth, Storage and the data API. */
 export interface ScratchDatabase {
   /** Address for the role `postgres`. */
   readonly databaseUrl: string;
@@ -15,7 +15,7 @@ export interface ScratchDatabase {
 
 /**
  * Starts a database that holds what a hosted project has before its first migration.
- * @param durable waits for the disk
+ * @param durable waits for the disk at each commit
  */
 export async function startBareDatabase(release: Release = 17, { durable = false } = {}): Promise<ScratchDatabase> {
   await using starting = new AsyncDisposableStack();
@@ -29,8 +29,8 @@ export async function startBareDatabase(release: Release = 17, { durable = false
 }
 
 /**
- * Starts a database that holds the migrations and nothing else.
- * @param options those of `startBareDatabase`
+ * Starts a database with only the migrations.
+ * @param options options of `startBareDatabase`
  * @throws the message of a failing migration, after the server has ended
  */
 export async function startScratchDatabase(

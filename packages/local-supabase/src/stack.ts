@@ -13,7 +13,7 @@ import { removeFolder } from './postgres-files.ts';
 /** A local Supabase without Docker: PostgreSQL and a Supabase-compatible API, on 127.0.0.1. */
 export interface Stack extends Pick<Postgres, 'databaseUrl' | 'exited'>, Pick<Api, 'publicUrl'>, LocalKeys {
   readonly apiUrl: string;
-  /** Ends everything and keeps everything committed. Can be called twice. */
+  /** Ends all processes and keeps all committed data. Can be called twice. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
   /** 0 picks a free port. */
   apiPort: number;
   databasePort: number;
-  /** Other ports that must be free, by the variable that sets each. */
+  /** Other ports that must be free, by the variable that sets each port. */
   otherPorts?: Record<string, number>;
   /** Deletes the contents of the folder first. */
   fresh?: boolean;
@@ -41,14 +41,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { apiPort, databasePort, durable = true, log = () => {} } = options;
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
-  // The account that runs Postgres for root has to enter the folder.
+  // Let the account that runs Postgres for root enter the folder.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711);
   await using starting = new AsyncDisposableStack();
   starting.defer(lockFolder(dataDir));
   const database = join(dataDir, 'postgres');
   const storageDir = join(dataDir, 'storage');
   await stopLeftover(database);
-  // After the lock, so that a second run on the folder reports the folder, and after a killed run has released its port.
+  // Check ports after the lock, so that a second run reports the folder and a killed run has released its ports.
   await requireFreePorts({ ...options.otherPorts, SUPABASE_PORT: apiPort, SUPABASE_DB_PORT: databasePort });
   if (options.fresh) {
     removeFolder(database);
@@ -88,7 +88,7 @@ async function applyMigrations(databaseUrl: string, log: (line: string) => void)
     throw new Error(
       `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${START_OVER}`,
     );
-  // The CLI would advise to change the history, which keeps the changes of these migrations in the database.
+  // Replaces the advice of the CLI to edit the history, which would keep the changes of these migrations.
   if (missing.length > 0)
     throw new Error(
       `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,

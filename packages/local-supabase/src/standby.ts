@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { clusterFolder, SUPERUSER } from './postgres.ts';
 import { serverAccount } from './postgres-files.ts';
 
-// Runs as the account of Postgres, which can read the one folder and has to own the other.
+// Runs as the account of Postgres, which can read the primary's folder and must own the standby's folder.
 const SCRIPT = `
 cp -Rp "$1" "$2" && : > "$2/standby.signal" &&
 echo "primary_conninfo = 'host=127.0.0.1 port=$3 user=$4'" >> "$2/postgresql.auto.conf"`;

@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A child process that ends with this one. */
+/** Child process that ends with this process. */
 export interface SupervisedChild {
-  /** The wrapping shell; its stdout and stderr are those of the command. */
+  /** Shell around the command. Its stdout and stderr are those of the command. */
   readonly process: ChildProcess;
   /** Settles when the command has ended for any reason. */
   readonly exited: Promise<void>;
@@ -24,8 +24,8 @@ kill $watcher 2>/dev/null
 exit $status`;
 
 /**
- * Spawns `command` so that it ends with this process, even after SIGKILL. It runs in a separate session, so that Ctrl-C
- * reaches only this process, which stops its children in order.
+ * Spawns `command` so that it ends with this process, even after SIGKILL. Uses a separate session, so that Ctrl-C
+ * reaches only this process, which then stops its children in order.
  * @param stopSignal without the SIG prefix
  */
 export function spawnSupervised(
@@ -40,7 +40,7 @@ export function spawnSupervised(
     stdio: ['pipe', stdout, 'pipe'],
     detached: true,
   });
-  // The reader may have ended before the pipe closes.
+  // Ignore errors, because the reader may have ended before the pipe closes.
   child.stdin?.on('error', () => {});
   const exited = once(child, 'exit')
     .catch(() => {})

@@ -13,11 +13,11 @@ const nextOf = async (supabase: Supabase, token: string): Promise<string> =>
 const signOut = (supabase: Supabase, token: string) =>
   supabase.call('/auth/v1/logout?scope=local', { method: 'POST', token });
 
-/** Makes the last use of all tokens of a user earlier. */
+/** Sets back the last use of all tokens of a user by a number of seconds. */
 const age = ({ sql }: Supabase, id: string, seconds: number) => sql`
   update auth.refresh_tokens set updated_at = updated_at - make_interval(secs => ${seconds}) where user_id = ${id}`;
 
-test('simultaneous and later uses of the previous token return the current one', async ({ supabase }) => {
+test('simultaneous and later uses of the previous token return the current token', async ({ supabase }) => {
   const { id, refreshToken: first, accessToken } = await supabase.signUp();
   const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(supabase, first)));
   const [second, ...others] = new Set(answers.map(({ body }) => body.refresh_token as string));
@@ -28,14 +28,12 @@ test('simultaneous and later uses of the previous token return the current one',
     new Set([claimsOf(accessToken).session_id]),
   );
   const third = await nextOf(supabase, second ?? '');
-  // Within 10 s, an older one is exchanged for another.
-  await age(supabase, id, -60); // however slow this machine is
+  // An older token is exchanged within 10 s after its use.
+  await age(supabase, id, -60); // so that a slow machine does not exceed the 10 s
   expect([undefined, first, second, third]).not.toContain(await nextOf(supabase, first));
 });
 
-test('an older token used after 10 s ends its session, unless the current one is used in 10 s', async ({
-  supabase,
-}) => {
+test('an older token ends its session after 10 s, unless the current one is used within 10 s', async ({ supabase }) => {
   const { id, refreshToken: first } = await supabase.signUp();
   const second = await nextOf(supabase, first);
   const third = await nextOf(supabase, second);
@@ -49,7 +47,7 @@ test('an older token used after 10 s ends its session, unless the current one is
   for (const token of [fifth, second, first]) expect(await codeOf(refresh(supabase, token))).toBe(used);
 });
 
-test('a refresh token that is malformed, unknown or of a banned user is rejected', async ({ supabase }) => {
+test('a refresh token is rejected if it is malformed or unknown, or its user is banned', async ({ supabase }) => {
   const [banned, signedOut] = [await supabase.signUp(), await supabase.signUp()];
   await ban(supabase, banned.id);
   await supabase.sql`delete from auth.sessions where user_id = ${signedOut.id}`;
@@ -62,7 +60,7 @@ test('a refresh token that is malformed, unknown or of a banned user is rejected
     expect(await codeOf(refresh(supabase, token))).toBe(expected);
 });
 
-test('Auth rejects a forged, expired or unsigned token, and one without an active user', async ({ supabase, skip }) => {
+test('Auth rejects a token that is forged, expired, unsigned or of an inactive user', async ({ supabase, skip }) => {
   const { id, email, accessToken } = await supabase.signUp();
   const claims = claimsOf(accessToken);
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${accessToken.split('.')[1]}.`;

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished } from 'vitest';
 import { mailsTo } from '../../../test/support/mail.ts';
 import { ban, claimsOf, codeOf, newEmail, password, signIn, test, testWith } from './supabase.ts';
 
-test('sign-up returns the user, and a token of an hour with the claims of Auth', async ({ supabase }) => {
+test('sign-up returns the user, and a token for one hour with the claims of Auth', async ({ supabase }) => {
   const email = newEmail();
   const body = { email: email.toUpperCase(), password, data: { full_name: 'Jo' } };
   const session = (await supabase.call('/auth/v1/signup', { body })).body;
@@ -47,9 +47,9 @@ test.for([
   if (answer.body.code === 'weak_password') expect(answer.body.weak_password.reasons).toEqual(['length']);
 });
 
-test('triggers see a sign-up as Auth writes it, and one that fails rolls it back', async ({ supabase }) => {
+test('triggers see a sign-up as Auth writes it, and a failing trigger rolls it back', async ({ supabase }) => {
   const { sql } = supabase;
-  // Definer, because Auth's role has no rights outside its own schema.
+  // Use a security definer, because Auth's role has no rights outside its schema.
   await sql.unsafe(`
     create schema compat;
     create table compat.seen (email text, metadata jsonb, confirmed boolean, role text, n int generated always as identity);
@@ -94,7 +94,7 @@ test('sign-in ignores the case of the address, and checks the ban before the pas
 
 const users = '/auth/v1/admin/users';
 
-test('the admin API creates, reads, changes and deletes a user, for the secret key alone', async ({ supabase }) => {
+test('the admin API creates, reads, changes and deletes a user, only with the secret key', async ({ supabase }) => {
   const admin = (path: string, request: object = {}) =>
     supabase.call(users + path, { apikey: supabase.secretKey, ...request });
   const email = newEmail();
@@ -124,7 +124,7 @@ test('the admin API creates, reads, changes and deletes a user, for the secret k
   expect(await codeOf(admin(`/${randomUUID()}`))).toBe('404 user_not_found');
 });
 
-// A setting that a stack given by TEST_SUPABASE_URL need not have.
+// The project of TEST_SUPABASE_URL may have another setting.
 testWith({ emailSignIn: false }).runIf(inject('stack').embedded)(
   'sign-up and sign-in by e-mail are rejected where that provider is switched off',
   async ({ supabase }) => {

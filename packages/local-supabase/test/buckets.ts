@@ -7,14 +7,14 @@ export const AUDIO = `compat-audio-${suffix}`;
 export const COVERS = `compat-covers-${suffix}`;
 export const TEXT = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Creates both buckets for the tests of a file. */
+/** Creates a private and a public bucket for the tests of a file. */
 export const useBuckets = () =>
   test.beforeAll(async ({ supabase: { sql } }) => {
     await sql`insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types) values
     (${AUDIO}, ${AUDIO}, false, 100, array['audio/mpeg', 'text/*', 'image/png']), (${COVERS}, ${COVERS}, true, null, null)`;
     return async () => {
       await sql.begin(async (transaction) => {
-        // The real Storage rejects a deletion of rows without this setting.
+        // The real Storage rejects deletions of rows without this setting.
         await transaction`select set_config('storage.allow_delete_query', 'true', true)`;
         await transaction`delete from storage.objects where bucket_id in (${AUDIO}, ${COVERS})`;
         await transaction`delete from storage.buckets where id in (${AUDIO}, ${COVERS})`;

@@ -1,7 +1,7 @@
 import { describe, expect, inject } from 'vitest';
 import { type Sql, test } from '../../../test/support/test.ts';
 
-/** The runs of a job that have ended. */
+/** Returns the finished runs of a job. */
 const runsOf = (sql: Sql, jobid: string) => sql`
   select username, database, command, status, return_message from cron.job_run_details
   where jobid = ${jobid} and end_time is not null order by runid`;
@@ -13,7 +13,7 @@ async function schedule(sql: Sql, name: string, timing: string, command: string)
 
 const unschedule = (sql: Sql, job: string) => sql`select cron.unschedule(${job}::bigint)`;
 
-// A project given by the environment need not have Cron.
+// The project of TEST_SUPABASE_URL may not have Cron.
 describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
   test('a job runs as the user who scheduled it, and its result is recorded', async ({ sql }) => {
     const own = 'select from pg_stat_activity where pid = pg_backend_pid() and usename = current_user';
@@ -34,7 +34,7 @@ describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
     }
   });
 
-  test('a job changes when its name is scheduled again, and ends by its name or id', async ({ sql }) => {
+  test('a job is replaced by scheduling its name again, and removed by its name or id', async ({ sql }) => {
     const first = await schedule(sql, 'twice', '1 second', 'select 1');
     expect(await schedule(sql, 'twice', '2 seconds', 'select 2')).toBe(first);
     expect(await sql`select schedule, command, active from cron.job where jobname = 'twice'`).toEqual([
@@ -49,7 +49,7 @@ describe.runIf(inject('stack').embedded)('Supabase Cron', () => {
     await expect(byName()).rejects.toThrow("could not find valid entry for job 'twice'");
   });
 
-  test('a job that is switched off does not run, and runs of one job do not overlap', async ({ sql }) => {
+  test('an inactive job does not run, and runs of one job do not overlap', async ({ sql }) => {
     await sql`select cron.alter_job(cron.schedule('off', '1 second', 'select 1'), active := false)`;
     const [job] = await sql`select jobid from cron.job where jobname = 'off'`;
     const slow = await schedule(sql, 'slow', '1 second', 'select pg_sleep(1.2)');

@@ -24,14 +24,14 @@ type Exchanges = {
 const file = new URL('data-api.yaml', import.meta.url);
 const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Exchanges;
 
-/** SQL that runs a statement for each function of this file, also those of a killed run. */
+/** Returns SQL that runs a statement for each function of this file, also after a killed run. */
 const onFunctions = (statement: string) => `
   do $$ declare name regprocedure; begin
     for name in select oid from pg_proc where pronamespace = 'public'::regnamespace and proname ^@ 'api_'
     loop execute format('${statement}', name); end loop;
   end $$;`;
 const removed = `drop table if exists public.api_notes; ${onFunctions('drop function %s')}`;
-// The migrations revoke the default right to execute new functions.
+// Grant the right, because the migrations revoke the default right to execute new functions.
 const granted = onFunctions('grant execute on function %s to anon, authenticated, service_role');
 
 const rpc = ({ call }: Supabase, name: string, body: object = {}, as: Request = {}) =>
@@ -46,7 +46,7 @@ test.beforeAll(async ({ supabase }) => {
   };
 });
 
-/** Parses JSON and keeps the digits of numbers, because doubles round some and do not distinguish 1.50 from 1.5. */
+/** Parses JSON and keeps the digits of numbers, because doubles do not distinguish 1.50 from 1.5. */
 const exactly = (text: string): unknown =>
   JSON.parse(text, (_, value, { source }: { source?: string } = {}) =>
     typeof value === 'number' ? { number: source } : value,
@@ -94,7 +94,7 @@ async function replay(supabase: Supabase, exchange: Exchange, skip: Skip) {
 }
 
 describe.for(Object.entries(requests))('%s', ([, exchanges]) => {
-  // A known difference is expected to fail, so that the test reports when it is gone.
+  // Expect a known difference to fail, so that the test reports when it disappears.
   for (const exchange of exchanges) {
     const differs = exchange.differs !== undefined && inject('stack').embedded;
     const { ask, as, token = '', headers = {} } = exchange;
@@ -103,13 +103,13 @@ describe.for(Object.entries(requests))('%s', ([, exchanges]) => {
   }
 });
 
-test('the README lists every known difference to PostgREST', () => {
+test('the README lists every known difference from PostgREST', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const headings = Object.values(requests).flatMap((all) => all.flatMap(({ differs = [] }) => differs));
   for (const heading of headings) expect(readme).toContain(`\n| ${heading}`);
 });
 
-test('a function that raises an SQLSTATE is answered with its status', async ({ supabase }) => {
+test('the response to a function that raises an SQLSTATE has the status of that SQLSTATE', async ({ supabase }) => {
   for (const [status, codes] of Object.entries(raised))
     for (const code of codes) {
       const body = { code, message: 'told', details: 'more', hint: 'a hint' };
@@ -117,7 +117,7 @@ test('a function that raises an SQLSTATE is answered with its status', async ({ 
     }
 });
 
-test('each part rejects a missing API key, and one of another project', async ({ supabase }) => {
+test('Auth and the data API reject a missing API key, and a key of another project', async ({ supabase }) => {
   for (const path of ['/rest/v1/rpc/api_none', '/auth/v1/user'])
     for (const [apikey, message] of [
       [null, 'No API key found in request'],
@@ -128,15 +128,15 @@ test('each part rejects a missing API key, and one of another project', async ({
     }
 });
 
-test('a data request may have an address of 40 KB, and loses its connection beyond 50 KB', async ({ supabase }) => {
+test('a data request may have a URL of 40 KB, and its connection is closed above 50 KB', async ({ supabase }) => {
   const ask = (length: number) => supabase.call(`/rest/v1/rpc/api_me?name=${'a'.repeat(length)}`);
   expect((await ask(40_000)).body.code).toBe('PGRST202');
   await expect(ask(60_000)).rejects.toThrow('fetch failed');
 });
 
-// Not on a project of the environment, because other programs would lose their connections.
+// Skip the project of TEST_SUPABASE_URL, because other programs would lose their connections.
 test.runIf(inject('stack').embedded)(
-  'each closed connection of the pool costs one request, which gets 503',
+  'one request gets 503 for each closed connection of the pool',
   async ({ supabase }) => {
     const { sql, secretKey: apikey } = supabase;
     const ask = async (name = 'api_none') => {
@@ -147,13 +147,13 @@ test.runIf(inject('stack').embedded)(
     const close = () => sql`select pg_terminate_backend(pid) from pg_stat_activity where ${connections}`;
     const lost = [503, '0', '57P01'];
     for (const _ of ['once', 'and again']) {
-      // Simultaneously, so that each has a connection.
+      // Send simultaneous requests, so that each opens a connection.
       for (const [status] of await Promise.all([ask(), ask(), ask()])) expect(status).toBe(200);
       const closed = await close();
       expect(closed.length).toBeGreaterThan(1);
       for (let met = 0; met < closed.length; ) {
         const answer = await ask();
-        if (answer[0] === 200) continue; // it came before the driver had heard
+        if (answer[0] === 200) continue; // the driver has not noticed yet
         expect(answer).toEqual(lost);
         met++;
       }

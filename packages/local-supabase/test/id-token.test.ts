@@ -3,7 +3,7 @@ import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provid
 import { expect, inject } from 'vitest';
 import { test as base, codeOf, newEmail, type Supabase, testWith } from './supabase.ts';
 
-// A real project trusts Google and Apple alone, so nothing here can be asked of one.
+// These tests cannot run on a real project, because it trusts only Google and Apple.
 const { embedded } = inject('stack');
 const test = base.runIf(embedded);
 const confirming = testWith({ emailConfirmations: true }).runIf(embedded);
@@ -13,14 +13,14 @@ async function exchange(supabase: Supabase, options: IdTokenOptions) {
   return supabase.call('/auth/v1/token?grant_type=id_token', { body });
 }
 
-/** Makes a token and exchanges it, which must work. */
+/** Makes a token, exchanges it, and returns the user. */
 async function userOf(supabase: Supabase, options: IdTokenOptions) {
   const { status, body } = await exchange(supabase, options);
   expect(status, JSON.stringify(body)).toBe(200);
   return body.user;
 }
 
-test('an ID token of an unverified or missing address opens an account if confirmations are off', async ({
+test('an ID token with an unverified or no address creates an account if confirmations are off', async ({
   supabase,
 }) => {
   const { id, email } = await supabase.signUp();

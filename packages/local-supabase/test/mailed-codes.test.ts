@@ -9,7 +9,7 @@ const verify = (supabase: Supabase, type: 'signup' | 'recovery', email: string, 
 
 const invalid = '403 otp_expired';
 
-test('recovery mails keep a gap, and a new password makes a code invalid', async ({ supabase, skip }) => {
+test('recovery mails have a minimum interval, and a new password ends their code', async ({ supabase, skip }) => {
   skip(!supabase.mailUrl, 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.');
   const { email, accessToken: token } = await supabase.signUp();
   await post(supabase, 'recover', { email });
@@ -22,7 +22,7 @@ test('recovery mails keep a gap, and a new password makes a code invalid', async
   expect(await verify(supabase, 'recovery', email, code)).toBe(invalid);
 });
 
-// A project of the environment confirms no addresses.
+// The project of TEST_SUPABASE_URL may have confirmations disabled.
 const confirming = testWith({ emailConfirmations: true }).runIf(inject('stack').embedded);
 
 async function signUpUnconfirmed(supabase: Supabase) {
@@ -31,7 +31,7 @@ async function signUpUnconfirmed(supabase: Supabase) {
   return { email, code: await codeSentTo(supabase.mailUrl, email) };
 }
 
-/** Says that the last mail to an address was sent some minutes ago. */
+/** Changes the time of the last mail to an address. */
 const noteMailSent = ({ sql }: Supabase, email: string, minutesAgo: number) => sql`
   update auth.users set confirmation_sent_at = now() - make_interval(mins => ${minutesAgo}) where email = ${email}`;
 
@@ -49,7 +49,7 @@ confirming.for(['resend', 'signup'])(
   async (path, { supabase }) => {
     const again = (email: string) => post(supabase, path, { type: 'signup', email, password });
     const { email, code: first } = await signUpUnconfirmed(supabase);
-    await noteMailSent(supabase, email, -1); // however slow this machine is, the gap is not over
+    await noteMailSent(supabase, email, -1); // so that a slow machine does not exceed the interval
     expect(await codeOf(again(email))).toBe('429 over_email_send_rate_limit');
     expect(await mailsTo(supabase.mailUrl, email)).toHaveLength(1);
     await noteMailSent(supabase, email, 2);

@@ -3,7 +3,7 @@ import { inject, test } from 'vitest';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import { run, untilGone } from '../../../test/support/processes.ts';
 
-// tools/dev/test has the other ways of ending, and folders and ports that are in use.
+// tools/dev/test tests other ways of ending, and folders and ports that are in use.
 
 test.runIf(inject('stack').embedded)('PostgreSQL ends when the process that started it is killed', async () => {
   const dataDir = join(await preparedFolder('bare'), 'postgres');

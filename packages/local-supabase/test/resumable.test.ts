@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { AUDIO, ask, COVERS, cover, TEXT, useBuckets } from './buckets.ts';
 import { type Request, type Supabase, test } from './supabase.ts';
 
-// tools/catalogue/test/interrupted.slow.test.ts shows how an interrupted upload goes on.
+// tools/catalogue/test/interrupted.slow.test.ts tests how an interrupted upload continues.
 
 useBuckets();
 
@@ -39,10 +39,10 @@ test('a resumable upload is rejected before a byte is sent', async ({ supabase }
   ] as const)
     expect((await begin(supabase, randomUUID(), sent)).status).toBe(expected);
   const { status, body } = await begin(supabase, 'a', { token: 'made.up.token' });
-  expect([status, body.statusCode]).toEqual([400, '403']); // as every call of Storage
+  expect([status, body.statusCode]).toEqual([400, '403']); // as for every call of Storage
 });
 
-test('a resumable upload replaces an object with its last part, with x-upsert alone', async ({ supabase }) => {
+test('a resumable upload with x-upsert replaces an object after its last part', async ({ supabase }) => {
   const name = await cover(supabase, 'one');
   const stored = () => ask(supabase, `public/${COVERS}/${name}`);
   expect((await begin(supabase, name)).status).toBe(409);
@@ -63,7 +63,7 @@ test('a resumable upload replaces an object with its last part, with x-upsert al
   expect(after.body).toBe(TEXT);
   expect(after.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(after.headers.get('cache-control')).toBe('max-age=60');
-  // For a client that missed the last answer.
+  // A client that missed the last response asks for the offset.
   const progress = await tus(supabase, pathname, { method: 'HEAD' });
   expect(progress.headers.get('upload-offset')).toBe(String(TEXT.length));
 });

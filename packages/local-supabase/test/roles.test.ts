@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest';
 import { test } from './supabase.ts';
 
-// Rights of migrations and administrators as `postgres` on a hosted project. The migrations and the gateway's tests use others.
+// Tests rights of `postgres` on a hosted project that migrations and other tests do not use.
 
 const denied = '42501';
 
@@ -36,7 +36,7 @@ test.for([
       as $$ begin perform set_config('role', 'authenticated', true); end $$; select public.compat_definer()`,
     denied,
   ],
-  // Storage itself allows it; the hosted platform takes it away.
+  // Storage allows this by itself; only the hosted platform denies it.
   ...(inject('stack').embedded
     ? ([['may not create tables for Storage', 'create table storage.compat (id int)', denied]] as const)
     : []),

@@ -6,7 +6,7 @@ import { codeOf, type Supabase, test } from './supabase.ts';
 
 useBuckets();
 
-test('an upload is limited to the types and the size that its bucket allows', async ({ supabase }) => {
+test('an upload is rejected if its bucket does not allow its type or size', async ({ supabase }) => {
   for (const [type, size, expected] of [
     ['audio/mpeg', 100, undefined],
     ['audio/mpeg', 101, '413'],
@@ -20,7 +20,7 @@ test('an upload is limited to the types and the size that its bucket allows', as
   }
 });
 
-test('an upload of a form stores its file, as supabase-js sends a Blob', async ({ supabase }) => {
+test('an upload of a form stores its file, because supabase-js sends a Blob as a form', async ({ supabase }) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
   const body = new FormData();
   body.append('cacheControl', '60');
@@ -34,7 +34,7 @@ test('an upload of a form stores its file, as supabase-js sends a Blob', async (
   expect(stored.headers.get('cache-control')).toBe('max-age=60');
 });
 
-test('a signed upload stores one file at its address, once, and never in place of another', async ({ supabase }) => {
+test('a signed address accepts one upload, and never replaces an existing file', async ({ supabase }) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
   const sign = (name: string) => ask(supabase, `upload/sign/${name}`, { body: {} });
   const { body: signed } = await sign(path);
@@ -63,7 +63,7 @@ test('every route rejects a name with other characters as InvalidKey', async ({ 
     expect([status, body.statusCode, body.error]).toEqual([400, '400', 'InvalidKey']);
 });
 
-test('the tag of a file is its MD5, also of a copy or a replaced one, and gets 304', async ({ supabase }) => {
+test('the ETag of a file is its MD5, also after a copy or replacement, and results in a 304', async ({ supabase }) => {
   const etag = `"${hash('md5', TEXT)}"`;
   const get = (name: string, headers = {}) => ask(supabase, `public/${COVERS}/${name}`, { headers });
   const name = await cover(supabase, 'another text');
@@ -80,7 +80,7 @@ test('the tag of a file is its MD5, also of a copy or a replaced one, and gets 3
   expect((await get(name, { 'If-None-Match': '"other"' })).body).toBe(TEXT);
 });
 
-test('a move to another bucket keeps the row and gives it a new version and time', async ({ supabase }) => {
+test('a move to another bucket keeps the row and changes its version and time', async ({ supabase }) => {
   const name = await cover(supabase);
   const rows = () => supabase.sql`select id, version, metadata from storage.objects where name like ${`%${name}`}`;
   const [before] = await rows();
@@ -100,7 +100,7 @@ test('a move to another bucket keeps the row and gives it a new version and time
   expect((await ask(supabase, `authenticated/${AUDIO}/moved/${name}`)).body).toBe(TEXT);
 });
 
-test('a move or deletion is rejected for a missing file or bucket, a move for a taken name', async ({ supabase }) => {
+test('a move or deletion of a missing file or bucket is rejected, and a move to a used name', async ({ supabase }) => {
   const [sourceKey, taken] = [await cover(supabase), await cover(supabase)];
   for (const [changed, expected] of [
     [{ sourceKey: 'missing', destinationKey: 'a' }, '404'],
@@ -116,7 +116,7 @@ test('a move or deletion is rejected for a missing file or bucket, a move for a 
   expect((await remove()).body.statusCode).toBe('404');
 });
 
-test('the public address serves a public bucket to everybody, and no private one', async ({ supabase }) => {
+test('the public address serves files of public buckets without a key, and no other files', async ({ supabase }) => {
   const path = `${COVERS}/${randomUUID()}.txt`;
   await upload(supabase, path, 'text/plain', 'open', { 'Cache-Control': 'max-age=3600' });
   for (const [query, disposition] of [
@@ -133,7 +133,7 @@ test('the public address serves a public bucket to everybody, and no private one
   expect(await codeOf(ask(supabase, `public/${AUDIO}/${encodeURI(await audio(supabase))}`))).toBe('400 404');
 });
 
-test('a folder is listed by name, searched, sorted and cut into pages', async ({ supabase }) => {
+test('a folder can be listed by name, searched, sorted and paged', async ({ supabase }) => {
   const folder = randomUUID();
   for (const name of ['b.mp3', 'a.mp3', 'deeper/c.mp3', 'deeper/d.mp3', 'B2.mp3'])
     await upload(supabase, `${AUDIO}/${folder}/${name}`);
@@ -156,7 +156,7 @@ test('a folder is listed by name, searched, sorted and cut into pages', async ({
   expect((await ask(supabase, `list/${AUDIO}`, { body: {} })).status).toBe(400);
 });
 
-// test/routes/sounds-files.test.ts shows how addresses are signed and cannot be forged.
+// test/routes/sounds-files.test.ts tests that addresses are signed and cannot be forged.
 
 const sign = (supabase: Supabase, name: string, expiresIn: unknown = 60, as = {}) =>
   ask(supabase, `sign/${AUDIO}/${encodeURI(name)}`, { body: { expiresIn }, ...as });
@@ -182,7 +182,7 @@ test('signing requires a visible object, a valid token and a whole number of sec
   for (const expiresIn of [0, 1.5, 'a', null]) expect((await sign(supabase, name, expiresIn)).status).toBe(400);
 });
 
-test('a signed address serves type, size, range and expiry without Cache-Control', async ({ supabase }) => {
+test('a signed address serves type, size, ranges and Expires, without Cache-Control', async ({ supabase }) => {
   const url = await signedUrl(supabase, await audio(supabase));
   for (const [method, range, text, contentRange] of [
     ['GET', '', TEXT, null],
@@ -212,7 +212,7 @@ test('a signed address serves type, size, range and expiry without Cache-Control
   }
 });
 
-test('a signed address ends with its lifetime and with its object', async ({ supabase }) => {
+test('a signed address is invalid after its lifetime and after its object is deleted', async ({ supabase }) => {
   const name = await audio(supabase);
   const brief = await signedUrl(supabase, name, 1);
   await expect.poll(async () => (await fetch(brief)).status).toBe(400);

@@ -9,11 +9,11 @@ import { test as base, expect, inject } from 'vitest';
 import { fixture } from '../../../test/support/fixture.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 
-// These tests describe what the service relies on in Supabase. They use HTTP and SQL alone, so that they also run against
-// the project of TEST_SUPABASE_URL.
+// The tests of this folder describe the behaviour of Supabase that the service relies on. They use only HTTP and SQL,
+// so that they can also run against the project of TEST_SUPABASE_URL.
 
 export type Request = {
-  /** Null sends none. Default: the publishable key. */
+  /** API key; null for none. Default: the publishable key. */
   apikey?: string | null;
   token?: string;
   method?: string;
@@ -21,7 +21,7 @@ export type Request = {
   headers?: object;
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests look into bodies of every shape; unknown would be cast away in each of them
+// biome-ignore lint/suspicious/noExplicitAny: the tests read bodies of every shape and would have to cast unknown
 export type Answer = { status: number; headers: Headers; body: any };
 
 type Address = Record<'url' | 'mailUrl' | 'publishableKey' | 'secretKey' | 'jwtSecret', string>;
@@ -70,7 +70,7 @@ async function useDatabase(
   await sql.end();
 }
 
-/** The status and the code of an answer, such as "400 user_banned". */
+/** Returns the status and the code of a response, such as "400 user_banned". */
 export async function codeOf(call: Promise<Answer>): Promise<string> {
   const { status, body } = await call;
   return `${status} ${body.statusCode ?? body.code}`;
@@ -87,8 +87,8 @@ export const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.
 type Settings = Omit<ApiOptions, 'databaseUrl' | 'storageDir' | 'port'>;
 
 /**
- * Test with a Supabase for the file: the project of the environment, which may have other settings, or one without
- * migrations on a database of its own.
+ * Test function with one Supabase for the file: the project of TEST_SUPABASE_URL, which may have other settings, or a
+ * separate one without migrations.
  */
 export const testWith = (settings: Settings) =>
   base.extend<{ $file: { supabase: Supabase } }>({
@@ -107,5 +107,5 @@ export const testWith = (settings: Settings) =>
     ],
   });
 
-/** Test with the settings of `supabase start`. */
+/** Test function with the settings of `supabase start`. */
 export const test = testWith({});

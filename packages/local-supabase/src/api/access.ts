@@ -2,7 +2,7 @@ import type { HonoContext, ResolvedKey } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { LOCAL_KEYS } from '../keys.ts';
 
-// Links in mails and key sets need no key, and Storage checks tokens itself.
+// Paths without a key: links in mails, key sets, and Storage, which checks tokens itself.
 const OPEN = /^\/auth\/v1\/(callback|authorize|verify|oauth\/|sso\/|\.well-known\/)|^\/(?!rest\/v1|auth\/v1)/;
 
 const KEYS = new Map<string, ResolvedKey>([
@@ -10,12 +10,12 @@ const KEYS = new Map<string, ResolvedKey>([
   [LOCAL_KEYS.secretKey, { type: 'secret', claims: { role: 'service_role' } }],
 ]);
 
-/** Returns what one of the two local keys stands for, or null. */
+/** Returns the type and role of a local key. Returns null for any other key. */
 export const resolveKey = (key: string): Promise<ResolvedKey | null> => Promise.resolve(KEYS.get(key) ?? null);
 
 /**
- * Rejects calls without a known API key, as the edge does. Lite checks keys only after our middleware, and its studio
- * lets every call without a key pass as service_role.
+ * Rejects calls without a known API key, as Supabase's gateway does. Lite checks keys only after this middleware, and
+ * handles calls of its studio without a key as service_role.
  */
 export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (c.req.method === 'OPTIONS' || OPEN.test(c.req.path) || isStudio(c.req.raw)) return next();
@@ -30,14 +30,14 @@ export const requireApiKey: MiddlewareHandler<HonoContext> = async (c, next) => 
   return next();
 };
 
-/** Tells whether a request has the secret key and no user's token. */
+/** Returns whether a request has the secret key and no token of a user. */
 export async function isService(c: Context): Promise<boolean> {
   const key = c.req.header('apikey') ?? '';
   const bearer = c.req.header('authorization')?.replace(/^Bearer\s+/i, '') ?? key;
   return bearer === key && (await resolveKey(key))?.type === 'secret';
 }
 
-/** Tells whether a page of the studio sent a request. Browsers set this header, and pages cannot forge it. */
+/** Returns whether a page of the studio sent a request, by a header that browsers set and pages cannot forge. */
 export function isStudio(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }

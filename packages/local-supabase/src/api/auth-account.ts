@@ -11,7 +11,7 @@ const Change = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Recovery, mailed codes and new passwords, as in Supabase Auth. */
+/** Routes for recovery, mailed codes and new passwords, as in Supabase Auth. */
 export const accountRoutes: Routes = {
   'POST /recover': async (service, c) => recover(service, await body(c, Recover)),
   'POST /resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
@@ -23,7 +23,7 @@ export const accountRoutes: Routes = {
   },
 };
 
-/** Runs `run` for the user of the token, or returns Lite's response to an invalid one. */
+/** Runs `run` for the user of the token, or returns Lite's response to an invalid token. */
 export async function signedIn(
   c: Context,
   run: (caller: { userId: string; sessionId: string | undefined }) => Promise<object>,
@@ -35,7 +35,7 @@ export async function signedIn(
   return rejected ?? c.json(answer);
 }
 
-/** Sets a new password and ends all sessions but the caller's; returns the user. */
+/** Sets a new password, ends all sessions except the caller's, and returns the user. */
 function changePassword(
   service: AuthService,
   { userId, sessionId }: { userId: string; sessionId: string | undefined },

@@ -49,10 +49,10 @@ const routes: Record<string, Route> = {
     const { email, password, email_confirm = false, user_metadata = {} } = await body(c, NewUser);
     if (await service.repo.findUserByEmail(email.toLowerCase())) throw emailExists();
     const settings = service['config'];
-    // Auth sends no mail to users that an administrator creates.
+    // Send no mail, as Auth does for users that an administrator creates.
     service['config'] = { ...settings, email: { ...settings.email, enable_confirmations: false } };
     await signUp(service, email, password, user_metadata);
-    // Creating a user opens no session, and `email_confirm` decides whether the address is confirmed.
+    // Delete the session that Lite opens, and let `email_confirm` decide whether the address is confirmed.
     const [made] = await sql`
       update auth.users set email_confirmed_at = case when ${email_confirm} then email_confirmed_at end
         where email = ${email.toLowerCase()} returning id`;
@@ -81,7 +81,7 @@ const routes: Record<string, Route> = {
   },
 };
 
-/** The part of Auth's admin API that creates, reads, changes and deletes a user with the secret key. */
+/** Routes of Auth's admin API that create, read, change and delete a user with the secret key. */
 export function adminRoutes(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     const [, id] = /^\/auth\/v1\/admin\/users(?:\/([^/]+))?$/.exec(c.req.path) ?? [];
@@ -99,7 +99,7 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
 }
 
 /**
- * Soft-deletes a user as Auth does: keeps row and id, empties metadata, and replaces e-mail address and phone by hashes.
+ * Soft-deletes a user as Auth does: keeps row and id, clears metadata, and replaces e-mail address and phone by hashes.
  * @returns true if the user exists
  */
 function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
@@ -110,7 +110,7 @@ function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
       update auth.users set email = md5(id || email), email_change = md5(id::text), phone_change = left(md5(id::text), 15),
         phone = left(md5(id::text), 15), encrypted_password = null, confirmation_token = '', recovery_token = '', deleted_at = now()
         where id = ${id}`;
-    // Several statements, as in Auth, because triggers see each of them.
+    // Use several statements, as Auth does, because triggers see each of them.
     await transaction`update auth.users set raw_user_meta_data = '{}' where id = ${id}`;
     await transaction`update auth.users set raw_app_meta_data = '{}' where id = ${id}`;
     await transaction`

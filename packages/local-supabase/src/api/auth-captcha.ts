@@ -6,7 +6,7 @@ import { authError, errorResponse } from './auth-errors.ts';
 const PROTECTED = /^\/auth\/v1\/(signup|otp|recover|resend|magiclink|token)$/;
 const UNPROTECTED_GRANTS = ['refresh_token', 'id_token', 'pkce'];
 
-/** Rejects calls that Auth protects by a CAPTCHA, unless they have the secret key. There is no CAPTCHA to solve here. */
+/** Rejects all calls that Auth protects by a CAPTCHA, unless they have the secret key. */
 export const requireCaptcha: MiddlewareHandler<HonoContext> = async (c, next) => {
   const isProtected = PROTECTED.test(c.req.path) && !UNPROTECTED_GRANTS.includes(c.req.query('grant_type') ?? '');
   if (!isProtected || (await isService(c))) return next();

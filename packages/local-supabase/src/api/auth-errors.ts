@@ -21,7 +21,7 @@ export function unexpectedFailure(
   return authError(500, 'unexpected_failure', message);
 }
 
-/** Tells whether an error may be shown to the caller. */
+/** Returns whether an error may be sent to the caller. */
 export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' && 'code' in error;
 }
@@ -31,27 +31,27 @@ export function errorResponse({ status, code, message, details }: AuthError): Re
   return Response.json({ code, message, ...details }, { status, headers });
 }
 
-/** Gives errors the shape of API version 2024-01-01, `{code, message}`, which all callers here request. */
+/** Converts errors to the shape of API version 2024-01-01, `{code, message}`, which all callers here request. */
 export const apiVersion: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.res.status < 400) return;
   const body = await readBody(c.res);
-  // Errors of the edge have no code, and OAuth errors are the same in all versions.
+  // Keep errors of the gateway, which have no code, and OAuth errors, which are equal in all versions.
   if (body && ('message' in body || 'error_description' in body)) return;
   const answer = errorResponse(failureIn(c.res.status, body));
-  // Hono would merge the headers of the former response.
+  // Clear the former response, because Hono would merge its headers.
   c.res = undefined;
   c.res = answer;
 };
 
 function failureIn(status: number, body: Record<string, unknown> | undefined): AuthError {
   const { code: _, error_code: code, msg: message, ...details } = body ?? {};
-  // Other errors of Lite have shapes that Auth does not know.
+  // Replace errors of Lite that Auth does not have.
   if (typeof code !== 'string' || typeof message !== 'string') return unexpectedFailure();
   return authError(status, code, message, details);
 }
 
-/** Reads the JSON of a response, whose body can still be sent. */
+/** Reads the JSON of a copy of the response. */
 export async function readBody(response: Response) {
   const body: unknown = await response
     .clone()

@@ -4,7 +4,7 @@ import type { ExternalIdentity } from './auth-id-token.ts';
 import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
-/** Lite's decision about an identity: its user, or the address of a new account. */
+/** Decision of Lite about an identity: its user, or the address of a new account. */
 type Linking =
   | { decision: 'AccountExists'; user: User; identity: { id: string } }
   | { decision: 'LinkAccount'; user: User }
@@ -12,8 +12,8 @@ type Linking =
   | { decision: 'CreateAccount'; candidateEmail: { email: string } };
 
 /**
- * Signs in the user of an identity, else the one user with its verified address, else a new user. Follows
- * `createAccountFromExternalIdentity` of supabase/auth, internal/api/external.go.
+ * Signs in the user of an identity, else the user with its verified address, else a new user, as
+ * `createAccountFromExternalIdentity` in internal/api/external.go of supabase/auth does.
  * @returns a session
  * @throws AuthError for banned users and for addresses that must be confirmed first, an OAuth error `server_error`
  * when the database fails
@@ -30,23 +30,23 @@ export async function signInFromOutside(service: AuthService, identity: External
   return outcome;
 }
 
-/** Returns an error, instead of throwing it, where the transaction has to be committed. */
+/** Signs in within a transaction. Returns an error, instead of throwing it, if the transaction must be committed. */
 async function signIn(service: AuthService, repository: Repository, identity: ExternalIdentity) {
   const { provider } = identity;
   const { user, identityId } = await accountOf(service, repository, identity);
   if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   if (!user.email_confirmed_at) {
-    // Remove identities of an earlier sign-up, because it may have been somebody else's.
+    // Remove identities of an earlier sign-up, because another person may have made it.
     await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
     if (!identity.verified && service['config'].email.enable_confirmations) {
-      // Auth mails a link here.
+      // Note the mail that Auth sends here.
       await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
       return authError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
     }
     await repository.updateUser(user.id, {
       confirmed_at: new Date().toISOString(),
       raw_user_meta_data: { ...identity.data, email_verified: true },
-      // Codes that were mailed before become invalid.
+      // Invalidate codes that were mailed before.
       confirmation_token: null,
       recovery_token: null,
     });

@@ -21,20 +21,20 @@ const Claims = z.object({
 
 type Claims = z.infer<typeof Claims>;
 
-/** A person as an identity provider knows them. */
+/** User data of an identity provider. */
 export interface ExternalIdentity {
   provider: Provider;
-  /** Subject: the provider's id of the person. */
+  /** Id of the user at the provider. */
   sub: string;
-  /** Lower case. Empty if the provider gives none. */
+  /** Address in lower case; empty if the provider sends none. */
   email: string;
-  /** The provider has verified the address. */
+  /** True if the provider has verified the address. */
   verified: boolean;
   /** Claims that Auth stores in the identity and in the user's metadata. */
   data: Record<string, unknown>;
 }
 
-/** Error for any fault of a token. Auth has several messages, which the service does not read. */
+/** Creates the error for an invalid token. Auth has several messages, but the service does not read them. */
 const badToken = () => oauthError('invalid request', 'Bad ID token');
 
 /**
@@ -67,11 +67,11 @@ async function claimsOf(provider: Provider, token: string): Promise<Claims> {
 
 function identityOf(provider: Provider, claims: Claims): ExternalIdentity {
   const { iss, sub, email } = claims;
-  // Apple's tokens have only verified addresses, and no names.
+  // Tokens of Apple have only verified addresses, and no names.
   const verified = provider === 'apple' || claims.email_verified === true;
   const { name, picture } = provider === 'google' ? claims : {};
   const told = { iss, sub, provider_id: sub, name, full_name: name, picture, avatar_url: picture, email };
-  // Omit claims that the token lacks, so that Auth keeps their former values.
+  // Omit claims that the token does not have, so that Auth keeps the former values.
   const known = Object.fromEntries(Object.entries(told).filter(([, value]) => value));
   const data = { ...known, email_verified: verified, phone_verified: false };
   return { provider, sub, email: email.toLowerCase(), verified, data };

@@ -10,7 +10,7 @@ const text = z.string().default('');
 export const Recover = z.object({ email: text });
 export const Verify = z.object({ type: text, email: text, token: text });
 
-/** Mails a code for setting a new password. The response does not tell if the account exists. */
+/** Mails a code for a new password. The response does not reveal whether the account exists. */
 export async function recover(service: AuthService, { email }: z.infer<typeof Recover>): Promise<object> {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   requireGap(service, user?.recovery_sent_at);
@@ -29,7 +29,7 @@ export async function resendSignUp(service: AuthService, { email }: z.infer<type
 
 /**
  * Opens a session with the code of a mail.
- * @throws AuthError `otp_expired` for a code that is wrong, used or more than an hour old, and for an unknown address
+ * @throws AuthError `otp_expired` for an unknown address, and for a code that is wrong, used or older than an hour
  */
 export async function verify(service: AuthService, { type, email, token }: z.infer<typeof Verify>) {
   const user = await service.repo.findUserByEmail(email.toLowerCase());
@@ -37,7 +37,7 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
   confirmFirst(service);
   try {
     const session = await service.verifyOtp({ type, email, token });
-    // Also a recovery code confirms the address, so the confirmation code becomes invalid.
+    // Invalidate the confirmation code, because a recovery code also confirms the address.
     await service.repo.updateUser(session.user.id, { confirmation_token: null });
     return session;
   } catch (error) {
@@ -46,7 +46,7 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
   }
 }
 
-/** Confirms the user before its identities, because Auth does and triggers see the order. */
+/** Confirms the user before its identities, as Auth does, because triggers see the order. */
 function confirmFirst(service: AuthService): void {
   const complete = service['completeVerifyOtp'].bind(service);
   service['completeVerifyOtp'] = async (user: User, ...rest: unknown[]) => {
@@ -57,14 +57,14 @@ function confirmFirst(service: AuthService): void {
 }
 
 /**
- * Mails a new code, which replaces the former one, to an unconfirmed account.
- * @throws AuthError if the last mail is too recent, or the project may send no more mails
+ * Mails a new code to an unconfirmed account. The former code becomes invalid.
+ * @throws AuthError if the last mail is too recent, or the project has reached its limit of mails
  */
 export async function sendConfirmation(service: AuthService, user: User): Promise<void> {
   requireGap(service, user.confirmation_sent_at);
   const email = user.email ?? '';
   const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
-  // Hashed as Lite hashes its codes.
+  // Hash the code as Lite does.
   const token = hash('sha256', email + code);
   await service.repo.transaction(async (repository) => {
     const confirmation_sent_at = new Date().toISOString();

@@ -9,7 +9,7 @@ import { isDatabaseError } from './rest-errors.ts';
 const banned = () => authError(400, 'user_banned', 'User is banned');
 const invalidCredentials = () => authError(400, 'invalid_credentials', 'Invalid login credentials');
 
-/** bcrypt ignores all bytes after 72. */
+/** Rejects a password of more than 72 bytes, because bcrypt ignores the rest. */
 export function requireShortPassword(password: string): void {
   if (Buffer.byteLength(password) <= 72) return;
   throw authError(400, 'validation_failed', 'Password cannot be longer than 72 characters');
@@ -30,17 +30,17 @@ export async function signUp(service: AuthService, email: string, password: stri
     return session ?? user;
   } catch (error) {
     const code = isAuthError(error) || isDatabaseError(error) ? error.code : undefined;
-    // With confirmations on, Lite's code for an existing account, and for too many mails.
+    // If confirmations are enabled, Lite uses this code for existing accounts, too.
     if (code === 'over_email_send_rate_limit') {
       const user = await service.repo.findUserByEmail(email.toLowerCase());
       if (user) return repeatedSignUp(service, user, data);
     }
-    // Auth gives the same error to the loser of two simultaneous sign-ups with one address.
+    // Auth returns the same error to the second of two simultaneous sign-ups with one address.
     throw isDatabaseError(error) ? unexpectedFailure('Database error saving new user') : error;
   }
 }
 
-/** Inserts the user unconfirmed, then completes the row, because Auth does and triggers see both steps. */
+/** Inserts the user unconfirmed, then completes the row, as Auth does, because triggers see both steps. */
 function insertLikeAuth(repository: Repository, data: Record<string, unknown>): void {
   const createUser = repository.createUser.bind(repository);
   repository.createUser = async (user) => {
@@ -85,8 +85,8 @@ export async function signIn(service: AuthService, email: string, password: stri
 
 /**
  * Exchanges a refresh token by the rules of supabase/auth for tokens of 12 characters. The previous token returns the
- * current one, and older ones are valid for 10 s after their use. A later use revokes the session's tokens, of which the
- * current one stays valid for 10 s.
+ * current one. Older tokens are valid for 10 s after their use; a later use revokes all tokens of the session, but the
+ * current one stays valid for another 10 s.
  */
 export async function refresh(service: AuthService, token: string) {
   const outside = service.repo;
@@ -102,10 +102,10 @@ export async function refresh(service: AuthService, token: string) {
   return outcome;
 }
 
-// The value of supabase/config.toml and of new hosted projects.
+// Value in supabase/config.toml and in new hosted projects.
 const REUSE_INTERVAL_MS = 10_000;
 
-/** Returns an error, instead of throwing it, where the transaction has to be committed. */
+/** Exchanges a token. Returns an error, instead of throwing it, if the transaction must be committed. */
 async function exchange(service: AuthService, repository: Repository, token: string) {
   const used = await repository.findRefreshToken(token);
   if (!used && /^[a-z0-9]{12}$/.test(token))

@@ -9,7 +9,7 @@ import { forLite, type SigningAlgorithm, signToken, verifyToken } from './user-t
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
 
-/** Publishes the key set. It is empty for tokens that are signed with the shared secret. */
+/** Publishes the key set, which is empty if tokens are signed with the shared secret. */
 export function publishedKeys(algorithm: SigningAlgorithm): Routes {
   const keys = algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [];
   const headers = { 'Cache-Control': 'public, max-age=600' };
@@ -25,7 +25,7 @@ export function fullTokens(issuer: () => string, algorithm: SigningAlgorithm): M
     if (session?.access_token === undefined || session.user === undefined) return;
     const { user } = session;
     const claims = decodeJwt<{ session_id: string; exp: number }>(session.access_token);
-    // Lite reads the clock twice, so its value may be a second later.
+    // Correct the expiry, because Lite reads the clock twice and may be a second later.
     session.expires_at = claims.exp;
     const { repo } = c.get('authService');
     const [stored, account] = await Promise.all([repo.findSessionById(claims.session_id), repo.findUserById(user.id)]);
@@ -38,7 +38,7 @@ export function fullTokens(issuer: () => string, algorithm: SigningAlgorithm): M
       app_metadata: user.app_metadata,
       user_metadata: user.user_metadata,
       aal: 'aal1',
-      // Time of the sign-in, which refreshes do not change.
+      // Refreshes do not change the time of the sign-in.
       amr: [{ method: 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
     };
@@ -51,7 +51,7 @@ const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? ''
 
 const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 
-/** Verifies the token on routes for signed-in users, and rejects banned users, which Lite does not. */
+/** Verifies the token on routes for signed-in users. Rejects banned users, because Lite does not. */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (!USER_ROUTES.test(c.req.path)) return next();
   const token = bearer(c);
@@ -67,7 +67,7 @@ export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (isBanned(user)) return errorResponse(authError(403, 'user_banned', 'User is banned'));
   c.req.raw = await forLite(c.req.raw, claims);
   await next();
-  // Lite answers invalid_credentials for a user who was deleted meanwhile.
+  // Replace invalid_credentials, which Lite returns for a user who has been deleted meanwhile.
   if (user !== null && c.req.method === 'GET' && c.req.path === '/auth/v1/user' && c.res.status === 400) {
     c.res = undefined;
     c.res = errorResponse(authError(403, 'user_not_found', 'User from sub claim in JWT does not exist'));

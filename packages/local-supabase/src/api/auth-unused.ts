@@ -7,8 +7,8 @@ import { unexpectedFailure } from './auth-errors.ts';
 const Asked = z.object({ email: z.string().optional(), phone: z.string().optional() });
 
 /**
- * Second factors, phone numbers and changes of the e-mail address, which the service does not use but the publishable key
- * opens. Only the rows are written, without mailing codes, so that triggers see them.
+ * Routes for second factors, phone numbers and changes of the e-mail address. The service does not use them, but the
+ * publishable key allows them. They only write rows, so that triggers see them, and mail no codes.
  */
 export const unusedRoutes = (sql: postgres.Sql): Routes => ({
   'POST /factors': (_, c) =>

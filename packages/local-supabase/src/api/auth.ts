@@ -19,7 +19,7 @@ const RefreshGrant = z.object({ refresh_token: z.string().default('') });
 /** Handlers by method and path. Lite handles a request whose handler returns undefined. */
 export type Routes = Record<string, (service: AuthService, c: Context) => Promise<object | undefined>>;
 
-/** Serves `routes`. Results that are no Response are sent as JSON. */
+/** Serves `routes`. Sends a result as JSON unless it is a Response. */
 export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
   return async (c, next) => {
     const route = routes[`${c.req.method} ${c.req.path.replace(/^\/auth\/v1/, '')}`];
@@ -33,7 +33,7 @@ export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
   };
 }
 
-/** Sign-up and the grants of /token, as in Supabase Auth. */
+/** Routes for sign-up and the grants of /token, as in Supabase Auth. */
 export const signInRoutes = (emailSignIn: boolean): Routes => ({
   async 'POST /signup'(service, c) {
     const { email, password, data } = await body(c, SignUp);
@@ -56,7 +56,7 @@ export const signInRoutes = (emailSignIn: boolean): Routes => ({
   },
 });
 
-/** Lists Google and Apple as enabled in the settings, because Lite does not know ID tokens. */
+/** Adds Google and Apple to the enabled providers in the settings, because Lite does not support ID tokens. */
 export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.req.path !== '/auth/v1/settings' || c.res.status !== 200) return;
@@ -64,7 +64,7 @@ export const publishedSettings: MiddlewareHandler<HonoContext> = async (c, next)
   c.res = c.json({ ...settings, external: { ...settings.external, google: true, apple: true } });
 };
 
-/** Returns the response to an error. Prints errors that Auth does not know. */
+/** Returns the response to an error. Prints unexpected errors. */
 export function toErrorResponse(error: unknown): Response {
   if (error instanceof HTTPException) return error.getResponse();
   if (isAuthError(error)) return errorResponse(error);

@@ -6,7 +6,7 @@ import { bucketNotFound, objectNotFound, StorageError } from './storage-errors.t
 
 export async function downloadSigned(storage: Storage, c: Context, bucket: string, name: string) {
   const { exp = 0 } = await verifySigned(c, 'download', bucket, name);
-  // The response may be cached for as long as the address is valid.
+  // Allow caching for as long as the address is valid.
   const caching = { Expires: new Date(exp * 1000).toUTCString() };
   return serve(storage, c, bucket, await findObject(storage, bucket, name), caching);
 }
@@ -25,8 +25,8 @@ export async function downloadAsCaller(storage: Storage, c: Context, bucket: str
 
 /**
  * Serves an object as Storage does: whole, one byte range of it, or only its headers.
- * @param caching the caching header; by default that of the object
- * @throws StorageError when its file is missing, and for a range outside of it
+ * @param caching caching header. Default: the one of the object
+ * @throws StorageError if the file is missing or the range is outside of it
  */
 async function serve(
   { files }: Storage,
@@ -60,7 +60,7 @@ async function serve(
   });
 }
 
-/** Returns the header that makes a browser save the file, under the given name if there is one. */
+/** Returns the header that makes a browser save the file, with the given name if there is one. */
 function disposition(download: string | undefined): Record<string, string> {
   if (download === undefined) return {};
   const name = encodeURIComponent(download);
@@ -68,7 +68,7 @@ function disposition(download: string | undefined): Record<string, string> {
   return { 'Content-Disposition': `attachment;${parameters}` };
 }
 
-/** @throws StorageError unless it is one range of bytes within the object */
+/** Parses a range. @throws StorageError unless it is a single byte range within the object */
 function onlyRange(size: number, wanted: string): { start: number; end: number } {
   const ranges = parseRange(size, wanted);
   const [range] = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges : [];

@@ -17,7 +17,7 @@ const List = z.object({
     .default({ column: 'name', order: 'asc' }),
 });
 
-/** Lists the objects and folders of one folder whose names begin with the searched text; folders have no id. */
+/** Lists objects and folders in a folder whose names begin with the searched text. Folders have no id. */
 export async function list(storage: Storage, c: Context, bucket: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
   const { prefix, search, limit, offset, sortBy } = requestBody(List, await c.req.json().catch(() => undefined));

@@ -7,21 +7,21 @@ import { Hono } from 'hono';
 type FetchCallback = Hono<{ Bindings: HttpBindings }>['fetch'];
 
 const OPTIONS = {
-  // On a slow machine Node's 5 s pass between two uploads, so the next one would find its connection closed.
+  // Exceeds Node's 5 s, because the connection would close between two uploads on a slow machine.
   keepAliveTimeout: 120_000,
   // Size limit of the address and the headers. PostgREST closes the connection beyond that.
   maxHeaderSize: 50 * 1024,
 };
 
 /**
- * Serves at an address of this machine.
+ * Starts an HTTP server at an address of this machine.
  * @param port 0 picks a free port
  * @returns the address, and a function that stops serving, which can be called twice
  * @throws an Error of one sentence if the port is in use
  */
 export async function listen(fetch: FetchCallback, port: number, address: string) {
   const server = createServer(OPTIONS, getRequestListener(fetch, { overrideGlobalObjects: false }));
-  // By default Node answers 431.
+  // Close the connection, because Node would answer 431.
   server.on('clientError', (_error, socket) => socket.destroy());
   server.listen(port, address);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -37,7 +37,7 @@ export async function listen(fetch: FetchCallback, port: number, address: string
   return { url: `http://${address}:${taken}`, port: taken, close };
 }
 
-/** Serves public and signed files alone, because the keys of a local Supabase are public and the network can reach it. */
+/** Serves only public and signed files, because other machines can reach the address and the local keys are public. */
 export function filesAlone(fetch: FetchCallback): FetchCallback {
   return new Hono<{ Bindings: HttpBindings }>()
     .on('GET', ['/storage/v1/object/public/*', '/storage/v1/object/sign/*'], (c) => fetch(c.req.raw, c.env))

@@ -3,7 +3,7 @@ import type { Handler } from 'hono';
 
 const KEPT = 1000;
 
-/** Logs Auth's mails and keeps the last 1,000, to be searched as in Mailpit, the mail viewer of `supabase start`. */
+/** Logs Auth's mails and keeps the last 1,000, which can be searched as in Mailpit, the mailbox of `supabase start`. */
 export class Mailbox implements EmailDriver {
   readonly #mails: { to: string; Subject: string; Snippet: string }[] = [];
   readonly #log: (line: string) => void;
@@ -26,7 +26,7 @@ export class Mailbox implements EmailDriver {
   /** `GET /api/v1/search?query=to:<address>` returns the mails to an address, newest first. */
   readonly search: Handler = (c) => {
     const [, address] = /^to:"?([^"\s]+)"?$/.exec(c.req.query('query') ?? '') ?? [];
-    if (!address) return c.text('Ask for ?query=to:<e-mail address>', 400);
+    if (!address) return c.text('The query is missing. Request ?query=to:<e-mail address>', 400);
     const messages = this.#mails.filter(({ to }) => to === address.toLowerCase());
     return c.json({ messages_count: messages.length, messages });
   };

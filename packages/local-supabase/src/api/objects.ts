@@ -8,7 +8,7 @@ import type { App } from '@supabase/lite';
 type Adapter = NonNullable<App['_storageAdapter']>;
 type Address = readonly [bucket: string, key: string];
 
-/** Contents of storage objects, one file each. Their names and types are in the database. */
+/** Stores the contents of objects, one file each. Names and types are in the database. */
 export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects'> {
   readonly #folder: string;
 
@@ -16,7 +16,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     this.#folder = folder;
   }
 
-  /** Replaces the object's bytes atomically. Running downloads end with the old ones. */
+  /** Replaces the object's bytes atomically. Running downloads still get the old bytes. */
   async write(bucket: string, key: string, bytes: Uint8Array): Promise<void> {
     const path = await this.#target(bucket, key);
     const unfinished = `${path}.${randomUUID()}`;
@@ -29,7 +29,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return (await stat(this.#path(bucket, key)).catch(() => undefined))?.size;
   }
 
-  /** Reads the object, or its bytes from `start` to `end`, both included. */
+  /** Reads the object, or its bytes from `start` to `end` inclusive. */
   read(bucket: string, key: string, range: { start?: number; end?: number } = {}): ReadableStream {
     return Readable.toWeb(createReadStream(this.#path(bucket, key), range)) as ReadableStream;
   }
@@ -56,7 +56,7 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return path;
   }
 
-  // Hashed, because keys can be longer than file names, and one can look like a folder of another.
+  // Hash the key, because it can be longer than a file name, and one key can be a folder of another.
   #path(bucket: string, key: string): string {
     return join(this.#folder, hash('sha256', bucket), hash('sha256', key));
   }

@@ -20,12 +20,12 @@ export type Database = PostgresConnection['kysely'];
 
 /** Returns driver settings with which Lite reads and writes values as the real services do. */
 export function driverOptions(): Options<Types> {
-  // Lite passes JSON as text, which the driver would encode a second time.
+  // Keep strings, because Lite passes JSON as text, which must not be encoded twice.
   const serialize = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   const time = (text: string) => text.replace(' ', 'T').replace(/\+00$/, 'Z');
   return {
     onnotice() {},
-    // In seconds. By default the driver waits up to 20 s before it reconnects.
+    // Reconnect after 0.1 s instead of the driver's default of up to 20 s.
     backoff: () => 0.1,
     types: {
       json: { to: 114, from: [114], serialize, parse: JSON.parse },
@@ -42,12 +42,12 @@ type Settings = Record<'role' | 'request.path' | 'request.jwt.claims', string> &
 export const requestSettings = new AsyncLocalStorage<Settings>();
 
 /**
- * Lite's connection for data and storage. It reads the system catalogue as the superuser, but runs requests as PostgREST
- * does: as `authenticator`, in one transaction, with the caller's role, claims and time limit.
+ * Connection of Lite for data and storage. It reads the system catalogue as the superuser, but runs requests as
+ * PostgREST does: as `authenticator`, in one transaction, with the caller's role, claims and time limit.
  */
 export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
-  /** Number of closed connections of the pool that no request has used since. */
+  /** Number of closed connections in the pool that no request has used since. */
   #lost = 0;
 
   constructor(databaseUrl: string) {
@@ -70,7 +70,7 @@ export class RestConnection extends PostgresConnection {
     });
   }
 
-  /** Turns a database error of a data request into a Response, because Lite logs every error and misreads most. */
+  /** Converts a database error of a data request into a Response, because Lite would log and misinterpret it. */
   override async withContext<T>(
     vars: VarsContext | undefined,
     run: (db: Database) => Promise<T>,
@@ -98,9 +98,9 @@ export class RestConnection extends PostgresConnection {
     }
   }
 
-  /** Uses the driver's transaction, because one of Kysely waits forever for a lost connection. */
+  /** Uses the driver's transaction, because Kysely's transaction never ends after a lost connection. */
   async #transaction<T>(run: (db: Database) => Promise<T>): Promise<T> {
-    // PostgREST notices a closed connection only when a request uses it.
+    // Let a request fail for each closed connection, because PostgREST notices it only when a request uses it.
     if (this.#lost > 0 && requestSettings.getStore()) {
       this.#lost -= 1;
       throw lostConnection();
@@ -113,21 +113,21 @@ export class RestConnection extends PostgresConnection {
         const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
         return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) })).catch((error) => {
           if (!isOfClosedConnection(error)) throw error;
-          // The driver rejects by itself, and would throw from a timer if it rolled back a closed connection.
+          // Leave the rejection to the driver, which would throw from a timer if it rolled back a closed connection.
           return new Promise<never>(() => {});
         });
       });
       return (await ended) as T;
     } catch (error) {
-      // The driver may report the loss of the former connection, which is counted elsewhere.
+      // Retry if the driver reports the loss of the former connection, which `onclose` has counted.
       if (!hasBegun && isLostConnection(error)) return this.#transaction(run);
-      // The request that used the connection fails now.
+      // The closed connection is reported by this request, so no other request must fail for it.
       if (isOfClosedConnection(error)) this.#lost -= 1;
       throw error;
     }
   }
 
-  /** Lets Postgres read the values of written rows, as PostgREST does, and adds missing ones. */
+  /** Lets Postgres parse the values of written rows, as PostgREST does, and adds missing values. */
   override async onPostgrestAST(ast: AnyAST): Promise<AnyAST> {
     const known = await super.onPostgrestAST(ast);
     const { from, schema = 'public', values, where = {}, $meta: { columns, ...meta } = {} } = known;
@@ -135,7 +135,7 @@ export class RestConnection extends PostgresConnection {
     const absent = meta.missing === 'default' ? sql`default` : null;
     const all = (await this.introspect({ useCache: true })).columns;
     const [first] = all.filter((one) => one.table === from && one.schema === schema);
-    // Lite compares the key of a PUT with the one in its address.
+    // Keep the key of a PUT, because Lite compares it with the key in the address.
     const keys = known.type === 'put' ? Object.keys(where) : [];
     const row = (given: object) => {
       const read = (name: string) =>
@@ -143,7 +143,7 @@ export class RestConnection extends PostgresConnection {
           ? given[name as keyof object]
           : sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
       const names = columns ?? Object.keys(given);
-      // A row of defaults has to name one column.
+      // Name one column, because an insert of defaults needs at least one.
       if (names.length === 0) return { [first?.name ?? '']: sql`default` };
       return Object.fromEntries(names.map((name) => [name, name in given ? read(name) : absent]));
     };
@@ -151,12 +151,12 @@ export class RestConnection extends PostgresConnection {
   }
 
   override async close(): Promise<void> {
-    // In seconds. The driver would wait forever for a lost connection.
+    // End after 1 s, because the driver would otherwise never finish with a lost connection.
     await Promise.all([super.close(), this.#requests.driver.end({ timeout: 1 })]);
   }
 }
 
-/** Returns the settings with which Storage runs as its caller. */
+/** Returns the settings of a Storage request. */
 function storageSettings(vars: VarsContext | undefined): Settings {
   const { role = 'anon', jwt } = (vars?.['auth'] ?? {}) as { role?: string; jwt?: object | null };
   const { operation = '' } = (vars?.['storage'] ?? {}) as { operation?: string };
@@ -164,7 +164,7 @@ function storageSettings(vars: VarsContext | undefined): Settings {
   return { role, 'request.path': '', 'request.jwt.claims': claims, 'storage.operation': operation };
 }
 
-/** Applies the settings, the time limit of the role or the function, and read-only for functions that are not volatile. */
+/** Applies the settings, the time limit of the role or function, and read-only unless the function is volatile. */
 async function apply(settings: Settings, db: Database): Promise<void> {
   await sql`
     with called as (
@@ -183,11 +183,11 @@ async function apply(settings: Settings, db: Database): Promise<void> {
 
 const { rawJSON } = JSON as unknown as { rawJSON: (number: string) => unknown };
 
-// Keeps the digits of numbers, because doubles round some and do not distinguish 1.50 from 1.5.
+// Keeps the digits of numbers, because doubles round some numbers and do not distinguish 1.50 from 1.5.
 const exactly = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
   typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
 
-/** Lets Postgres write rows as JSON, as PostgREST does, because the driver knows few types. */
+/** Lets Postgres serialize rows as JSON, as PostgREST does, because the driver supports few types. */
 function writingJson(db: Database): Database {
   const reading = db.withPlugin({
     transformQuery: ({ node }) => node,

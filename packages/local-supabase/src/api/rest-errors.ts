@@ -10,24 +10,24 @@ const codeOf = (error: unknown) =>
 
 const isFatal = (error: unknown) => error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
-/** Tells whether the database has closed the connection of a request. */
+/** Returns whether the database has closed the connection of a request. */
 export const isLostConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
 
-/** Tells whether the connection of a request cannot be used: lost, refused, or ended by a FATAL error. */
+/** Returns whether the connection of a request was lost, refused, or ended by a FATAL error. */
 export const isOfClosedConnection = (error: unknown) =>
   LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
 
 /** Creates PostgREST's response to a request whose connection the database has closed. */
 export const lostConnection = () => restError(503, '57P01', 'terminating connection due to administrator command');
 
-/** Tells whether an error comes from the database or its connection, and not from Supabase Lite, on which this API is built. */
+/** Returns whether an error comes from the database or its connection, and not from Supabase Lite. */
 export function isDatabaseError(error: unknown): error is PostgresError {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || UNREACHABLE.test(code);
 }
 
-// SQLSTATEs, or their first two characters, as in PostgREST's documentation. All others are 400.
+// Status by SQLSTATE or its first two characters, as in PostgREST's documentation. All others are 400.
 const STATUS = new Map(
   Object.entries({
     400: 'P0001',
@@ -42,8 +42,8 @@ const STATUS = new Map(
 
 /**
  * Creates PostgREST's response to a database error.
- * @param role of the caller
- * @param path of the request, such as `/sounds`
+ * @param role role of the caller
+ * @param path path of the request, such as `/sounds`
  */
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
@@ -53,14 +53,14 @@ export function mapDatabaseError(error: PostgresError, role: string, path: strin
   let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
-  // `PTxyz` sets the status; a Response takes only 200 to 599.
+  // The code `PTxyz` sets the status. A Response only supports 200 to 599.
   if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
   const isOwn = code === '42703' && !error.where;
   const named = isOwn ? message.replace(/^column "(.*)" /, `column ${sourceOf(error, path)}.$1 `) : message;
   return restError(status, code, named, { details, hint });
 }
 
-/** `raise sqlstate 'PGRST'` gives the whole response as JSON. */
+/** Creates the response that `raise sqlstate 'PGRST'` specifies as JSON. */
 function raisedWhole({ message, detail }: PostgresError): HTTPException {
   try {
     const { status, headers } = JSON.parse(detail ?? '');
@@ -71,7 +71,7 @@ function raisedWhole({ message, detail }: PostgresError): HTTPException {
   }
 }
 
-/** Returns what PostgREST puts before a column: its table, or for a function `pgrst_call` or `record`. */
+/** Returns PostgREST's prefix for a column: its table, or for a function `pgrst_call` or `record`. */
 function sourceOf({ query, position }: PostgresError, path: string): string {
   if (!path.startsWith('/rpc/')) return path.slice(1);
   return Number(position) < query.indexOf(' from ') ? 'pgrst_call' : 'record';

@@ -5,15 +5,15 @@ import { restError } from './rest-errors.ts';
 /** Row limit of a response, as in new projects. */
 export const MAX_ROWS = 1000;
 
-// Lite handles requests for a part of the result, a count or another format.
+// Parameters that select a part of the result. Lite handles requests with one of them.
 const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
 const FILTER =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
 const PREFERENCES = /^(\s*(timezone=[^,]*|handling=(lenient|strict)|max-affected=\d+|return=\w+)?\s*(,|$))*$/;
 
 /**
- * Calls a function as PostgREST does, so that Postgres reads the arguments and writes the result.
- * @param path of the request, such as `/rpc/get_sound`
+ * Calls a function as PostgREST does, so that Postgres parses the arguments and serializes the result.
+ * @param path path of the request, such as `/rpc/get_sound`
  * @param maxAffected maximum number of rows
  * @returns undefined if Lite has to handle the request
  */
@@ -85,13 +85,13 @@ function isPlain({ method, headers }: Request, query: URLSearchParams): boolean 
   );
 }
 
-/** Returns the arguments as a JSON object of texts, cut at the first NUL as C strings are, and their names. */
+/** Returns the arguments as a JSON object of texts, cut at the first NUL like C strings, and their names. */
 function fromQuery(query: URLSearchParams): [json: string, names: string[]] {
   const texts = Object.fromEntries([...query].map(([name, value]) => [name, value.replace(/\0.*/s, '')]));
   return [JSON.stringify(texts), Object.keys(texts)];
 }
 
-/** Returns the arguments as sent, a JSON object or an array whose first item counts, and their names. */
+/** Returns the arguments as sent, which are a JSON object or the first item of an array, and their names. */
 function fromBody(text: string): [json: string, names: string[]] {
   let body: unknown;
   try {
@@ -115,14 +115,14 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 function statementOf(called: SqlFunction, names: string[], areTexts: boolean): string {
   const { arg_names, arg_types, return_is_setof, return_type, return_typtype } = called;
   const args = arg_names
-    // These types have a length of 1 by default.
+    // Remove the default length of 1 of these types.
     .map((arg, i) => ({
       arg,
       name: quoted(arg),
       type: arg_types[i]?.replace(/^(bit|character)\b(?! v)/, '$1 varying') ?? '',
     }))
     .filter(({ arg }) => names.includes(arg));
-  // Read JSON arguments as text, because a text is a string in JSON.
+  // Declare JSON arguments as text, because they are JSON strings here.
   const columns = args.map(({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`);
   const given = `json_to_record(case json_typeof(sent) when 'array' then sent -> 0 else sent end) as given (${columns})`;
   const source = `(select nullif($1::text, '')::json as sent) as request${args.length > 0 ? `, ${given}` : ''}`;

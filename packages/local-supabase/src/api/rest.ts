@@ -7,7 +7,7 @@ import { type RestConnection, requestSettings } from './rest-connection.ts';
 import { callFunction } from './rest-functions.ts';
 import { claimsOf } from './rest-tokens.ts';
 
-/** Handles calls of functions as PostgREST does, and tells Lite, which handles the rest, who is calling. */
+/** Handles calls of functions as PostgREST does. Passes all other requests to Lite, with the role of the caller. */
 export const restRequests =
   (connection: RestConnection): MiddlewareHandler<HonoContext> =>
   async (c, next) => {
@@ -18,12 +18,12 @@ export const restRequests =
     const prefer = c.req.header('prefer') ?? '';
     const preferences = new Map(prefer.split(',').map((one) => one.trim().split('=') as [string, string]));
     if (preferences.get('handling') !== 'strict') preferences.delete('max-affected');
-    // Lite would roll back, which projects do only by a setting.
+    // Remove the preference `tx`, because Lite would roll back, which projects do only if a setting allows it.
     if (preferences.delete('tx')) raw.headers.set('prefer', prefer.replace(/\btx=\w+/, ''));
     const timezone = preferences.get('timezone');
     c.set('ignoreAuthorization', true);
     try {
-      // Rejects malformed UTF-8, but not a percent sign that encodes nothing.
+      // Reject malformed UTF-8, but accept a percent sign that encodes nothing.
       decodeURIComponent(raw.url.replace(/%(?![\da-f]{2})/gi, ''));
       const claims = isStudio(raw) ? { role: 'service_role' } : await claimsOf(raw.headers);
       const settings = {
@@ -45,7 +45,7 @@ export const restRequests =
       if (!(error instanceof HTTPException)) throw error;
       c.res = error.getResponse();
     }
-    // Lite reports the other preferences.
+    // Report the preferences that Lite does not report.
     for (const name of ['handling', 'timezone', 'max-affected']) {
       const value = preferences.get(name);
       if (value !== undefined && c.res.ok) c.res.headers.append('Preference-Applied', `${name}=${value}`);

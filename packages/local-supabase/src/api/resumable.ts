@@ -6,12 +6,12 @@ import { type Storage, storageCaller } from './storage-caller.ts';
 import { StorageError } from './storage-errors.ts';
 import { checkLimits, checkPermission, type NewObject, store } from './upload.ts';
 
-/** Path at which TUS clients create uploads, and below which they send and resume them. */
+/** Path to create uploads by TUS. They are sent and resumed below it. */
 export const RESUMABLE = '/storage/v1/upload/resumable';
 
 /**
- * Receives resumable uploads by the TUS protocol. `bucketName`, `objectName`, `contentType` and `cacheControl` (seconds) are
- * metadata of the upload, and `x-upsert: true` replaces an existing object. Uploads are rejected before a byte is sent.
+ * Receives resumable uploads by the TUS protocol. Metadata are `bucketName`, `objectName`, `contentType` and
+ * `cacheControl` (in seconds). `x-upsert: true` replaces an existing object. Rejects uploads before a byte is sent.
  */
 export function resumableUploads(storage: Storage): Server {
   const datastore = new FileStore({ directory: storage.unfinishedDir });
@@ -28,8 +28,8 @@ export function resumableUploads(storage: Storage): Server {
       const file = join(storage.unfinishedDir, upload.id);
       const bytes = await readFile(file);
       await store(storage, await storageCaller(headers), objectOf(upload, headers), bytes);
-      // Keep an empty file of the same length, because its length tells a client that missed the response that all
-      // bytes have arrived.
+      // Keep an empty file of the same length, so that a client that missed the response learns that all bytes have
+      // arrived.
       await truncate(file);
       await truncate(file, bytes.length);
       return {};

@@ -20,7 +20,7 @@ export async function signOne(storage: Storage, c: Context, bucket: string, name
 
 const SignMany = Sign.extend({ paths: z.array(z.string()).min(1).max(1000) });
 
-/** Signs objects; the response lists the missing and the hidden ones with an error and is a success all the same. */
+/** Signs objects. The response is a success, with an error for each object that is missing or hidden. */
 export async function signMany(storage: Storage, c: Context, bucket: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
   const { expiresIn, paths } = requestBody(SignMany, await c.req.json().catch(() => undefined));

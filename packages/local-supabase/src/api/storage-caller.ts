@@ -6,7 +6,7 @@ import type { Claims } from './rest-tokens.ts';
 import { accessDenied, invalidRequest, objectNotFound, StorageError } from './storage-errors.ts';
 import { verifyToken } from './user-tokens.ts';
 
-/** Rows of objects are in the database, their bytes in files. */
+/** Storage with rows of objects in the database and their bytes in files. */
 export interface Storage {
   connection: RestConnection;
   files: ObjectFiles;
@@ -33,7 +33,7 @@ export async function storageCaller(headers: Headers): Promise<Claims> {
   return { role: 'anon', ...known.claims };
 }
 
-/** Runs statements in one transaction under the caller's policies. They see the operation as the setting that Storage gives them. */
+/** Runs statements in one transaction under the caller's policies, which can read the operation from a setting. */
 export const asCaller = <T>(
   { connection }: Storage,
   jwt: Claims,
@@ -56,8 +56,8 @@ export interface ObjectRow {
 }
 
 /**
- * Finds an object that the caller may see, or, without a caller, any object.
- * @throws StorageError where there is none, and for an invalid name
+ * Finds an object that the caller may see. Without a caller, finds any object.
+ * @throws StorageError if there is none, or if the name is invalid
  */
 export async function findObject(
   storage: Storage,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** All other errors have status 400. */
+/** Statuses that Storage sends unchanged. All other errors have status 400. */
 const OWN_STATUS = ['416', '500'];
 
-/** An error in the shape of Supabase Storage: nearly always HTTP 400, with the real status in the body, as a string. */
+/** Error in the shape of Supabase Storage: usually HTTP 400, with the real status as a string in the body. */
 export class StorageError extends Error {
   readonly status: string;
   readonly error: string;
@@ -28,7 +28,7 @@ export const bucketNotFound = () => new StorageError(404, 'Bucket not found', 'B
 export const accessDenied = (message: string) => new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
-/** @throws StorageError for a rejected row, and other errors unchanged */
+/** @throws StorageError for a rejected row, or the unchanged error */
 export function rejectRow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') throw accessDenied('new row violates row-level security policy');
@@ -39,7 +39,7 @@ export function rejectRow(error: unknown): never {
 
 /**
  * Checks a request's JSON.
- * @throws StorageError that says what is wrong with it
+ * @throws StorageError that describes the problem
  */
 export function requestBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);

@@ -15,7 +15,7 @@ type Handler = (storage: Storage, c: Context, bucket: string, name: string) => P
 
 const DOWNLOAD = ['GET', 'HEAD'];
 
-// The first route that fits handles a request; Lite handles the rest, such as buckets.
+// The first matching route handles a request. Lite handles all others, such as those for buckets.
 const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
   [['POST'], /^\/object\/move$/, move],
   [['POST'], /^\/object\/copy$/, copy],

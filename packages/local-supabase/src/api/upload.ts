@@ -14,15 +14,15 @@ export interface Place {
   replace: boolean;
 }
 
-/** Everything about a new object except its bytes. */
+/** Properties of a new object, without its bytes. */
 export interface NewObject extends Place {
   type: string;
   cacheControl: string;
 }
 
 /**
- * Stores the body as one object under the caller's policies; `x-upsert: true`, or PUT, replaces an existing one.
- * @throws StorageError for a bad name, type or size, a name already taken, and rows that the policies reject
+ * Stores the body as one object under the caller's policies. `x-upsert: true` or PUT replaces an existing object.
+ * @throws StorageError for an invalid name, type or size, an existing name, and rows that the policies reject
  */
 export async function upload(storage: Storage, c: Context, bucket: string, name: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
@@ -33,7 +33,7 @@ export async function upload(storage: Storage, c: Context, bucket: string, name:
 
 const SIGNED_UPLOAD_SECONDS = 2 * 60 * 60;
 
-/** Signs an address for one upload, where the caller may upload there. */
+/** Signs an address for one upload, if the caller may upload there. */
 export async function signUpload(storage: Storage, c: Context, bucket: string, name: string) {
   const caller = await storageCaller(c.req.raw.headers);
   const replace = c.req.header('x-upsert') === 'true';
@@ -43,7 +43,7 @@ export async function signUpload(storage: Storage, c: Context, bucket: string, n
   return c.json({ url: `/object/upload/sign/${bucket}/${name}?token=${token}`, token });
 }
 
-/** Stores the body at a signed address, whose token names the owner and may allow replacing an object. */
+/** Stores the body at a signed address. Its token contains the owner, and whether it may replace an object. */
 export async function uploadSigned(storage: Storage, c: Context, bucket: string, name: string) {
   const { owner, upsert } = await verifySigned(c, 'upload', bucket, name);
   const place = { bucket, name, replace: upsert === true };
@@ -65,7 +65,7 @@ async function wholeBody(c: Context) {
   return { bytes, type, cacheControl: c.req.header('cache-control') ?? 'no-cache' };
 }
 
-/** Reads what supabase-js sends for a File or Blob. */
+/** Reads the form that supabase-js sends for a File or Blob. */
 async function formFile(c: Context) {
   const form = await c.req.formData().catch(rejectBody);
   const file = [...form.values()].find((value) => value instanceof File);
@@ -96,15 +96,15 @@ export async function checkLimits(
     const message = 'The object exceeded the maximum allowed size';
     throw new StorageError(413, 'Payload too large', message, 'EntityTooLarge');
   }
-  // Types are compared exactly, except wildcards such as `image/*`.
+  // Compare types exactly, except for wildcards such as `image/*`.
   const fits = (allowed: string) => (allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : type === allowed);
   if (limits.types?.length && !limits.types.some(fits))
     throw new StorageError(415, 'invalid_mime_type', `mime type ${type} is not supported`, 'InvalidMimeType');
 }
 
 /**
- * Checks that the caller may store an object there, and leaves nothing behind.
- * @throws StorageError for a name already taken, and rows that the policies reject
+ * Checks that the caller may store an object, by an insert that is rolled back.
+ * @throws StorageError for an existing name, and rows that the policies reject
  */
 export async function checkPermission(storage: Storage, caller: Claims, place: Place, operation = UPLOAD) {
   checkName(place.name);
@@ -113,8 +113,8 @@ export async function checkPermission(storage: Storage, caller: Claims, place: P
 }
 
 /**
- * Writes the object's row under the caller's policies, and its bytes; returns its id.
- * @throws StorageError for a name already taken, and rows that the policies reject
+ * Writes the object's row under the caller's policies, and its bytes. Returns its id.
+ * @throws StorageError for an existing name, and rows that the policies reject
  */
 export async function store(
   storage: Storage,
@@ -131,7 +131,7 @@ export async function store(
   };
   const insert = async (db: Database) => {
     const row = await insertRow(db, caller, object, metadata);
-    // The transaction rolls the row back when its file cannot be written.
+    // Write the file within the transaction, so that a failure rolls the row back.
     await storage.files.write(object.bucket, object.name, bytes);
     return row?.id;
   };
@@ -140,7 +140,7 @@ export async function store(
 
 const UPLOAD = 'storage.object.upload';
 
-/** Inserts the row of an object, or replaces it; its version is new in any case. */
+/** Inserts or replaces the row of an object, with a new version. */
 export async function insertRow(
   db: Database,
   { sub = null }: Claims,

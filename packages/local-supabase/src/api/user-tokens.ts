@@ -38,7 +38,7 @@ export function verifyToken(token: string): Promise<JWTVerifyResult> {
   return jwtVerify(token, verifyingKey, { algorithms: ['ES256', 'HS256'] });
 }
 
-/** Copies a request with a token of the shared secret, the only key that Lite knows. The claims must be verified. */
+/** Copies a request with a token signed by the shared secret, the only key of Lite. The claims must be verified. */
 export async function forLite(request: Request, claims: JWTPayload): Promise<Request> {
   const copy = new Request(request.url, request);
   copy.headers.set('Authorization', `Bearer ${await signToken(claims, 'HS256')}`);

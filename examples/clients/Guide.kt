@@ -1,4 +1,4 @@
-// Runs the code of kotlin.md, which replaces the comment below, against the service and prints the results.
+// Runs the code of kotlin.md against the service and prints the results. The code replaces the comment in capitals.
 package sounds.guide
 
 import java.io.File
@@ -28,7 +28,7 @@ import okhttp3.RequestBody.Companion.toRequestBody
 import org.json.JSONArray
 import org.json.JSONObject
 
-// The part of Media3 that the code uses: its packages are not on Maven Central.
+// Declares the part of Media3 that the code uses, because Media3 is not on Maven Central.
 class PlaybackException(cause: Throwable) : Exception(cause)
 object HttpDataSource { class InvalidResponseCodeException(val responseCode: Int) : IOException() }
 data class MediaItem(val uri: String) { companion object { fun fromUri(uri: String) = MediaItem(uri) } }
@@ -52,7 +52,7 @@ val outbox = Outbox()
 var unavailable = 0
 fun showUnavailable() { unavailable++ }
 
-// The first call of each path that is in this set finds no network.
+// Paths whose next call fails as if there were no network.
 val broken = mutableSetOf<String>()
 val http = OkHttpClient.Builder().callTimeout(20, SECONDS).readTimeout(20, SECONDS)
     .addInterceptor { if (broken.remove(it.request().url.encodedPath)) throw IOException() else it.proceed(it.request()) }
@@ -134,7 +134,7 @@ fun main(args: Array<String>) = runBlocking {
     base = address
     session = Session(base, http, store)
 
-    // The file is in the catalogue, but Storage answers 404 for every address of it.
+    // The catalogue has the file, but Storage answers 404 for every address of it.
     val player = ExoPlayer()
     val missing = PlaybackException(HttpDataSource.InvalidResponseCodeException(404))
     val playback = Playback(player, this)

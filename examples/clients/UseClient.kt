@@ -47,7 +47,7 @@ fun clear(url: String, field: String) {
     OkHttpClient().newCall(request).execute().use { check(it.isSuccessful) }
 }
 
-/** Reads from a service that is newer than this client: each enumeration has a value that the client does not know. */
+/** Reads from a newer service, in which each enumeration has a value that this client does not know. */
 fun readNewer(url: String, id: UUID) {
     println("providers ${ConfigApi(url).getAppConfig().data.idTokenProviders.size}")
     println("source ${MeApi(url).getCustomer().data.source != null}")

@@ -13,7 +13,7 @@ import (
 	sounds "github.com/example/sounds"
 )
 
-// must returns the response of a call that has to succeed.
+// must returns the response of a call that must succeed.
 func must[T any](answer T, _ *http.Response, err error) T {
 	if err != nil {
 		panic(err)
@@ -21,7 +21,7 @@ func must[T any](answer T, _ *http.Response, err error) T {
 	return answer
 }
 
-// failure prints the status, the code and the reason of a call that has to fail.
+// failure prints the status, the code and the reason of a call that must fail.
 func failure[T any](_ T, response *http.Response, err error) {
 	var failed *sounds.GenericOpenAPIError
 	if !errors.As(err, &failed) {
@@ -42,7 +42,7 @@ func textOf(text *string) string {
 	return *text
 }
 
-// readNewer reads from a service that is newer than this client: each enumeration has a value that the client does not know.
+// readNewer reads from a newer service, in which each enumeration has a value that this client does not know.
 func readNewer(ctx context.Context, url string, id string) {
 	configuration := sounds.NewConfiguration()
 	configuration.Servers = sounds.ServerConfigurations{{URL: url}}

@@ -62,7 +62,7 @@ failure(auth.sign_in, SignInRequest(email=email, password="wrong"))
 failure(sounds.get_sound, "00000000-0000-4000-8000-000000000000")
 failure(auth.recover, RecoverRequest(email=email))
 
-# A service that is newer than this client: each enumeration has a value that the client does not know.
+# Read from a newer service, in which each enumeration has a value that this client does not know.
 client.configuration.host = newer
 print("providers", len(sounds_api.ConfigApi(client).get_app_config().data.id_token_providers))
 print("source", str(me.get_customer().data.source is not None).lower())

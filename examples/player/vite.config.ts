@@ -1,4 +1,4 @@
 import { defineConfig } from 'vite';
 
-// tsconfig.json names the folder of the client. An app takes it from npm, and needs nothing here.
+// Resolves the client by tsconfig.json. An app that installs it from npm needs no configuration.
 export default defineConfig({ resolve: { tsconfigPaths: true } });

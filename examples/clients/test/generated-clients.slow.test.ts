@@ -12,7 +12,7 @@ import { storeFile } from '../../../test/support/files.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
 
-// The commands of the guide generate these clients. Each is compiled and used with the settings of the guide alone.
+// Generates clients by the commands of the guide, then compiles and uses them with no other settings.
 
 const installed = resolve('examples/clients/.venv/bin');
 const python = join(installed, 'python');
@@ -26,10 +26,10 @@ const lacking = [
 const remedies = `To generate clients: ${lacking.join('; ')}`;
 if (lacking.length > 0 && process.env['CI']) throw new Error(remedies);
 
-// Java programs end within seconds here, so the optimizing compiler and the parallel collector would only cost time.
+// Disables the optimizing compiler and the parallel collector, because the Java programs run only for seconds.
 const JDK_JAVA_OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
-/** Runs a program and returns its output. @throws Error with the output when the program fails */
+/** Runs a program and returns its output. @throws Error with the output if the program fails */
 async function run(cwd: string, program: string, args: string[], env: Record<string, string> = {}) {
   const options = { cwd, env: { ...process.env, JDK_JAVA_OPTIONS, ...env }, maxBuffer: 2 ** 26 };
   const { stdout } = await promisify(execFile)(program, args, options).catch(({ message, stdout }) => {
@@ -40,7 +40,7 @@ async function run(cwd: string, program: string, args: string[], env: Record<str
 
 const guide = await readFile('docs/apps.md', 'utf8');
 
-/** Generates a client into a folder, with the arguments in the guide. */
+/** Generates a client into a folder, with the arguments from the guide. */
 async function generate(work: string, folder: string, ...more: string[]) {
   const commands = guide.replaceAll(/ \\\n\s*/g, ' ').match(/(?<=generator-cli@[\d.]+ )generate .*/g) ?? [];
   const command = commands.find((text) => text.includes(` -o ${folder} `));
@@ -48,17 +48,17 @@ async function generate(work: string, folder: string, ...more: string[]) {
   await run(work, join(installed, 'openapi-generator-cli'), [...command.split(' '), ...more]);
 }
 
-/** Writes the document, and the copy with open enumerations that the guide's jq command makes. */
+/** Writes the OpenAPI document, and the copy with open enumerations that the guide's jq command makes. */
 async function writeDocuments(work: string) {
   const [, filter = ''] = /jq '([^']+)' openapi\.json > openapi-open\.json/.exec(guide) ?? [];
   await writeFile(join(work, 'openapi.json'), documentText());
   await writeFile(join(work, 'openapi-open.json'), await run(work, 'jq', [filter, 'openapi.json']));
 }
 
-/** Fields of responses whose enumerations may grow. */
+/** Fields of responses whose enumerations may get new values. */
 const growing = ['kind', 'status', 'source', 'mode', 'rule_type', 'auth_via'];
 
-/** Starts a service that is newer than the document: each enumeration that may grow has an unknown value. */
+/** Starts a proxy that acts as a newer service: it adds an unknown value to each enumeration of responses. */
 async function startNewerService(url: string): Promise<string> {
   const { origin, pathname } = new URL(url);
   const network = await startNetwork(origin, async ({ method, path, headers, body }) => {
@@ -75,10 +75,10 @@ async function startNewerService(url: string): Promise<string> {
   return network.url + pathname;
 }
 
-/** A folder with the document, the arguments of each program, and its output. */
+/** Folder with the OpenAPI document, and arguments and expected output of the programs. */
 type Service = { work: string; args: string[]; expected: string };
 
-/** A user at the limit of mails, and five sounds, both for one client alone. */
+/** Test function with a user at the limit of mails and five sounds, both for one client. */
 const test = base.extend<{ service: Service }>({
   service: async ({ gateway, api, sql }, use) => {
     const category = await addCategory(sql);
@@ -114,10 +114,10 @@ customer null +491701234567 email
   },
 });
 
-/** Output of the programs that read from the newer service. */
+/** Expected output of the programs when they read from the newer service. */
 const readFromNewer = 'providers 3\nsource true\nrules true\nplays 1\nchanges true\n';
 
-test('the TypeScript client compiles strictly and does what an app does', async ({ service }) => {
+test('the TypeScript client compiles strictly and completes the calls of an app', async ({ service }) => {
   const { work, args, expected } = service;
   await writeFile(join(work, 'package.json'), '{"type":"module"}');
   await run(work, 'openapi-typescript', [resolve('openapi.json'), '--output', 'sounds.d.ts']);
@@ -128,7 +128,7 @@ test('the TypeScript client compiles strictly and does what an app does', async 
   expect(await run(work, 'node', ['use-client.ts', ...args])).toBe(expected);
 });
 
-test('the Python client does what an app does and accepts unknown values', async ({ service, skip }) => {
+test('the Python client completes the calls of an app and accepts unknown values', async ({ service, skip }) => {
   skip(lacking.length > 0, remedies);
   const { work, args, expected } = service;
   await generate(work, 'sounds-python');
@@ -138,7 +138,7 @@ test('the Python client does what an app does and accepts unknown values', async
   expect(printed).toBe(expected + readFromNewer);
 });
 
-test('the Go client does what an app does and accepts unknown values', async ({ service, skip }) => {
+test('the Go client completes the calls of an app and accepts unknown values', async ({ service, skip }) => {
   skip(lacking.length > 0, remedies);
   const { work, args, expected } = service;
   await generate(work, 'sounds-go', '--git-user-id', 'example', '--git-repo-id', 'sounds');
@@ -159,8 +159,8 @@ test('the Go client does what an app does and accepts unknown values', async ({ 
   await run(work, 'go', ['vet', '.']);
 });
 
-test('the Kotlin client and the code of kotlin.md do what an app does', {
-  timeout: 20 * 60_000, // Maven downloads a compiler the first time.
+test('the Kotlin client and the code of kotlin.md complete the calls of an app', {
+  timeout: 20 * 60_000, // Maven downloads a compiler in the first run.
 }, async ({ service, api, skip }) => {
   skip(lacking.length > 0, remedies);
   const { work, args, expected } = service;
@@ -182,7 +182,7 @@ test('the Kotlin client and the code of kotlin.md do what an app does', {
   const runKotlin = (main: string, programArgs = args) =>
     run(work, 'java', ['-cp', 'target/classes:lib/*', main, ...programArgs]);
   expect(await runKotlin('sounds.client.UseClientKt')).toBe(expected + readFromNewer);
-  const { user } = await signUp(api); // the guide needs an account below the limits
+  const { user } = await signUp(api); // the code of the guide needs an account below the limits
   expect((await runKotlin('sounds.guide.GuideKt', args.with(1, user.email))).split('\n')).toEqual([
     'storage true',
     'without a network true',

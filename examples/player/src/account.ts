@@ -53,14 +53,14 @@ export function signUp() {
   return [form([name, email, newPassword], 'Create the account', create)];
 }
 
-/** Asks for the code of a sign-up. The name and the password stay in memory until then, and are sent with it. */
+/** Asks for the code of a sign-up. Keeps name and password in memory, because they are sent with the code. */
 function confirm(account: { email: string; password: string; fullName?: string }) {
   const verify = ({ code = '' }) => api.auth.verify({ type: 'signup', code, ...account });
   const again = button('Send again', () => api.auth.resend(account));
   next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
 }
 
-/** The service does not reveal whether there is such an account. */
+/** Does not say whether there is an account, because the service does not reveal it. */
 const sentTo = (email: string) => el('p', {}, `If there is an account for ${email}, a code is on its way.`);
 
 export function forgot() {
@@ -101,11 +101,11 @@ export async function account() {
   ];
 }
 
-/** A separate screen, so that Enter in another form cannot lead here. */
+/** Asks for the deletion on a separate screen, so that Enter in another form cannot start it. */
 export async function deletion() {
   const { email } = await api.me();
   const remove = async ({ password = '' }) => {
-    await api.auth.signIn({ email: email ?? '', password }); // the deletion needs a recent sign-in
+    await api.auth.signIn({ email: email ?? '', password }); // a deletion requires a recent sign-in
     await api.auth.deleteAccount();
   };
   return [

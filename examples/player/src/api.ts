@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-// The server of this page passes /api on to the service.
+// The server of this page forwards /api to the service.
 export const api = createSounds({
   url: `${location.origin}/api/v1`,
   store: localStorage,
@@ -16,13 +16,13 @@ export const api = createSounds({
   onWait: (detail) => dispatchEvent(new CustomEvent('wait', { detail })),
 });
 
-/** A sound as every list has it. */
+/** A sound in a list. */
 export type Preview = NonNullable<Favorite['sounds']>;
 
-// Data that all screens need, from the copy on the device.
+// Data of the copy on the device that all screens need.
 export const favorites = new Set<string>();
 export let categories: Category[] = [];
-/** The tags of most sounds. */
+/** Most frequent tags. */
 export let tags: string[] = [];
 let syncedAt: Date | null = null;
 
@@ -39,7 +39,7 @@ async function read() {
   dispatchEvent(new Event('favorites'));
 }
 
-/** Brings the copy up to date. After a failure, the next call makes up for it. */
+/** Updates the copy. If this fails, the next call updates it. */
 async function sync() {
   if ((await api.auth.user()) === null) return;
   await read();
@@ -47,17 +47,17 @@ async function sync() {
   await read();
 }
 
-/** Settles when the first copy is there, or could not be made. */
+/** Settles when the first copy has been made or has failed. */
 export let ready = sync();
 addEventListener('online', sync);
 addEventListener('session', ({ detail: { type } }) => {
   if (type === 'signedIn') ready = sync();
 });
 
-/** The date of the copy, which is shown without a network; null with one, or without a copy. */
+/** Returns the date of the copy if there is no network. Otherwise, or without a copy, returns null. */
 export const copyInUse = () => (navigator.onLine ? null : syncedAt);
 
-/** The name of a sound's category. */
+/** Returns the name of a sound's category. */
 export function categoryOf({ category }: Preview): string {
   const all = categories.flatMap((parent) => [parent, ...parent.children]);
   return all.find(({ slug }) => slug === category)?.name ?? '';

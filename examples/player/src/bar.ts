@@ -3,7 +3,7 @@ import { button, el, find, icon } from './dom.ts';
 import { clock, coverOf, heart, heartOf, pageOf, picture } from './parts.ts';
 import * as player from './player.ts';
 
-// The sound that plays, at the bottom of every screen. Its parts stay, and so does the focus. `open` shows it on the whole screen.
+// Shows the current sound at the bottom of every screen, or `open` on the whole screen. Its elements never change.
 
 const bar = find('#bar');
 const cover = picture('');
@@ -40,7 +40,7 @@ volume.oninput = () => {
   player.element.volume = Number(volume.value);
   localStorage.setItem('volume', volume.value);
 };
-player.element.volume = 0.5; // iOS leaves that to its own buttons
+player.element.volume = 0.5; // iOS ignores this
 volume.hidden = player.element.volume !== 0.5;
 volume.value = localStorage.getItem('volume') ?? '1';
 player.element.volume = Number(volume.value);
@@ -48,7 +48,7 @@ player.element.volume = Number(volume.value);
 const expand = button(cover, () => setOpen(true), { className: 'expand', ariaLabel: 'Now playing' });
 const shrink = button(icon('close'), () => setOpen(false), { className: 'shrink', ariaLabel: 'Close' });
 
-/** Shows the player on the whole screen, or as a bar. */
+/** Shows the player on the whole screen or as a bar. */
 function setOpen(isOpen: boolean) {
   if (bar.classList.contains('open') === isOpen) return;
   bar.classList.toggle('open', isOpen);
@@ -89,7 +89,7 @@ addEventListener('player', () => {
 });
 
 function showTime() {
-  const length = player.element.duration || player.now().sound?.duration_sec || 0; // not a number until the file has come
+  const length = player.element.duration || player.now().sound?.duration_sec || 0; // NaN until the file has loaded
   seek.max = String(length);
   seek.value = String(player.position());
   time.textContent = `${clock(player.position())}\u00a0/\u00a0${clock(length)}`;
@@ -98,7 +98,7 @@ function showTime() {
 player.element.ontimeupdate = player.element.ondurationchange = showTime;
 seek.oninput = () => player.seekTo(Number(seek.value));
 
-// The lock screen, and the keys of keyboards and headphones.
+// Connect the lock screen, and the keys of keyboards and headphones.
 const session = navigator.mediaSession;
 session.setActionHandler('play', player.resume);
 session.setActionHandler('pause', player.pause);

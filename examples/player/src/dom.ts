@@ -1,7 +1,7 @@
 import { SoundsError, type Wait } from 'sounds-client';
 import { copyInUse } from './api.ts';
 
-/** Makes an element with properties, including those of ARIA, and children. */
+/** Makes an element with properties, including ARIA properties, and children. */
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},
@@ -12,7 +12,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Shapes of 24 by 24 units. */
+/** SVG paths in a view box of 24 by 24 units. */
 const shapes = {
   play: 'M8 5v14l11-7z',
   pause: 'M7 5h4v14H7zM13 5h4v14h-4z',
@@ -30,7 +30,7 @@ export const icon = (name: keyof typeof shapes) =>
 
 export const find = (selector: string) => document.querySelector(selector) as HTMLElement;
 
-/** Gives the screen its title. */
+/** Sets the title of the screen. */
 export function entitle(title: string) {
   document.title = `${title} – Sounds`;
   find('main h1').textContent = title;
@@ -38,7 +38,7 @@ export function entitle(title: string) {
 
 let timer = 0;
 
-/** Shows a text at the top of the screen, for some seconds or until the next one. Without a text, shows that there is no network. */
+/** Shows a text at the top, for some seconds or until the next text. Without a text, shows a missing network. */
 export function notify(text = '', seconds = 0) {
   clearTimeout(timer);
   if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);
@@ -48,7 +48,7 @@ export function notify(text = '', seconds = 0) {
   find('#notice').textContent = text || offline;
 }
 
-/** Runs an action and shows its failure. Meanwhile the control does nothing, but keeps the focus. */
+/** Runs an action and shows its failure. Until it ends, the control is inactive but keeps the focus. */
 export async function attempt(act: () => unknown, control: HTMLButtonElement) {
   if (control.ariaDisabled === 'true') return;
   control.ariaDisabled = 'true';
@@ -84,19 +84,19 @@ export function form(fields: Field[], label: string, submit: (typed: Typed) => u
   return element;
 }
 
-/** Loads the content of a place. Shows that it is loading, or why that failed, with a way to try again. */
+/** Loads content into an element. Shows the progress, or the reason of a failure with a button to try again. */
 export async function fill(place: HTMLElement, load: () => (Node | string)[] | Promise<(Node | string)[]>) {
   const state = el('p', { role: 'status' });
   const again = button('Try again', run);
   const offerAgain = () => place.append(again);
   async function run() {
-    if (again.isConnected) notify(); // the wait is over
+    if (again.isConnected) notify(); // removes the message of the wait
     state.textContent = 'Loading …';
     place.ariaBusy = 'true';
     addEventListener('wait', offerAgain);
     try {
       const content = await load();
-      if (!state.isConnected) return; // the user has gone on, or another try was faster
+      if (!state.isConnected) return; // the user has left the screen, or another attempt was faster
       if (document.activeElement === again) find('main').focus({ preventScroll: true });
       place.replaceChildren(...content);
     } catch (error) {
@@ -125,14 +125,14 @@ export const texts: { [reason in string]?: string } = {
   too_many_favorites: 'You have as many favorites as there can be. Remove some first.',
 };
 
-/** Why a call waits, and for how long; empty without a network, which is shown anyway. */
+/** Returns the reason and duration of a wait; empty without a network, because `notify` shows that. */
 export function waitText({ reason, until }: Wait): string {
   if (reason === 'offline') return '';
   const why = reason === 'limited' ? 'Too many requests' : 'The service does not answer';
   return `${why}: trying again in ${Math.ceil((until.getTime() - Date.now()) / 1000)} s.`;
 }
 
-/** An error in words for users. The messages of the service are for developers. */
+/** Returns the text of an error for users, because the messages of the service are for developers. */
 export function textOf(error: unknown): string {
   if (!(error instanceof SoundsError)) {
     reportError(error);

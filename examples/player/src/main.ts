@@ -51,7 +51,7 @@ const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'refreshed') return;
   stop();
-  // An address that was shared is shown after signing in.
+  // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in forGuests) history.replaceState(null, '', '#/');
   notify(event.type === 'signedOut' ? partings[event.reason] : '');
   void show();

@@ -5,7 +5,7 @@ import { now, play } from './player.ts';
 export const clock = (seconds: number) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
-/** Shows the placeholder of the style sheet. */
+/** Empty image over the placeholder from the style sheet. */
 const noCover = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 export const coverOf = (sound: Pick<Preview, 'cover_image_url'>) => api.coverUrl(sound) ?? noCover;
@@ -25,7 +25,7 @@ export function heartOf({ id, title }: Preview) {
   return { value: id, ariaLabel: `Favorite: ${title}`, ariaPressed: String(favorites.has(id)) };
 }
 
-/** Shows and changes whether a sound is a favorite. All hearts of a sound follow at once. */
+/** Returns a button that shows and changes whether a sound is a favorite. All buttons of a sound change at once. */
 export function heart(sound: Preview) {
   const change = () => setFavorite(element.value, !favorites.has(element.value));
   const element = button(icon('heart'), change, { className: 'heart', ...heartOf(sound) });
@@ -36,21 +36,21 @@ export const pageOf = (id: string) => `#/sound/${id}`;
 
 export const factsOf = (sound: Preview) => [categoryOf(sound), sound.duration_sec && clock(sound.duration_sec)];
 
-/** A sound in a list. A click plays it; the list goes on after it. */
+/** Returns the entry of a sound in a list. A click plays it, and the following sounds after it. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {
   const { id, title } = sound;
   const name = el('strong', { dir: 'auto' }, title);
   const text = el('span', {}, name, el('small', {}, factsOf(sound).filter(Boolean).join(' · ')));
   const cover = picture(coverOf(sound));
   const listen = el('button', { type: 'button', className: 'listen', value: id }, cover, text);
-  // The further clicks of a double click belong to the first.
+  // Ignore the other clicks of a double click.
   listen.onclick = ({ detail }) => void (detail < 2 && play(sound, list));
   if (now().sound?.id === id) listen.ariaCurrent = 'true';
   const about = el('a', { className: 'icon', href: pageOf(id), ariaLabel: `About: ${title}` }, icon('about'));
   return el('li', {}, listen, about, heart(sound));
 }
 
-/** A list that goes on when its end comes into view. After a failure it is opened anew, and while another try waits. */
+/** Returns a list that loads more when its end comes into view. Opens it again after a failure. */
 export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typeof item, empty: string) {
   const all: Preview[] = [];
   const list = el('ul', { className: 'rows' });
@@ -63,7 +63,7 @@ export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typ
     for (let count = 0; count < 20; ) {
       const { done, value } = await current.next();
       if (done) return all.length > 0 ? [] : [empty];
-      if (all.some(({ id }) => id === value.id)) continue; // it is in the list already
+      if (all.some(({ id }) => id === value.id)) continue; // skip a sound that is already in the list
       count += 1;
       all.push(value);
       list.append(make(value, all.length - 1, all));

@@ -3,8 +3,8 @@ import { api, type Preview } from './api.ts';
 import { textOf, waitText } from './dom.ts';
 
 /**
- * idle → loading → playing ⇄ paused, loading and playing ⇄ stalled, and failed from anywhere but idle. A click on another sound
- * leads from each of them to loading, the end of the session to idle.
+ * Transitions: idle → loading → playing ⇄ paused; loading and playing ⇄ stalled; any state except idle → failed. In
+ * any state, a click on another sound leads to loading, and the end of the session to idle.
  */
 export type State = 'idle' | 'loading' | 'playing' | 'paused' | 'stalled' | 'failed';
 
@@ -12,12 +12,12 @@ export const element = new window.Audio();
 
 let state: State = 'idle';
 let sound: Preview | null = null;
-/** The list that the sound was chosen from, which has the next and the previous one. */
+/** List that contains the sound, for the next and the previous one. */
 let list: readonly Preview[] = [];
-/** Reason for the state, shown to the user: why it failed, or what it waits for. */
+/** Reason for a failure or a wait, shown to the user. */
 let reason = '';
 let isCounted = false;
-/** Position at which the sound starts the next time, in seconds. */
+/** Position in seconds at which the sound starts next time. */
 let startAt = 0;
 let opening = new AbortController();
 let detach = () => {};
@@ -35,14 +35,14 @@ function neighbour(step: 1 | -1): Preview | undefined {
   return index < 0 ? undefined : list[index + step];
 }
 
-/** Plays a sound that was clicked in a list. If it is playing already, pauses it; if it is loading, goes on. */
+/** Plays a sound that was clicked in a list. Pauses it if it is playing. */
 export function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
   if (wanted.id !== sound?.id) return start(wanted, from);
   list = from;
   return state === 'loading' ? undefined : toggle();
 }
 
-/** The newest call wins. */
+/** Starts a sound. A newer call aborts an older one. */
 async function start(wanted: Preview, from: readonly Preview[], position = 0) {
   release();
   [sound, list, isCounted, startAt] = [wanted, from, position > 0, 0];
@@ -56,21 +56,21 @@ async function start(wanted: Preview, from: readonly Preview[], position = 0) {
     if (position > 0) element.currentTime = position;
     await element.play();
   } catch (error) {
-    if (signal.aborted || (error as Error).name === 'AbortError') return; // by a newer click, or paused
-    if ((error as Error).name === 'NotAllowedError') return enter('paused'); // some browsers want another click
+    if (signal.aborted || (error as Error).name === 'AbortError') return; // a newer click, or a pause
+    if ((error as Error).name === 'NotAllowedError') return enter('paused'); // some browsers require another click
     enter('failed', error instanceof SoundsError ? textOf(error) : 'This sound cannot be played now.');
   }
 }
 
 export function pause() {
   if (element.src) element.pause();
-  else release(); // its address has not come yet
+  else release(); // the address has not been received yet
   if (sound && state !== 'failed') enter('paused');
 }
 
 export function resume() {
   if (state === 'paused' && element.src)
-    element.play().catch(() => {}); // attachAudio reports it
+    element.play().catch(() => {}); // attachAudio reports the error
   else if (sound && (state === 'paused' || state === 'failed')) void start(sound, list, startAt);
 }
 
@@ -106,7 +106,7 @@ export function stop() {
   enter('idle');
 }
 
-/** Only one tab plays. */
+/** Pauses the other tabs when this one plays. */
 const channel = new BroadcastChannel('player');
 channel.onmessage = pause;
 
@@ -124,7 +124,7 @@ addEventListener('wait', ({ detail }) => {
   if (state === 'loading' || state === 'stalled') enter('stalled', waitText(detail));
 });
 
-// The sound, its list and the position survive a reload.
+// Store the sound, its list and the position, so that they survive a reload.
 addEventListener('pagehide', () => {
   if (sound) localStorage.setItem('player', JSON.stringify([sound, list.slice(0, 100), position()]));
 });

@@ -25,7 +25,7 @@ const orders = { '': 'Recommended', newest: 'Newest', title: 'By title', popular
 
 export async function browse() {
   await ready;
-  // The address holds the search, so that Back finds it again.
+  // Keep the search in the address, so that Back restores it.
   const asked = new URLSearchParams(location.hash.split('?')[1]);
   const select = (name: string, ariaLabel: string, options: Record<string, string>) => {
     const made = Object.entries(options).map(([value, text]) => new Option(text, value));
@@ -58,7 +58,7 @@ export async function browse() {
     last = new AbortController();
     const { signal } = last;
     const q = search.value.trim();
-    order.disabled = q !== ''; // a search comes in its own order
+    order.disabled = q !== ''; // a search has a fixed order
     const filters = {
       tag: new FormData(form).getAll('tag'),
       ...(category.value && { category: category.value, include_children: true }),
@@ -68,7 +68,7 @@ export async function browse() {
     results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
   };
   const change = () => {
-    if (!form.isConnected) return; // the user has gone on
+    if (!form.isConnected) return; // the user has left the screen
     const query = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
     history.replaceState(null, '', `#/browse?${query}`);
     show();
@@ -82,7 +82,7 @@ export async function browse() {
   return [form, results];
 }
 
-/** The sounds of favorites or of the history; those that are hidden are null. */
+/** Returns the sounds of favorites or of the history, without hidden sounds, which are null. */
 const shown = (list: { sounds: Preview | null }[]) => list.flatMap(({ sounds }) => sounds ?? []);
 
 export async function favoriteSounds() {
@@ -116,7 +116,7 @@ export function listened() {
   return [button('Clear the history', clear, { className: 'destructive' }), list];
 }
 
-/** The page of one sound. */
+/** Shows the page of one sound. */
 export async function soundPage() {
   const id = location.hash.split('/')[2] ?? '';
   await ready;

@@ -11,7 +11,7 @@ import { startGateway } from '../../../test/support/gateway.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 
-/** A browser, and the player in front of a separate service with the samples, whose new accounts must be confirmed. */
+/** Browser and player with a separate service, which has the samples and requires new accounts to be confirmed. */
 type Site = { url: string; supabaseUrl: string; sql: postgres.Sql; browser: Browser };
 
 const views = {
@@ -50,7 +50,7 @@ async function provideSite(use: (site: Site) => Promise<void>) {
   await rm(dataDir, { recursive: true });
 }
 
-/** vitest's test with one site for each file. Request `site` in a hook, which has more time. */
+/** Test function with one site for each file. Request `site` in a hook, because a hook has more time. */
 export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; phone: Page; desk: Page } }>({
   site: [fixture(provideSite), { scope: 'file' }],
   visit: async ({ site, skip }: { site: Site } & TestContext, use: (visit: Visit) => Promise<void>) => {
@@ -63,28 +63,28 @@ export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; 
       }),
     );
   },
-  /** A page on which the first sound plays. */
+  /** Page of a phone on which the first sound plays. */
   phone: ({ visit }: { visit: Visit }, use) => visit('phone', (page) => listen(page).then(() => use(page))),
   desk: ({ visit }: { visit: Visit }, use) => visit('desk', (page) => listen(page).then(() => use(page))),
 });
 
-/** A button by its whole name. */
+/** Returns the button with exactly this name. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** The button for another attempt on a screen. The bar may have one, too. */
+/** Returns the button "Try again" of the screen, not that of the bar. */
 export const tryAgain = (page: Page) => page.locator('main').getByRole('button', { name: 'Try again' });
 
 /** Waits until a sound plays. */
 export const untilPlays = (page: Page) =>
   expect.poll(() => page.evaluate('navigator.mediaSession.playbackState')).toBe('playing');
 
-/** Signs in as the demo user, for whom the first sound begins to play. */
+/** Signs in as the demo user, which starts the first sound. */
 export async function listen(page: Page) {
   await button(page, 'Listen with the demo account').click();
   await untilPlays(page);
 }
 
-/** Goes on to the next sound, and waits until it plays. */
+/** Switches to the next sound, and waits until it plays. */
 export async function next(page: Page) {
   const before = await playing(page);
   await button(page, 'Next').click();
@@ -97,18 +97,18 @@ export async function open(page: Page, screen: string, heading = screen) {
   await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
 }
 
-/** Tells whether the content fits into the page and its parts. */
+/** Returns whether the content fits into the page and its parts. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].map((name) => document.querySelector(name)).every(
       ({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)`,
   );
 
-/** The title of the sound in the bar. */
+/** Returns the title of the sound in the bar. */
 export const playing = (page: Page) => page.locator('#bar strong').innerText();
 
-/** The position of the player, in seconds. */
+/** Returns the position of the player in seconds. */
 export const position = async (page: Page) => Number(await page.getByLabel('Position').inputValue());
 
-/** The ARIA label of the element that has the focus. */
+/** Returns the ARIA label of the focused element. */
 export const focused = (page: Page) => page.evaluate('document.activeElement.ariaLabel');

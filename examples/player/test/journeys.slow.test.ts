@@ -66,7 +66,7 @@ test.for(['phone', 'desk'] as const)('every screen passes axe and fits a %s', as
   await visit(view, steps, 'ERR_INTERNET_DISCONNECTED');
 });
 
-test('an account is created, gets another password twice, and is deleted', async ({ site, visit }) => {
+test('a user can create an account, change and reset the password, and delete the account', async ({ site, visit }) => {
   const email = newEmail();
   await visit('phone', async (page) => {
     const submit = async (name: string, fields: Record<string, string> = {}) => {
@@ -108,7 +108,7 @@ test('an account is created, gets another password twice, and is deleted', async
   });
 });
 
-test('a sound goes on where it was after a broken network', async ({ site, visit }) => {
+test('a sound continues at the same position after the network was interrupted', async ({ site, visit }) => {
   const project = { apiUrl: site.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project);
   await site.sql`insert into public.sounds (title, audio_path, sort_order) values ('Long', 'long.wav', -1000)`;

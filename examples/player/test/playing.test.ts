@@ -3,10 +3,10 @@ import { button, fits, focused, listen, next, open, playing, position, test, unt
 
 test.beforeAll(({ site }) => void site);
 
-/** Makes the audio element of the next page a global variable. */
+/** Code that makes the audio element of the next page a global variable. */
 const noteAudio = 'globalThis.Audio = class extends Audio { constructor() { globalThis.audio = super(); } }';
 
-test('the sound clicked last plays, is counted once, and pauses at a click', async ({ site, visit }) => {
+test('the last clicked sound plays, is counted once, and pauses at another click', async ({ site, visit }) => {
   await visit('desk', async (page) => {
     const plays = async () => (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
     const before = await plays();
@@ -32,7 +32,7 @@ test('the sound clicked last plays, is counted once, and pauses at a click', asy
     await last.click();
     await untilPlays(page);
 
-    // The end of a sound that repeats is no other play; otherwise the next one follows.
+    // A repetition does not count as a play. Without repetition, the next sound follows.
     const seekToTheEnd = 'audio.currentTime = audio.duration - 0.2';
     await button(page, 'Repeat').click();
     await page.evaluate(`audio.addEventListener('seeked', () => { audio.isAtStart = audio.currentTime < 10; });
@@ -113,7 +113,7 @@ test('the sleep timer and the lock screen control the sound', async ({ visit }) 
   });
 });
 
-test('a sound that fails says why, and plays once its cause is gone', async ({ site, desk: page }) => {
+test('a sound that fails shows the reason, and plays after the cause is removed', async ({ site, desk: page }) => {
   const bar = page.locator('#bar');
   await page.route('**/object/sign/audio/**', (route) => route.fulfill({ status: 500 }));
   await button(page, 'Next').click();
@@ -208,7 +208,7 @@ test('only one tab plays', async ({ site, phone: page }) => {
   await button(page, 'Play').waitFor();
 });
 
-// The last test, because it changes the catalogue.
+// This is the last test, because it changes the catalogue.
 test('a phone has a bar of 64 pixels, which opens on the whole screen', async ({ site, visit }) => {
   const title = 'A very long title '.repeat(8).slice(0, 136);
   await site.sql`insert into public.sounds (title, sort_order) values (${title}, -2000)`;

@@ -9,7 +9,7 @@ const tooMany = { ...error(429, 'rate_limited'), headers: { 'Retry-After': '30' 
 
 test.beforeAll(({ site }) => void site);
 
-test('Browse goes on after a page that fails, and Back finds a search', async ({ site, phone: page }) => {
+test('Browse continues after a page that failed to load, and Back restores a search', async ({ site, phone: page }) => {
   const isNextPage = (address: URL) => address.searchParams.has('cursor');
   await page.route(isNextPage, (route) => route.fulfill(notFound));
   await open(page, 'Browse');
@@ -65,7 +65,7 @@ test('Browse goes on after a page that fails, and Back finds a search', async ({
   expect(await order.inputValue()).toBe('title');
 });
 
-test('a screen that fails says why, and tries again at a click with the focus kept', async ({ visit }) => {
+test('a screen that fails shows the reason, and a click tries again and keeps the focus', async ({ visit }) => {
   const failures = [
     ['Account', 'me', notFound, /^It is no longer there\.$/, 'form'],
     ['History', 'history*', null, /^The service does not answer: trying again in \d+ s\.$/, 'li'],
@@ -90,7 +90,7 @@ test('a screen that fails says why, and tries again at a click with the focus ke
   await visit('phone', steps, 'Cannot read properties of undefined');
 });
 
-test('a sound has a page with an address that can be shared, also with a guest', async ({ phone: page }) => {
+test('a sound has a page whose address can be shared, also with a guest', async ({ phone: page }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await open(page, 'Browse');
   await page.getByLabel('Search sounds').fill('Singing Bowl in A3');
@@ -111,7 +111,7 @@ test('a sound has a page with an address that can be shared, also with a guest',
   await page.getByRole('heading', { name: 'Singing Bowl in A3' }).waitFor();
 });
 
-test('skips need few requests, and the history forgets one sound or all', async ({ visit }) => {
+test('skipping through sounds takes few requests, and the history can be cleared', async ({ visit }) => {
   await visit('desk', async (page) => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(new URL(request.url()).pathname.replace('/api/v1', '')));
@@ -138,7 +138,7 @@ test('skips need few requests, and the history forgets one sound or all', async 
   });
 });
 
-test('the export is a file, and an ended session leads to signing in', async ({ site, phone: page }) => {
+test('the export is a file, and an ended session shows the sign-in screen', async ({ site, phone: page }) => {
   await open(page, 'Account');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download everything' }).click();
@@ -162,7 +162,7 @@ test('the export is a file, and an ended session leads to signing in', async ({ 
 test('the catalogue is shown and searched without a network, with its age', async ({ visit }) => {
   const steps = async (page: Page) => {
     await listen(page);
-    await page.locator('.cards').first().waitFor(); // then the catalogue is copied, too
+    await page.locator('.cards').first().waitFor(); // by now, the catalogue is copied, too
     const sections = await page.locator('main h2').allTextContents();
     const titles = page.locator('.rows strong');
     const age = page.getByText('No network: the catalogue as of');
@@ -193,10 +193,10 @@ test('the catalogue is shown and searched without a network, with its age', asyn
   await visit('phone', steps, 'ERR_INTERNET_DISCONNECTED');
 });
 
-test('favorites changed without a network are shown, and sent later', async ({ site, phone: page }) => {
+test('favorites that change without a network are shown at once and sent later', async ({ site, phone: page }) => {
   await open(page, 'Browse');
   const heart = page.locator('.rows .heart').first();
-  const title = await page.locator('.rows strong').first().innerText(); // then the catalogue is copied, too
+  const title = await page.locator('.rows strong').first().innerText(); // by now, the catalogue is copied, too
   const listed = page.locator('.rows strong').getByText(title, { exact: true });
   expect(await playing(page)).toBe(title);
   await page.context().setOffline(true);
@@ -212,14 +212,14 @@ test('favorites changed without a network are shown, and sent later', async ({ s
   await open(page, 'Favorites');
   await listed.waitFor();
 
-  // The bar shows it, too, when the sound is played right after signing in.
+  // The bar also shows the favorite when the sound plays right after sign-in.
   await open(page, 'Account');
   await button(page, 'Sign out').click();
   await listen(page);
   await expect.poll(() => page.locator('#bar .heart').getAttribute('aria-pressed')).toBe('true');
 });
 
-// The last test, because it changes the catalogue.
+// This is the last test, because it changes the catalogue.
 test('long words fit on every screen, also from right to left', async ({ site, visit }) => {
   const word = 'Rinderkennzeichnungsfleischetikettierungsüberwachungsaufgabenübertragungsgesetz';
   await site.sql`insert into public.sounds (title, sort_order, is_featured) values (${word}, -1000, true)`;
@@ -243,6 +243,6 @@ test('long words fit on every screen, also from right to left', async ({ site, v
     expect((await page.locator('#bar img').boundingBox())?.x).toBeGreaterThan(195);
     await page.getByText(`${word}, demo@example.com`).waitFor();
     const colors = "['main input', 'body'].map((name) => getComputedStyle(document.querySelector(name)).color)";
-    expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1); // browsers have another default
+    expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1); // not the default color of the browser
   });
 });

@@ -106,7 +106,7 @@ test('keys distinguish sounds that share a recording or have none', async ({ sql
 
 test('a file in Storage with the same name but other content is neither used nor replaced', async () => {
   const { sounds } = await readFiles({ 'a.wav': tone(), 'cover.jpg': await picture() });
-  const [audioPath, coverPath] = [`${newSlug()}/a.wav`, `${newSlug()}/cover.jpg`]; // names that do not contain a checksum
+  const [audioPath, coverPath] = [`${newSlug()}/a.wav`, `${newSlug()}/cover.jpg`]; // names without a checksum
   for (const sound of sounds) {
     const { audio, picture } = sound;
     if (audio)

@@ -20,7 +20,7 @@ function errorOf(changes: Record<string, string | undefined>): Error {
   throw new Error('The configuration was accepted.');
 }
 
-test('only the address and the keys of the project are required, and empty counts as unset', () => {
+test('only the address and the keys of the project are required, and empty values are ignored', () => {
   expect(loadConfig(required)).toEqual({
     port: 3000,
     logLevel: 'info',
@@ -57,7 +57,7 @@ test('trusted proxies are a number of hops or a list of addresses', () => {
     expect(errorOf({ TRUST_PROXY }).message).toMatch(/^TRUST_PROXY must be a number of proxies/);
 });
 
-test('all problems are reported at once, each naming its variable, and no value is repeated', () => {
+test('all problems are reported at once, with the variable of each, and without secret values', () => {
   const wrong = {
     PORT: '80a',
     SUPABASE_URL: 'project.supabase.co',
@@ -100,7 +100,7 @@ test('a value of the wrong kind is reported with the fix, and without a password
   expect(loadConfig({ ...required, REDIS_URL }).secrets.redisUrl).toBe(REDIS_URL);
 });
 
-test('the log names variables that resemble known ones, with the one that is meant', () => {
+test('the log names variables that are similar to known ones, and suggests the known name', () => {
   const meantBy = (name: string) => loadConfig({ ...required, [name]: 'x' }).unknownVariables;
   for (const [name, meant] of [
     ['RATE_LIMIT_PER_MINUT', 'RATE_LIMIT_PER_MINUTE'],
@@ -111,12 +111,12 @@ test('the log names variables that resemble known ones, with the one that is mea
     ['CORS_ALLOWED_ORIGINS', null],
   ] as const)
     expect(meantBy(name)).toEqual([{ name, meant }]);
-  // Variables of the system, of development, of the Supabase CLI and of Kubernetes.
+  // Ignore variables of the system, of development, of the Supabase CLI and of Kubernetes.
   for (const other of ['PATH', 'HOST', 'SUPABASE_DB_PORT', 'SUPABASE_ACCESS_TOKEN', 'REDIS_PORT_6379_TCP'])
     expect(meantBy(other), other).toEqual([]);
 });
 
-test('swapped keys are reported, in the new format and in the old', () => {
+test('swapped keys are reported, in the new and in the old format', () => {
   const jwt = (role: string) => `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
   for (const [publishable, secret] of [
     ['sb_publishable_x', 'sb_secret_x'],
@@ -132,7 +132,7 @@ test('swapped keys are reported, in the new format and in the old', () => {
   }
 });
 
-test('.env.example lists every variable that is read, no other, and works on a local machine', () => {
+test('.env.example lists exactly the variables that are read, and works on a local machine', () => {
   const example = readFileSync('.env.example', 'utf8');
   const [ofGateway = ''] = example.split('# Development only');
   const names = [...ofGateway.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);

@@ -11,7 +11,7 @@ import { scrape, valuesOf } from './support/metrics.ts';
 import { canRunRedis, startRedis } from './support/redis.ts';
 import { newEmail, password, signUp, test } from './support/test.ts';
 
-/** Waits: a request is counted a moment after its answer. */
+/** Waits until metrics have these values, because a request is counted after its response. */
 const untilCounted = (gateway: Gateway, name: string, values: Record<string, number>) =>
   expect.poll(async () => valuesOf(await scrape(gateway), name)).toEqual(values);
 
@@ -21,7 +21,7 @@ const requestsOf = 'sounds_http_request_duration_seconds_count';
 const upstreamCalls = 'sounds_upstream_request_duration_seconds_count';
 const decisions = 'sounds_rate_limit_decisions_total';
 
-test('metrics count requests by operation, unknown paths as one, no probes, and calls by outcome', async ({ user }) => {
+test('metrics count requests by operation without probes, and calls to Supabase by outcome', async ({ user }) => {
   const gateway = await measured();
   const api = apiAt(gateway.url);
   const token = user.access_token;
@@ -39,14 +39,14 @@ test('metrics count requests by operation, unknown paths as one, no probes, and 
     'none 404': 20,
     'none 405': 1,
   });
-  // Two homes, one note of when the user was last seen, and what /readyz asks.
+  // Two reads of the home page, one update of the last visit, and the calls of /readyz.
   const keySet = decodeProtectedHeader(token).alg === 'HS256' ? {} : { 'keys ok': 1 };
   const calls = { 'data ok': 4, 'auth ok': 1, 'auth rejected': 1, ...keySet };
   await untilCounted(gateway, upstreamCalls, calls);
   await gateway.close();
 });
 
-test('metrics count aborted requests, and tell a Supabase that fails from a silent one', async () => {
+test('metrics count aborted requests, and distinguish a failing Supabase from a hanging one', async () => {
   const leaving = new AbortController();
   const unanswered: ServerResponse[] = [];
   await withSupabase(
@@ -88,7 +88,7 @@ test('metrics count the decisions of each rate limit', async ({ user }) => {
   await gateway.close();
 });
 
-test('metrics count shared reads, and have the event-loop lag and a bounded number of series', async () => {
+test('metrics count shared reads, include the event-loop lag, and have few series', async () => {
   const gateway = await measured();
   const api = apiAt(gateway.url);
   const coalesced = async () => valuesOf(await scrape(gateway), 'sounds_coalesced_reads_total')[''];
@@ -106,7 +106,7 @@ test('metrics count shared reads, and have the event-loop lag and a bounded numb
   await gateway.close();
 });
 
-test('metrics show whether limits are shared while Redis fails, and returns without requests', async ({ skip }) => {
+test('metrics show when Redis fails and when it is back, even without requests', async ({ skip }) => {
   skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
   const redis = await startRedis();
   const gateway = await measured({ REDIS_URL: redis.url });

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { expect, test } from 'vitest';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
-test('the server serves metrics at METRICS_PORT, warns of its settings, and ends on SIGINT', async () => {
+test('the server serves metrics at METRICS_PORT, warns about its settings, and stops on SIGINT', async () => {
   const settings = { METRICS_PORT: '0', REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
   const { child, output, exited, until } = await startListening({ ...environment(), ...settings });
   const [line] = await until(/^.*Serving metrics.*\}$/m);

@@ -5,7 +5,7 @@ import { apiAt, bearer } from '../support/api.ts';
 import { listen } from '../support/gateway.ts';
 import { expectNoSecretIn } from '../support/secrets.ts';
 
-// The client of the other tests checks every response. These tests show that it finds what is wrong.
+// The client of the tests checks every response. These tests prove that it reports wrong responses.
 
 const headers = {
   'x-request-id': '1',
@@ -15,7 +15,7 @@ const headers = {
 };
 const notFound = { error: { code: 'not_found', message: 'No.' } };
 
-test('a response without its parts fails its test, and its credentials are found in a log', async () => {
+test('the checks reject a response without its common parts, and find its credentials in a log', async () => {
   const complete: OutgoingHttpHeaders = { ...headers, 'content-type': 'application/json; charset=utf-8' };
   let [sent, body]: [OutgoingHttpHeaders, object] = [complete, notFound];
   const server = createServer((req, res) => {
@@ -43,7 +43,7 @@ test('a response without its parts fails its test, and its credentials are found
   await close();
 });
 
-test('the checks find a status, field, header or missing body that departs from the document', () => {
+test('the checks find a status, field, header or missing body that violates the document', () => {
   const { name, ...nameless } = { name: 'Bowls', id: '1', slug: 'bowls', description: null, sort_order: 1 };
   const category = { id: '1', name, slug: 'bowls', description: null, sort_order: 1, children: [] };
   const etag = 'W/"1"';

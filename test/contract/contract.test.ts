@@ -7,7 +7,7 @@ import type { Session } from '../support/test.ts';
 import { type EndpointRow, type Request, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
 
-// Tests rules that all endpoints share, also against any deployment: TEST_BASE_URL=https://host/api/v1 npm test contract
+// Tests common rules of all endpoints. TEST_BASE_URL=https://host/api/v1 npm test contract checks any deployment.
 
 let target: Target;
 let owner: Session;
@@ -18,20 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => target?.close());
 
-/** Returns what a test needs, or skips the test where a deployment lacks it. The reporter prints the remedy. */
+/** Returns a value that a test needs, or skips the test if the deployment lacks it. The reporter prints the remedy. */
 const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => {
   if (thing === null) context.skip(remedy);
   return thing as T;
 };
 
 const remedies = {
-  idToken: 'Only the embedded Supabase takes ID tokens that can be made here.',
+  idToken: 'Only the embedded Supabase accepts ID tokens made by tests.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
   apiKey: 'Set TEST_API_KEY.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
 
-/** Sends a request as it is given, without a credential unless it has one. */
+/** Sends a request, with a credential only if it contains one. */
 function send({ method, path }: EndpointRow, { query = '', headers = {}, body, token }: Request, id = target.soundId) {
   const request = target.api[method](path.replace(/\{\w+\}/, id))
     .query(query)
@@ -42,16 +42,16 @@ function send({ method, path }: EndpointRow, { query = '', headers = {}, body, t
 
 const isGuarded = ({ guard }: EndpointRow) => guard === 'bearer' || guard === 'user';
 
-/** Returns a request that the endpoint answers with success. */
+/** Returns a valid request for an endpoint. */
 async function goodRequest(row: EndpointRow, context: TestContext): Promise<Request> {
   const request = await needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
   return isGuarded(row) ? { token: owner.access_token, ...request } : request;
 }
 
-/** Names tests as "POST /auth/signup". */
+/** Returns rows whose tests are named like "POST /auth/signup". */
 const named = (rows: EndpointRow[]) => rows.map((row) => [row.method.toUpperCase(), row.path, row] as const);
 
-/** Credentials that must be rejected, besides those of test/supabase/access-token.test.ts. */
+/** Credentials that must be rejected. See test/supabase/access-token.test.ts for more. */
 const rejectedCredentials: Record<string, (context: TestContext) => Promise<string> | string> = {
   'with a changed signature': () => `${owner.access_token.slice(0, -4)}AAAA`,
   'with alg none': () => new UnsecuredJWT(decodeJwt(owner.access_token)).encode(),
@@ -70,7 +70,7 @@ const expectRejected = (row: EndpointRow, token: string) =>
     .expect('Cache-Control', 'no-store')
     .expect('WWW-Authenticate', 'Bearer realm="sounds", error="invalid_token"');
 
-/** Method, path, callers, status unless it is 200, and caching unless it is no-store, of each endpoint. */
+/** Method, path, callers, status (default 200) and caching (default no-store) of each endpoint. */
 const endpoints = `
   get /config none revalidate, post /auth/signup none, post /auth/signin none, post /auth/refresh none,
   post /auth/signout user, post /auth/oauth/idp none, post /auth/oauth/google none, post /auth/oauth/apple none,
@@ -90,7 +90,7 @@ test('every endpoint has its method, path, callers, status and caching', () => {
 describe.for(named(table))('%s %s', ([, , row]) => {
   const { cache, guard, method, path, status = 200 } = row;
 
-  test('answers a good request, and ignores unknown parameters, fields and unneeded credentials', async (context) => {
+  test('accepts a valid request, and ignores unknown parameters, fields and unneeded credentials', async (context) => {
     const { query = '', body, ...request } = await goodRequest(row, context);
     const { headers } = await send(row, {
       ...request,
@@ -103,7 +103,7 @@ describe.for(named(table))('%s %s', ([, , row]) => {
   });
 
   if (guard !== 'none') {
-    test('returns 401 for an invalid credential, and for none where it needs one', async () => {
+    test('returns 401 for an invalid credential, and for a missing one that it requires', async () => {
       await expectRejected(row, 'rubbish');
       const answer = await send(row, {});
       expect([answer.status, answer.headers['www-authenticate']]).toEqual(
@@ -119,14 +119,14 @@ describe.for(named(table))('%s %s', ([, , row]) => {
   }
 
   if (path.includes('{'))
-    test('returns 404 for a malformed id and, except for a removal, for an unknown one', async () => {
+    test('returns 404 for a malformed id and, except in a removal, for an unknown id', async () => {
       const token = owner.access_token;
       for (const id of ['not-a-uuid', '%zz']) await send(row, { token }, id).expect(404);
       await send(row, { token }, randomUUID()).expect(method === 'delete' ? 200 : 404);
     });
 
   test.for(Object.entries(row.invalid))('returns 400 and names %s for a wrong value', async ([field, all]) => {
-    // A deployment limits requests: it gets one for each field.
+    // Send a deployment only one value for each field, because it limits requests.
     for (const value of process.env['TEST_BASE_URL'] ? all.slice(0, 1) : all) {
       const request = row.withWrong(field, value);
       const answer = await send(row, { ...(isGuarded(row) && { token: owner.access_token }), ...request });
@@ -139,14 +139,14 @@ describe.for(named(table))('%s %s', ([, , row]) => {
 
 const methodsOf = Map.groupBy(table, ({ path }) => path);
 test.for([...methodsOf].map(([path, rows]) => [path, rows.map(({ method }) => method)] as const))(
-  '%s answers OPTIONS with its methods, and 405 to every other one',
+  '%s answers OPTIONS with its methods, and every other method with 405',
   async ([path, methods]) => {
     const allowed = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()));
     const at = path.replace(/\{\w+\}/, target.soundId);
     const { headers } = await target.api.options(at).expect(204);
     expect(headers['allow']?.split(', ').toSorted()).toEqual([...allowed, 'OPTIONS'].toSorted());
     const others = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']).difference(new Set(allowed));
-    for (const method of others) // an agent has no method for QUERY
+    for (const method of others) // supertest's agent has no method for QUERY
       await new Test(target.url, method, at)
         .auth(owner.access_token, bearer)
         .expect(405)
@@ -161,7 +161,7 @@ test.for(Object.entries(rejectedCredentials))('rejects a credential %s', async (
   for (const row of ofAllForms) await expectRejected(row, token);
 });
 
-test('favorites, profile and customer record are those of the caller alone', async () => {
+test('favorites, profile and customer record are only those of the caller', async () => {
   const other = await target.signIn('other');
   const { api, soundId: sound_id } = target;
   const [mine, theirs] = [owner.access_token, other.access_token];

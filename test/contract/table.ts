@@ -8,26 +8,26 @@ type Sent = { query: string; headers: Record<string, string>; body: object | und
 export type Request = Partial<Sent>;
 
 type Row = {
-  /** A good body, of which a test replaces one field. */
+  /** Valid body, in which a test replaces one field. */
   body?: object;
-  /** Makes a good request. Default: the body. Null where this deployment offers no way to make one. */
+  /** Makes a valid request. Default: the body. Returns null if the deployment offers no way to make one. */
   valid?: (target: Target) => Request | Promise<Request> | null;
-  /** The remedy to print when there is no valid request. */
+  /** Remedy to print if there is no valid request. */
   remedy?: 'recoveryCode';
-  /** Values that get 400, by field. A query continues behind the value, so that `1&limit=2` is a repeated limit. */
+  /** Values that get 400, by field. They are not encoded in a query, so that `1&limit=2` repeats the limit. */
   invalid?: Record<string, unknown[]>;
 };
 
-/** Returns a cursor of an order of sounds with this content. */
+/** Returns a cursor with this content for a list of sounds. */
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('hex');
 
-/** Returns queries with cursors of this content, and with the order. */
+/** Returns queries with this order and a cursor for each position. */
 const inOrder = (sort: string, ...positions: unknown[]) =>
   positions.map((position) => `${cursorOf(position)}&sort=${sort}`);
 
 const words = (text: string) => text.split(' ');
 
-/** Returns a cursor of the history with this content. */
+/** Returns a cursor with this content for the history. */
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
 const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
@@ -43,7 +43,7 @@ const idTokenRow = (provider: 'google' | 'apple'): Row => ({
 });
 const mailRow: Row = { body: { email: newEmail() }, invalid: { email: [undefined, 'x', 5] } };
 
-/** Requests of each operation. An endpoint without a row takes no parameters that could be wrong. */
+/** Requests of each operation. An endpoint without a row has no parameters that can be invalid. */
 const rows: Record<string, Row> = {
   signUp: {
     body: { email: newEmail(), password, full_name: 'Ada' },
@@ -110,7 +110,7 @@ const rows: Record<string, Row> = {
         ...words('2026-06-23T10:00%2B25:00 2026-06-23T10:00-02:75'),
         ...words('1969-12-31T23:59:59Z 9999-12-31T23:59:59-01:00 10000-01-01T00:00:00Z'),
         ...['', 'x'.repeat(5000), `${moment}&cursor=${moment}`, `${moment}&sort=title`],
-        cursorOf(['title', 'a', moment]), // without its order
+        cursorOf(['title', 'a', moment]), // without the order
         ...['f'.repeat(40), 'f'.repeat(41), '7'.repeat(40), '0'.repeat(4002)].map((hex) => `${hex}&sort=title`),
         ...inOrder('title', ['title', 'a\0', moment], ['newest', 'a', moment]),
         ...inOrder('newest', ['newest', 'a', 'a day']),
@@ -164,7 +164,7 @@ const rows: Record<string, Row> = {
   updateCustomer: {
     valid: () => ({ body: { full_name: 'Ada', marketing_opt_in: false } }),
     invalid: {
-      ...{ email: [newEmail()], provider: ['google'], source: ['google'], id: [id] }, // not to be changed
+      ...{ email: [newEmail()], provider: ['google'], source: ['google'], id: [id] }, // read-only
       ...{ is_active: [false], last_seen_at: [null], updated_at: [null] },
       full_name: ['', '   ', '\u200b\ufeff\u2063', 'x'.repeat(201), 5, 'a\0b', '\ud800'],
       avatar_url: ['http://a.example/x.png', `https://a.example/${'x'.repeat(2048)}`],
@@ -176,7 +176,7 @@ const rows: Record<string, Row> = {
   },
 };
 
-/** Returns a function that makes a request with a wrong value in the body, header or query, by the declaration. */
+/** Returns a function that makes a request with an invalid value in the declared place: body, header or query. */
 const wrongIn =
   ({ body, headers }: Endpoint, good?: object) =>
   (field: string, value: unknown): Request => {
@@ -184,7 +184,7 @@ const wrongIn =
     return headers ? { headers: { [field]: String(value) } } : { query: `${field}=${value}` };
   };
 
-/** Every endpoint with its requests. */
+/** All endpoints with their requests. */
 export const table = endpoints.map((endpoint) => {
   const { body, valid = () => ({ body }), remedy, invalid = {} } = rows[endpoint.operation] ?? {};
   return { ...endpoint, valid, remedy, invalid, withWrong: wrongIn(endpoint, body) };

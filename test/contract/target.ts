@@ -9,7 +9,7 @@ import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
 type Account = { email: string; password: string };
 
-/** The deployment and the credentials that the contract suite needs; null where the deployment cannot provide it. */
+/** Deployment and credentials for the contract suite. Null where the deployment does not provide a credential. */
 export type Target = Awaited<ReturnType<typeof localTarget>>;
 
 function accountsAt(api: Api, accounts: Record<'owner' | 'other', Account>) {
@@ -24,7 +24,7 @@ async function makeAccount(api: Api): Promise<Account> {
 
 /** Returns the deployment at TEST_BASE_URL, with accounts and keys from the environment. */
 async function remoteTarget(url: string): Promise<Target> {
-  if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL must end in /api/v1, and is ${url}.`);
+  if (!url.endsWith('/api/v1')) throw new Error(`TEST_BASE_URL is ${url}. It must end in /api/v1.`);
   const api = apiAt(url);
   const { env } = process;
   const account = async (prefix: string) => {
@@ -70,7 +70,7 @@ async function localTarget() {
     ...accounts,
     soundId,
     recoveryCode: mailUrl ? recoveryCode : null,
-    // A real project trusts Google and Apple alone.
+    // A real project trusts only Google and Apple.
     idToken: embedded ? (provider: 'google' | 'apple') => makeIdToken({ provider, email: newEmail() }) : null,
     apiKey,
     revokedApiKey,

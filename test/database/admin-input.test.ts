@@ -3,7 +3,7 @@ import { bearer } from '../support/api.ts';
 import { addCategory } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 
-test('a value at the limits of its field is served as it was entered', async ({ api, sql, user }) => {
+test('a value at the limits of its field is returned as it was entered', async ({ api, sql, user }) => {
   const category = await addCategory(sql);
   const typed = [
     {
@@ -35,7 +35,7 @@ test('a value at the limits of its field is served as it was entered', async ({ 
     expect(body.data[index]).toMatchObject({
       ...fields,
       ...(cover_image_path && { cover_image_url: `covers/${cover_image_path}` }),
-      // Some milliseconds later where an earlier run has taken the very first.
+      // An earlier run may have used the first millisecond.
       ...(created_at && { created_at: expect.stringMatching(/^1970-01-01T00:00:00\.\d{3}Z$/) }),
     });
   }

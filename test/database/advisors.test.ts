@@ -5,16 +5,16 @@ import { startDatabase } from '../support/prepared.ts';
 
 type Finding = { name: string; detail: string };
 
-/** The findings of the advisors. Unused indexes are left out: in a new database none has been used yet. */
+/** Returns the findings of the advisors, except for unused indexes, because all are unused in a new database. */
 async function advise(databaseUrl: string): Promise<Finding[]> {
   const options = ['--type', 'all', '--level', 'info', '--fail-on', 'none'];
   const printed = await supabase(['db', 'advisors', `--remote=${databaseUrl}`, ...options]);
-  const findings: Finding[] = JSON.parse(printed || '[]'); // with nothing to say, they say nothing
+  const findings: Finding[] = JSON.parse(printed || '[]'); // the output is empty without findings
   return findings.filter(({ name }) => name !== 'unused_index');
 }
 
-test('the Supabase advisors report problems that a test adds to our schemas, and no other', async () => {
-  // Other tests make tables in the database of all tests.
+test('the Supabase advisors report problems that a test adds to the schemas, and no others', async () => {
+  // Use a separate database, because other tests create tables in the common one.
   const database = await startDatabase();
   onTestFinished(database.stop);
   const sql = postgres(database.databaseUrl, { max: 1 });

@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
-/** Opens a database whose catalogue may be emptied. */
+/** Opens a database whose catalogue can be deleted. */
 async function ownDatabase() {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
@@ -15,13 +15,13 @@ async function ownDatabase() {
 
 const moment = '2001-02-03T04:05:06Z';
 
-// Moving each of n equal values by itself would take n²/2 scans of each table: 500 for a row.
-test('an import of 500 sounds with one created_at makes them unique in 5 scans a row', async () => {
+// If each of n equal values were moved separately, this would take n²/2 scans of each table: 250 for each row.
+test('an import of 500 sounds with one created_at makes them unique in 5 scans per row', async () => {
   const sql = await ownDatabase();
   await sql`
         insert into public.sounds (title, created_at)
         select 'Before', timestamptz '2010-01-01' + n * interval '1 minute' from generate_series(1, 40) as n`;
-  // The planner now knows how small the table is, which must not mislead it.
+  // Statistics of the small table must not mislead the planner.
   await sql`vacuum analyze public.sounds`;
   const [scans] = await sql.begin(async (transaction) => {
     await transaction`
@@ -39,7 +39,7 @@ test('an import of 500 sounds with one created_at makes them unique in 5 scans a
   expect(span).toEqual({ sounds: 500, seconds: 0.499 });
 });
 
-test('a taken created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
+test('a used created_at moves to the next free millisecond, also if a deleted sound had it', async () => {
   const sql = await ownDatabase();
   const add = async (created_at: string) => {
     const [row] = await sql`insert into public.sounds (title, created_at) values ('x', ${created_at}) returning *`;

@@ -4,10 +4,10 @@ import { addSounds } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
 import { test } from '../support/test.ts';
 
-// Attacks on the data API itself, with what every user of the app has: their own access token and the publishable key.
-// The same attacks in SQL are in supabase/tests.
+// Attacks the data API directly, with the access token and the publishable key that every user of the app has.
+// supabase/tests contains the same attacks in SQL.
 
-test('users, guests and the service reach only the exposed schema', async ({ sql, user }) => {
+test('users, guests and the service can access only the exposed schema', async ({ sql, user }) => {
   await sql`select admin.create_api_key('Attacked', ${user.user.email})`;
   for (const caller of [user.access_token, null, 'service'])
     for (const schema of ['private', 'admin', 'auth', 'storage']) {
@@ -22,7 +22,7 @@ test('users, guests and the service reach only the exposed schema', async ({ sql
     }
 });
 
-test('values of megabytes are rejected or ignored', async ({ sql, user: { access_token: token } }) => {
+test('values of several megabytes are rejected or ignored', async ({ sql, user: { access_token: token } }) => {
   const megabytes = '%'.repeat(2_000_000);
   await addSounds(
     sql,
@@ -44,7 +44,7 @@ test('values of megabytes are rejected or ignored', async ({ sql, user: { access
     ['update_customer', { changes: { locale: megabytes } }, 400],
     ['update_customer', { changes: { country: megabytes } }, 400],
   ] as const) {
-    // Work that grows with the square of two million characters would outlast any timeout.
+    // Work that is quadratic in two million characters would exceed every timeout.
     const { status } = await rest(token, 'POST', `rpc/${name}`, args);
     expect(status, `${name} ${Object.keys(args)}`).toBe(expected);
   }

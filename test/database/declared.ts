@@ -5,7 +5,7 @@ import { applySchemaFiles } from 'sounds-migration/schema-files';
 import { expect, onTestFinished } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
-// supabase/schemas is what a person reads, supabase/migrations what deployments run.
+// supabase/schemas declares the schema for readers, and deployments run supabase/migrations. Both must match.
 
 /** Returns the owners of all objects, because pg-delta compares only their grants. */
 async function ownersIn(databaseUrl: string) {
@@ -18,7 +18,7 @@ async function ownersIn(databaseUrl: string) {
   return owners.filter(({ object }) => !object.includes('supabase_migrations'));
 }
 
-/** Expects that the migrations make what the schema files declare. Returns both databases for `compareSchemas`. */
+/** Expects that migrations and schema files result in equal schemas. Returns both databases for `compareSchemas`. */
 export async function expectDeclared(release: Release) {
   const bare = await startDatabase(release, 'bare');
   onTestFinished(bare.stop);

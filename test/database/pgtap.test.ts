@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { installPgtap, runPgtap } from './pgtap.ts';
 
-// Runs the files of `supabase test db` in databases of their own: pgTAP does not belong into the one of the other tests.
+// Runs the files of `supabase test db` in separate databases, so that other tests do not see pgTAP.
 
 const files = globSync('supabase/tests/**/*.test.sql').sort();
 
@@ -16,10 +16,10 @@ async function runFile(databaseUrl: string, file: string): Promise<void> {
   await sql.end();
 }
 
-/** Each state that a database may be in, with what makes it of the one before. It does not depend on the release. */
+/** States of a database in each release, with the change that creates a state from the one before. */
 const suites = [
   { release: 15, states: { 'an empty database': null } },
-  // `supabase start` runs the seed, `supabase db push` does not.
+  // Test with and without the seed, because `supabase start` runs it and `supabase db push` does not.
   {
     release: 17,
     states: { 'a seeded database': 'supabase/seed.sql', 'a used database': 'tools/migration/usage.sql' },

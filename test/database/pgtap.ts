@@ -5,13 +5,13 @@ import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
 
-/** One assertion of a test that speaks TAP, the Test Anything Protocol. */
+/** An assertion in TAP, the Test Anything Protocol. */
 type TapTest = { ok: boolean; name: string; diagnosis: string };
 
-/** Output of a test: the number of announced assertions, and the assertions made. */
+/** Output of a test: number of planned assertions, and the assertions made. */
 type Tap = { planned: number | undefined; tests: TapTest[] };
 
-/** Reads TAP as pgTAP writes it; comment lines that follow an assertion say why it failed. */
+/** Parses TAP as pgTAP writes it. Comment lines after an assertion are its diagnosis. */
 function parseTap(output: string): Tap {
   const tap: Tap = { planned: undefined, tests: [] };
   for (const line of output.split('\n')) {
@@ -26,8 +26,8 @@ function parseTap(output: string): Tap {
 }
 
 /**
- * Adds pgTAP to the schema `extensions`, where `supabase test db` has it. Our server has no such extension, so the
- * functions are made by the extension's script, by the superuser who owns extensions on a hosted project.
+ * Adds pgTAP to the schema `extensions`, as `supabase test db` does. The superuser, who owns extensions on a hosted
+ * project, runs the extension's script, because the embedded server lacks the extension.
  */
 export async function installPgtap(databaseUrl: string): Promise<void> {
   const archive = fileURLToPath(new URL('pgtap.tar.gz', import.meta.resolve('@electric-sql/pglite-pgtap')));
@@ -39,7 +39,7 @@ export async function installPgtap(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Runs a pgTAP file on a connection of its own, as `postgres`.
+ * Runs a pgTAP file as `postgres` on a separate connection.
  * @throws the first SQL error
  */
 export async function runPgtap(databaseUrl: string, file: string): Promise<Tap> {

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';
 
-test('the migrations make what the schema files declare, on PostgreSQL 15', async () => {
+test('the migrations create the declared schema on PostgreSQL 15', async () => {
   await expectDeclared(15);
 });
 
-test('the migrations make the declared schema in an older project that grants everything', async () => {
+test('the migrations create the declared schema in an older project with default privileges', async () => {
   const { databaseUrl, stop } = await startDatabase(15, 'bare');
   onTestFinished(stop);
   const sql = postgres(databaseUrl, { max: 1 });

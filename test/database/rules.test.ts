@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { CustomerChanges, countryCodes } from '../../src/model/customer.ts';
 import { type Sql, test } from '../support/test.ts';
 
-// Rules that stand in the gateway and in the database. Avatars: test/model/customer.test.ts; paths: tools/catalogue/test/paths.test.ts.
+// Rules of both the gateway and the database. test/model/customer.test.ts and tools/catalogue/test/paths test others.
 
 /** Returns the values that a check constraint of customers accepts. */
 async function accepted(sql: Sql, constraint: string, field: string, values: string[]): Promise<string[]> {
@@ -25,7 +25,7 @@ const rules = {
 } as const;
 type Field = keyof typeof rules;
 
-/** Tells whether the gateway stores a value unchanged. */
+/** Returns whether the gateway stores a value unchanged. */
 const storesUnchanged = (field: Field, value: string) =>
   CustomerChanges.safeParse({ [field]: value }).data?.[field] === value;
 
@@ -56,13 +56,13 @@ describe('the gateway and the database', () => {
     if (field !== 'locale') expect(stored).toHaveLength(taken.size);
   });
 
-  test('know the same country codes', async ({ sql }) => {
+  test('accept the same country codes', async ({ sql }) => {
     const letter = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
     const pairs = letter.flatMap((first) => letter.map((second) => first + second));
     expect(await accepted(sql, rules.country, 'country', pairs)).toEqual([...countryCodes].sort());
   });
 
-  test('know the same language tags', async ({ sql }) => {
+  test('accept the same language tags', async ({ sql }) => {
     const tags = [
       ...['de', 'pt-BR', 'zh-Hant-TW', 'es-419', 'de-CH-1901', 'sl-rozaj', 'ar-u-nu-latn', 'en-x-pirate'],
       ...['x', 'en-u', 'not a locale', 'zh-yue-x', 'de_AT', '', 'de-', '-de', 'en-a-bb-a-cc', 'en-x', 'e'],

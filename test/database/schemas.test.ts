@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';
 
-test('the migrations make what the schema files declare, and a difference would be found', async () => {
+test('the migrations create the declared schema, and the comparison finds differences', async () => {
   const databases = await expectDeclared(17);
   const sql = postgres(as(SUPERUSER, databases.migrated), { max: 1, onnotice() {} });
   await sql.unsafe(`
@@ -29,7 +29,7 @@ test('the migrations make what the schema files declare, and a difference would 
     expect(statements).toContainEqual(expect.stringMatching(missing));
 });
 
-test('src/supabase/database.types.ts is what npm run types writes', async () => {
+test('src/supabase/database.types.ts equals the output of npm run types', async () => {
   const { databaseUrl, stop } = await startDatabase();
   onTestFinished(stop);
   expect(await databaseTypes(databaseUrl)).toBe(await readFile('src/supabase/database.types.ts', 'utf8'));

@@ -7,7 +7,7 @@ const folder = 'supabase/snippets';
 const [hidden, first, second] = [newSlug('hidden'), newSlug('first'), newSlug('second')];
 const email = newEmail();
 
-/** Adds rows that a snippet can concern; returns what to write for its placeholders. */
+/** Adds rows for the snippets. Returns the values of their placeholders. */
 async function addRows(sql: Sql) {
   await sql`insert into auth.users (id, email) values (gen_random_uuid(), ${email})`;
   const [key] = await sql`select key_prefix from admin.create_api_key('Snippet', ${email})`;
@@ -41,7 +41,7 @@ async function addRows(sql: Sql) {
 
 class Undo extends Error {}
 
-/** Runs a snippet, edited or as it is, among rows that it can concern, and undoes everything. */
+/** Adds rows, runs a snippet with or without its edits, and rolls everything back. */
 async function runSnippet(sql: Sql, file: string, isEdited: boolean): Promise<unknown[]> {
   let rows: unknown[] = [];
   const run = sql.begin(async (transaction) => {
@@ -73,7 +73,7 @@ describe('the snippets for the SQL editor', () => {
     },
   );
 
-  test('docs/admin.md names every snippet and no other', () => {
+  test('docs/admin.md names every snippet and no other file', () => {
     const named = readFileSync('docs/admin.md', 'utf8').matchAll(/`(\w+\.sql)`/g);
     expect(new Set([...named].map(([, name]) => name))).toEqual(new Set(readdirSync(folder)));
   });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, inject } from 'vitest';
 import { test } from '../support/test.ts';
 
-// Attacks on Storage itself with a user's access token and the publishable key: only the service may sign addresses.
+// Attacks Storage directly with a user's access token and the publishable key. Only the service may sign addresses.
 
-/** Calls Storage; `caller` is a user's token, null for a guest, or 'service'. */
+/** Calls Storage. @param caller a user's token, null for a guest, or 'service' */
 async function storage(caller: string | null, method: string, path: string, body?: string | object, type?: string) {
   const { apiUrl, publishableKey, secretKey } = inject('stack');
   const apikey = caller === 'service' ? secretKey : publishableKey;
@@ -59,7 +59,7 @@ test.for(['a user', 'a guest'])('%s reads, signs and changes no file and no buck
   ] as const) {
     const attack = await storage(who === 'a user' ? user.access_token : null, method, path, body, type);
     const told = `${method} ${path}: ${attack.status} ${attack.text}`;
-    // Storage answers some with an empty list, of what was found or deleted.
+    // Storage answers some attacks with an empty list of found or deleted files.
     if (attack.status < 400) expect(attack.text, told).toMatch(/^\[\]$|"signedURL":null/);
     expect(attack.text, told).not.toMatch(/token=|original/);
   }

@@ -20,7 +20,7 @@ test.for([
 });
 
 test.for(['tools/catalogue/main.ts', 'tools/catalogue/export/main.ts'])(
-  '%s without a folder asks for one',
+  '%s without a folder says that one is missing',
   async (file) => {
     const { exited, output } = run([file]);
     expect(await exited).toBe(1);
@@ -28,7 +28,7 @@ test.for(['tools/catalogue/main.ts', 'tools/catalogue/export/main.ts'])(
   },
 );
 
-/** Commands of pages and messages, such as "db push --remote". */
+/** Commands in pages and messages, such as "db push --remote". */
 const commands = globSync(['*.md', 'docs/*.md', '{packages,tools}/*/README.md', 'src/doctor/*.ts'])
   .map((path) => readFileSync(path, 'utf8').replaceAll(/ \\\n +/g, ' '))
   .flatMap((text) => [...text.matchAll(/npx supabase ([a-z](?:[^`\n;()&.,]|[.,](?! ))*)/g)])

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, variableNames } from '../../src/config.ts';
 
-// The Dockerfile and ops/Caddyfile are run by other tests of this folder.
+// Other tests of this folder run the Dockerfile and ops/Caddyfile.
 
 test('compose.yaml follows the Compose specification, and runs two gateways behind the proxy', () => {
   const filledIn = readFileSync('compose.yaml', 'utf8').replace(/\$\{REDIS_PASSWORD[^}]*\}/g, 'of-redis');
@@ -28,9 +28,9 @@ test('compose.yaml follows the Compose specification, and runs two gateways behi
   }
 });
 
-test('ops/kubernetes.yaml configures a gateway that starts and ends by itself, and leads to it', () => {
+test('ops/kubernetes.yaml configures a gateway that starts and stops, and routes to it', () => {
   const source = readFileSync('ops/kubernetes.yaml', 'utf8');
-  // biome-ignore lint/suspicious/noExplicitAny: the types of eight kinds would be longer than the test
+  // biome-ignore lint/suspicious/noExplicitAny: the types of eight kinds of manifests would be longer than the test
   const manifests = parseAllDocuments(source).map((document): any => document.toJS());
   const only = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
   const { spec, metadata } = only('Deployment').spec.template;

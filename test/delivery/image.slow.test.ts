@@ -12,12 +12,12 @@ import { buildImage, type Image, runIn } from './image.ts';
 
 let folder: string;
 let image: Image;
-/** Files of the delivered image that all users may write to. */
+/** Files of the image that all users may write to. */
 let writable: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sounds-service-image-'));
-  // Another user runs the image.
+  // Let the user of the image enter the folder.
   await chmod(folder, 0o711);
   image = buildImage(folder);
   writable = execFileSync('find', [image.root, '-perm', '-002', '!', '-type', 'l'], { encoding: 'utf8' });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the image holds the gateway and what it needs, and runs Node as another user than root', () => {
+test('the image contains the gateway with its dependencies, and does not run Node as root', () => {
   const app = join(image.root, image.workdir);
   expect(readdirSync(app).toSorted()).toEqual(['.cache', 'node_modules', 'package.json', 'src', 'supabase']);
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
@@ -48,8 +48,8 @@ test('the image holds the gateway and what it needs, and runs Node as another us
   expect(Object.keys(image.env).filter((name) => !name.startsWith('NODE_'))).toEqual([]);
 });
 
-test('the image holds a compile cache, so that no start compiles TypeScript', async () => {
-  // Node drops debug output if a pipe is full.
+test('the image contains a compile cache, so that no start compiles TypeScript', async () => {
+  // Write to a file, because Node drops debug output if a pipe is full.
   await using report = await open(join(folder, 'report'), 'w');
   const child = runIn(image, image.command, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }, report.fd);
   await once(child, 'exit');
@@ -58,7 +58,7 @@ test('the image holds a compile cache, so that no start compiles TypeScript', as
     expect(told).toMatch(new RegExp(`StrippedTypeScript \\S+/src/${file} because cache was the same`));
 });
 
-test('the image starts from read-only files, serves a new user, and ends by itself on SIGTERM', async () => {
+test('the image starts from read-only files, serves a new user, and stops on SIGTERM', async () => {
   const child = runIn(image, image.command, { ...environment(), HOME: '/nonexistent' });
   const exited = once(child, 'exit');
   let output = '';

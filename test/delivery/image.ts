@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
-/** Files, below the folder `root`, and settings of an image. */
+/** Settings of an image, and its files below the folder `root`. */
 export type Image = {
   root: string;
   workdir: string;
@@ -12,7 +12,7 @@ export type Image = {
   healthcheck: string[];
 };
 
-/** Environment without the settings of npm and Node of this test run, except trusted certificates. */
+/** Returns the environment without this test run's settings of npm and Node, except trusted certificates. */
 export const buildEnvironment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)));
 
@@ -47,8 +47,8 @@ const accountOf = ({ user }: Image) =>
   user !== 'root' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * Builds the Dockerfile without Docker. Each stage is a folder, and the base image contributes this Node alone.
- * @param folder an empty folder
+ * Builds the Dockerfile without Docker. Each stage is a folder, and the only part of the base image is this Node.
+ * @param folder empty folder
  * @returns the last stage
  * @throws for an instruction that is not implemented here
  */

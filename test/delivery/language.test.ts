@@ -14,11 +14,11 @@ const find = (pattern: RegExp, ...files: string[]) =>
       })),
     );
 
-/** Words that begin a fragment: a comment or a title begins with a verb or with the name of the thing. */
+/** Matches words that begin a fragment. A comment or title begins with a verb or the name of its subject. */
 const fragment = /^(of|as|what|who|whom|whose|where|whether|how)\b/i;
 
 test('every test title is a complete statement of at most 90 characters', () => {
-  // The first argument of test('…', …), testWith…('…', …) or test.for(…)('…', …), unless that is all.
+  // Matches the first of several arguments of test('…', …), testWith…('…', …) or test.for(…)('…', …).
   const declaration =
     /(?<!describe.*)(?:\b(?:test|it|base|testWith\w+)|\))\(\s*(?<quote>['"`])(?<text>(?:(?!\k<quote>).)+)\k<quote>,/g;
   const titles = find(declaration, '*.test.ts');

@@ -23,7 +23,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ where: title, expr, text: legendFormat })),
 );
 
-/** Returns the metrics of an expression with the labels of their selectors, and the labels that it groups by. */
+/** Returns the metrics of an expression with the labels of their selectors, and the labels of its groups. */
 function namesIn(query: string) {
   const expr = query.replaceAll('$__rate_interval', '5m');
   const selectors: { metric: string; labels: string[] }[] = [];
@@ -41,7 +41,7 @@ function namesIn(query: string) {
   return { selectors, groups };
 }
 
-test('alerts and panels use metrics and labels that the gateway has, and panels all of them', async ({ skip }) => {
+test('alerts and panels use only metrics and labels of the gateway, and panels use all metrics', async ({ skip }) => {
   skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.');
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });

@@ -13,9 +13,9 @@ import { environment, startListening } from '../support/server-process.ts';
 
 const hasCaddy = spawnSync('caddy', ['version']).status === 0;
 if (!hasCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
-test.beforeEach(({ skip }) => skip(!hasCaddy, 'Install caddy to try the proxy.'));
+test.beforeEach(({ skip }) => skip(!hasCaddy, 'Install caddy to test the proxy.'));
 
-// The proxy signs its own certificate here.
+// Accept the self-signed certificate of the proxy.
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
 afterAll(() => dispatcher.close());
 
@@ -24,7 +24,7 @@ async function send(url: string, method: 'GET' | 'POST' = 'GET', headers: Record
   return { status: statusCode, text: await body.text() };
 }
 
-/** Runs ops/Caddyfile for a test with a self-signed certificate, in front of two local ports instead of the containers. */
+/** Runs ops/Caddyfile for a test, with a self-signed certificate and two local ports instead of the containers. */
 async function startCaddy(gatewayPorts: readonly [number, number]) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-caddy-'));
   const [configuration, accessLog] = [join(folder, 'Caddyfile'), join(folder, 'access.log')];
@@ -56,7 +56,7 @@ async function startCaddy(gatewayPorts: readonly [number, number]) {
   return { origin, accessLog };
 }
 
-/** Starts a server in place of a gateway. POST breaks the connection, and `/docs/scalar.js` is large. */
+/** Starts a server in place of a gateway. It closes the connection of a POST, and `/docs/scalar.js` is large. */
 async function startStub(seen: IncomingMessage[], closed: () => void) {
   const server = createServer((req, res) => {
     if (req.url === '/healthz') return void res.end();
@@ -74,7 +74,7 @@ async function startStub(seen: IncomingMessage[], closed: () => void) {
   return (server.address() as AddressInfo).port;
 }
 
-test('the proxy forwards addresses, retries no POST, hides /readyz and ends stalled downloads', async () => {
+test('the proxy forwards addresses, retries no POST, hides /readyz and aborts stalled downloads', async () => {
   const seen: [IncomingMessage[], IncomingMessage[]] = [[], []];
   const { promise: cutOff, resolve: closed } = Promise.withResolvers<void>();
   const ports = [await startStub(seen[0], closed), await startStub(seen[1], closed)] as const;
@@ -128,7 +128,7 @@ test('the proxy forwards addresses, retries no POST, hides /readyz and ends stal
   expect(log).not.toMatch(/private|of-somebody|of-a-gateway/);
 });
 
-test('the proxy answers every request while one of two gateways ends', async () => {
+test('the proxy answers every request while one of two gateways stops', async () => {
   const start = async (port: number) => {
     const PORT = String(port);
     const gateway = await startListening({ ...environment(), PORT, REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });

@@ -46,7 +46,7 @@ test.for([
   },
 );
 
-test('every link of a page leads to a file and to a heading in it', () => {
+test('every link of a page leads to an existing file and heading', () => {
   const anchorsOf = (file: string) =>
     [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
       heading
@@ -70,7 +70,7 @@ test('every link of a page leads to a file and to a heading in it', () => {
 test.for([
   ['packages/local-supabase', 'packages/local-supabase/src'],
   ['tools/dev', 'tools/dev'],
-] as const)('%s/README.md describes each file of its folder and no other', ([folder, cwd]) => {
+] as const)('%s/README.md describes each file of the folder and no other', ([folder, cwd]) => {
   const rows = [...read(`${folder}/README.md`).matchAll(/^\| `.+?\|/gm)].join('\n');
   const named = [...rows.matchAll(/`([^`]+\.(?:ts|sql))`/g)].map(([, name]) => name);
   expect(named.sort()).toEqual(globSync('**/*.{ts,sql}', { cwd, exclude: ['test'] }).sort());

@@ -6,7 +6,7 @@ import { collect } from '../support/processes.ts';
 import { test } from '../support/test.ts';
 import { expectNoLeftovers, settingsOf } from './stack.ts';
 
-// A run of the command starts a process, which checks a whole project in some seconds.
+// The timeout is longer, because each run starts a process and checks a whole project.
 describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout: 60_000 }, () => {
   const start = (env: Record<string, string>, ...args: string[]) => collect(['src/doctor/main.ts', ...args], env);
 
@@ -38,7 +38,7 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout
     const network = await startNetwork(inject('stack').apiUrl, ({ path, body }) => {
       if (path !== '/auth/v1/admin/users') return undefined;
       email = JSON.parse(body.toString()).email;
-      doctor.child.kill('SIGINT'); // while its account is being created, and after its files were
+      doctor.child.kill('SIGINT'); // after it has created its files, while it creates its account
       return undefined;
     });
     const doctor = start(settingsOf(network.url));

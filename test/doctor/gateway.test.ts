@@ -6,7 +6,7 @@ import { freePort } from '../support/ports.ts';
 import { type Diagnose, findingsOf, problemsIn, resultOf, test } from './stack.ts';
 
 describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => {
-  /** Runs the doctor with a gateway that has this environment, at its own or another address. */
+  /** Runs the doctor with a gateway that has this environment, at its address or at the given one. */
   async function diagnoseWith(
     diagnose: Diagnose,
     env: Record<string, string> = {},
@@ -32,7 +32,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
   const nowhere = async () => `http://127.0.0.1:${await freePort()}`;
   test.for<[string, Record<string, string>, RegExp[], addressOf?: (url: string) => Promise<string>]>([
     ['trusts no proxy', { REQUIRE_HTTPS: 'true' }, [/^Gateway https: .*TRUST_PROXY to the number of proxies/]],
-    ['trusts too many', { TRUST_PROXY: '1' }, [/^Gateway proxies: .*greater than the number of proxies/]],
+    ['trusts too many proxies', { TRUST_PROXY: '1' }, [/^Gateway proxies: .*greater than the number of proxies/]],
     ['lacks Supabase', { SUPABASE_URL: 'http://127.0.0.1:2' }, [/^Gateway: .*Read its log/]],
     [
       'takes a proxy for the client, over plain HTTP',
@@ -49,7 +49,7 @@ describe.runIf(inject('stack').embedded)('npm run doctor with a gateway', () => 
     );
   });
 
-  test('accepts a proxy that hides /readyz, as in compose.yaml, and a limit that is used up', async ({ diagnose }) => {
+  test('accepts a proxy that hides /readyz, as in compose.yaml, and an exhausted rate limit', async ({ diagnose }) => {
     const behindProxy = async (url: string) =>
       (await startNetwork(new URL(url).origin, ({ path }) => (path === '/readyz' ? 404 : undefined))).url;
     const { results } = await diagnoseWith(diagnose, { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' }, behindProxy);

@@ -15,12 +15,12 @@ type OwnStack = {
   apiUrl: string;
   /** Connection as `postgres`, the role of the SQL editor. */
   sql: postgres.Sql;
-  /** Connection with rights that administrators of hosted projects do not have. */
+  /** Connection with rights that administrators of hosted projects lack. */
   superuser: postgres.Sql;
   diagnose: Diagnose;
 };
 
-/** Test with a separate Supabase of this file, which tests may break. */
+/** Test function with a separate Supabase for this file, which tests may damage. */
 const test = base.extend<{ $file: { ownStack: OwnStack } }>({
   ownStack: [
     fixture(async (use) => {
@@ -38,13 +38,13 @@ const test = base.extend<{ $file: { ownStack: OwnStack } }>({
   ],
 });
 
-/** Returns this response instead of the project's if the address of a request contains `part`. */
+/** Replaces the project's response if the address of a request contains `part`. */
 const instead =
   (part: string, body: object, status = 200, headers = {}): Decide =>
   ({ path }) =>
     path.includes(part) ? { status, headers, body: JSON.stringify(body) } : undefined;
 
-/** Returns this status to requests that name a schema, or to those that name none. */
+/** Returns this status for requests that name a schema, or for requests that name none. */
 const forSchemas =
   (areNamed: boolean, status: number): Decide =>
   ({ path, headers }) =>
@@ -84,11 +84,11 @@ describe.runIf(embedded)('npm run doctor', () => {
     expect(findings).toEqual(expected.map((finding) => expect.stringMatching(finding)));
   });
 
-  describe('names what is wrong in the project, and its remedy:', () => {
+  describe('reports a damage of the project with its remedy:', () => {
     const history = 'supabase_migrations.schema_migrations';
     type Damage = [damage: string, finding: RegExp, mending?: string];
 
-    // Each row has damages that the doctor finds in one run. One that was not mended would be a finding of the next row.
+    // Each row has damages that the doctor finds in one run. They are repaired before the next row.
     test.for<[string, ...Damage[]]>([
       [
         'a missing migration and public audio',
@@ -157,7 +157,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       await expect.poll(status).toBe('ok');
     });
 
-    test('a trigger of somebody else fails, which the role postgres can drop by its function', async ({ ownStack }) => {
+    test('a failing trigger of another program, which postgres can drop by its function', async ({ ownStack }) => {
       await ownStack.sql.unsafe(`
         create function public.sync_to_crm() returns trigger language plpgsql as 'begin raise exception ''no CRM''; end';
         create trigger sync_to_crm after insert on auth.users for each row execute function public.sync_to_crm()`);
@@ -172,13 +172,11 @@ describe.runIf(embedded)('npm run doctor', () => {
       expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
-    test('Auth of a hosted project ignores forwarded client addresses and has second factors on', async ({
-      ownStack,
-    }) => {
+    test('Auth of a hosted project ignores client addresses and has second factors enabled', async ({ ownStack }) => {
       await ownStack.superuser.unsafe(`
         create function extensions.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
         create trigger forget_address before update on auth.sessions for each row execute function extensions.forget_address()`);
-      // Any address that is not known to be this machine's.
+      // The doctor treats every address outside 127.0.0.1 as a hosted project.
       const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
       const there = await findingsOf(ownStack.diagnose({ SUPABASE_URL: hosted }));
       const here = await ownStack.diagnose();

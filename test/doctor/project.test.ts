@@ -26,7 +26,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     expect(resultOf(results, 'Sign-in settings')?.detail).toContain('{{ .Token }}');
   });
 
-  describe('wrong variables of the environment', () => {
+  describe('with wrong environment variables', () => {
     test.for<[Record<string, string>, RegExp[]]>([
       [{ SUPABASE_PUBLISHABLE_KEY: 'sb_publishable_x' }, [/^SUPABASE_PUBLISHABLE_KEY: .*API Keys/]],
       [{ SUPABASE_SECRET_KEY: 'sb_secret_x' }, [/^SUPABASE_SECRET_KEY: .*API Keys, .*Secret keys/]],
@@ -54,7 +54,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     test.for<[string, (apiUrl: string, port: number) => string, RegExp]>([
       ['no remote server listens', (_, port) => `http://0.0.0.0:${port}`, /ECONNREFUSED.*paused/],
       ['no local server listens', (_, port) => `http://localhost:${port}`, /ECONNREFUSED.* npm run dev/],
-      ['the server speaks http', (url) => url.replace('http:', 'https:'), /does not speak https\. Write http:/],
+      ['the server has no TLS', (url) => url.replace('http:', 'https:'), /does not speak https\. Write http:/],
     ])('reports a SUPABASE_URL where %s', async ([, addressOf, finding], { diagnose }) => {
       const SUPABASE_URL = addressOf(inject('stack').apiUrl, await freePort());
       expect(await findingsOf(diagnose({ SUPABASE_URL }))).toEqual([expect.stringMatching(finding)]);
@@ -68,7 +68,7 @@ describe.runIf(embedded)('npm run doctor at a project that signs with its shared
     ['x'.repeat(40), [/^Access tokens: .*is not the secret of this project: .*JWT Keys/], /cannot be verified/],
     ['', [/^Access tokens: .*set SUPABASE_JWT_SECRET .*JWT Keys/], /cannot be verified/],
   ] as const)(
-    'accepts the secret of the project alone as SUPABASE_JWT_SECRET: "%s"',
+    'accepts only the secret of the project as SUPABASE_JWT_SECRET: "%s"',
     async ([SUPABASE_JWT_SECRET, expected, detail], { project, sql }) => {
       const results = doctorOf(settingsOf(project.url), sql)({ SUPABASE_JWT_SECRET });
       expect(await findingsOf(results)).toEqual(expected.map((finding) => expect.stringMatching(finding)));

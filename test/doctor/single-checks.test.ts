@@ -20,13 +20,13 @@ async function execute({ execute }: typeof redis, settings: Record<string, strin
 }
 
 test('the doctor accepts a Redis that answers', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to have the doctor find it.');
+  skip(!canRunRedis, 'Install redis-server or valkey-server to test the check of Redis.');
   const { url, stop } = await startRedis();
   expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
   await stop();
 });
 
-test('the doctor says so when no replica answers reads', async () => {
+test('the doctor reports that no replica answers reads', async () => {
   const diagnose = (url?: string) => execute(readReplica, url ? { SUPABASE_READ_URL: url } : {});
   expect(await diagnose()).toContain('SUPABASE_READ_URL is not set');
   expect(await diagnose('http://127.0.0.1:2')).toMatch(/does not answer: .*ECONNREFUSED/);

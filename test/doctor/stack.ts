@@ -6,7 +6,7 @@ import { runChecks } from '../../src/doctor/checks.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { test as base } from '../support/test.ts';
 
-/** Runs the doctor with changed settings, and with a gateway at this address. */
+/** Runs the doctor with these changes of the settings and a gateway at this address. */
 export type Diagnose = (env?: Record<string, string>, gateway?: string) => Promise<Result[]>;
 
 /** Returns the names of checks that found a problem. */
@@ -26,7 +26,7 @@ export async function findingsOf(diagnosis: Promise<Result[]>): Promise<string[]
     );
 }
 
-/** Expects that the account of a run, which takes its API keys along, and its files are gone. */
+/** Expects that the account of a run and its files are deleted. Its API keys are deleted with the account. */
 export async function expectNoLeftovers(sql: postgres.Sql, email: string) {
   const left = await sql`
     select email from auth.users where email = ${email}
@@ -34,13 +34,13 @@ export async function expectNoLeftovers(sql: postgres.Sql, email: string) {
   expect(left).toEqual([]);
 }
 
-/** Settings of a gateway in front of the project of the run, or of another one with its keys. */
+/** Returns settings of a gateway for the project of the test run, or for another project with the same keys. */
 export function settingsOf(url = inject('stack').apiUrl) {
   const { publishableKey, secretKey } = inject('stack');
   return { SUPABASE_URL: url, SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey };
 }
 
-/** Returns the doctor of a project. Unless it says so, it must leave nothing behind. */
+/** Returns the doctor of a project. Expects that it leaves nothing behind, unless it reports a failed clean-up. */
 export const doctorOf =
   (settings: Record<string, string>, sql: postgres.Sql): Diagnose =>
   async (env = {}, gateway) => {
@@ -51,7 +51,7 @@ export const doctorOf =
     return results;
   };
 
-/** Test with the doctor of the project of the run. */
+/** Test function with the doctor of the project of the test run. */
 export const test = base.extend<{ $file: { diagnose: Diagnose } }>({
   diagnose: [async ({ sql }, use) => use(doctorOf(settingsOf(), sql)), { scope: 'file' }],
 });

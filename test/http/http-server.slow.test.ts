@@ -8,7 +8,7 @@ import { test as base } from '../support/test.ts';
 
 type Server = Awaited<ReturnType<typeof startListening>>;
 
-/** A gateway in its own process, so that its open files can be counted. */
+/** Test function with a gateway in a separate process, so that its open files can be counted. */
 const test = base.extend<{ $file: { server: Server } }>({
   server: [
     fixture(async (use) => {
@@ -40,14 +40,14 @@ test('500 clients that never finish their headers get 408 while others are serve
     received += chunk;
   });
   expect(await categories(server)).toBe(200);
-  expect(received).toBe(''); // while these are still waited for
+  expect(received).toBe(''); // while the server still waits for the headers
   await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
   expect(received).toMatch(/^HTTP\/1.1 408 /);
   expect(received).toContain('"code":"invalid_request"');
 });
 
 const countable = process.platform === 'linux';
-const why = countable ? '' : ' (not run: open files are counted in /proc, which only Linux has)';
+const why = countable ? '' : ' (not run: only Linux has /proc, which lists open files)';
 test.runIf(countable)(
   `clients that disconnect during their request leave no connection open${why}`,
   async ({ server, user }) => {
@@ -58,13 +58,13 @@ test.runIf(countable)(
       );
     }
     expect(await categories(server)).toBe(200);
-    // The pool of connections to Supabase may have grown.
+    // The pool of connections to Supabase may have grown, too.
     await expect.poll(() => openFiles(server)).toBeLessThan(before + 200);
   },
 );
 
 test.runIf(countable)(
-  `clients that stop reading keep no file open, and are cut within 30 seconds${why}`,
+  `clients that stop reading keep no file open, and are disconnected within 30 seconds${why}`,
   { timeout: 60_000 },
   async ({ server }) => {
     const before = openFiles(server);

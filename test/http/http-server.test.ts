@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { test } from '../support/test.ts';
 
-/** Sends bytes that no HTTP client would send, and more of them at the first response. Returns all responses. */
+/** Sends raw bytes, and `more` after the first response. Returns all responses. */
 function sendRaw(port: number, bytes: string, more?: string): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
@@ -13,7 +13,7 @@ function sendRaw(port: number, bytes: string, more?: string): Promise<string> {
       if (received === '' && more !== undefined) socket.write(more);
       received += chunk;
     });
-    // A connection may be reset after its response, because what came last was not read.
+    // Ignore a reset, because the server closes the connection without reading the last bytes.
     socket.on('error', () => {}).on('close', () => resolve(received));
   });
 }
@@ -36,13 +36,13 @@ test('a request without a Host header is answered like any other', async ({ gate
   expect(answer).toMatch(/^HTTP\/1.1 404 .*X-RateLimit-Limit: \d+\r\n/s);
 });
 
-test('a body that turns out malformed after its response gets no second one', async ({ gateway }) => {
+test('a body that becomes malformed after the response gets no second response', async ({ gateway }) => {
   const head = 'POST /api/v1/auth/signout HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
   const answers = await sendRaw(gateway.port, head, 'no length\r\n');
   expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401']);
 });
 
-test('malformed HTTP of clients that leave or stay ends their connection alone', async ({ api, gateway: { port } }) => {
+test('malformed HTTP ends only its own connection, also if the client leaves', async ({ api, gateway: { port } }) => {
   const malformed = ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 'rubbish\r\n\r\n'];
   for (const bytes of Array(50).fill(malformed).flat()) {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.resetAndDestroy()));
@@ -55,7 +55,7 @@ test('malformed HTTP of clients that leave or stay ends their connection alone',
   await api.get('/categories').expect(200);
 });
 
-test('a client that leaves in the middle of its body is logged as aborted', async ({ gateway }) => {
+test('a client that disconnects while it sends its body is logged as aborted', async ({ gateway }) => {
   const before = gateway.arrived();
   const upload = request(`${gateway.url}/auth/signin`, {
     method: 'POST',

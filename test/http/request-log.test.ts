@@ -5,7 +5,7 @@ import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newEmail, password, signUp, test } from '../support/test.ts';
 
-/** The lines of these requests, once all of them have ended. */
+/** Waits until these requests have ended, and returns their lines. */
 async function linesOf(logged: string[], requestIds: string[]) {
   const lines = () => logged.map((line) => JSON.parse(line)).filter(({ requestId }) => requestIds.includes(requestId));
   await expect.poll(() => lines().length).toBe(requestIds.length);
@@ -55,7 +55,7 @@ test('the log shows only the first segment of an unknown address, without creden
   expect(lines[0]).toMatchObject({ operation: 'none', status: 404, msg: 'PUT /api/v1/nope/… 404' });
 });
 
-test('the log has the address or IPv6 network of clients with rejected requests, and no probes', async () => {
+test('the log has the address or IPv6 network of clients with rejected requests, but no probes', async () => {
   const gateway = await startGateway({ TRUST_PROXY: '1', RATE_LIMIT_PER_MINUTE: '3' });
   const api = apiAt(gateway.url);
   const { access_token } = await signUp(api);
@@ -87,7 +87,7 @@ test('the log has the address or IPv6 network of clients with rejected requests,
   await gateway.close();
 });
 
-test('the log has the cause of a failed call to Supabase, which got the id of the request', async () => {
+test('the log has the cause of a failed call to Supabase, which was sent the request id', async () => {
   const seen: unknown[] = [];
   await withSupabase(
     (req, res) => {

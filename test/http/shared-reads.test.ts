@@ -10,7 +10,7 @@ import { withSupabase } from '../support/fake-supabase.ts';
 import type { Gateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
-/** Asks at once, unlike a request of supertest, which waits for somebody to await it. */
+/** Sends a request at once, because supertest sends it only when it is awaited. */
 const statusOf = async (api: Api) => (await api.get('/categories')).status;
 
 const sendList = (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
@@ -35,7 +35,7 @@ test('a read under constant traffic shows every write that was committed before 
   await readers;
 });
 
-/** Runs a check while four reads are held at Supabase, so that further ones wait. `runs` has the response of each. */
+/** Runs a check while Supabase holds four reads, so that other reads wait. `runs` has the response of each. */
 async function withFourRuns(
   check: (api: Api, runs: ServerResponse[], first: Promise<number>[], gateway: Gateway) => Promise<void>,
 ) {
@@ -53,13 +53,13 @@ async function withFourRuns(
   );
 }
 
-/** Waits until so many requests have arrived and are waiting: the last ones are a few turns of the event loop from it. */
+/** Waits until this number of requests has arrived, and for some turns of the event loop, until they are enqueued. */
 async function untilWaiting(gateway: Gateway, requests: number) {
   await expect.poll(gateway.arrived).toBe(requests);
   for (let turn = 0; turn < 10; turn++) await nextTurn();
 }
 
-test('identical reads run four times at once, and once for all that wait, without their leader', async () => {
+test('four identical reads run at once, then one for all others, even if its caller leaves', async () => {
   await withFourRuns(async (api, runs, first, gateway) => {
     const leader = new AbortController();
     const led = fetch(`${gateway.url}/categories`, { signal: leader.signal }).catch(() => 'gone');
@@ -89,7 +89,7 @@ test('simultaneous reads share no response if their queries differ', async () =>
     async (_api, { url }) => {
       const headers = { Authorization: `Bearer ${await token()}` };
       const read = (limit: number) => fetch(`${url}/sounds?limit=${limit}`, { headers });
-      // One more than run at once with one query.
+      // One read more than the limit for one query.
       const answers = Promise.all([1, 2, 3, 4, 5].map(read));
       await expect.poll(() => runs.length).toBe(5);
       for (const res of runs) sendList(res);

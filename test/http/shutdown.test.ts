@@ -8,10 +8,10 @@ import { addSound } from '../support/catalogue.ts';
 import { environment, startListening } from '../support/server-process.ts';
 import { test } from '../support/test.ts';
 
-/** The pause of each client between its requests, which leaves time for other tests. */
+/** Pause of each client between requests, so that other tests can run. */
 const pauseMs = 20;
 
-test('no request is lost or counted twice when a gateway ends under keep-alive load', async ({
+test('no request is lost or counted twice when a gateway stops under keep-alive load', async ({
   gateway,
   sql,
   user,
@@ -22,7 +22,7 @@ test('no request is lost or counted twice when a gateway ends under keep-alive l
   const agent = new Agent({ connections: 8, keepAliveTimeout: 60_000 });
   const counted = { on: true, plays: 0, failures: [] as unknown[] };
 
-  // A request that found no listener has not been sent, and goes to the next gateway, as load balancers do.
+  // Send a request that found no listener to the next gateway, as load balancers do.
   async function play(turn: number): Promise<void> {
     try {
       const { statusCode, body } = await request(`${origins[turn % 2]}/api/v1/sounds/${sound}/play`, {
@@ -38,7 +38,7 @@ test('no request is lost or counted twice when a gateway ends under keep-alive l
       else counted.failures.push(error);
     }
   }
-  // Every connection is open from the start: the kernel resets one that is not accepted yet when a listener closes.
+  // Open all connections first, because the kernel resets those that are not accepted when a listener closes.
   await Promise.all(Array.from({ length: 16 }, (_, turn) => play(turn)));
   const clients = Array.from({ length: 8 }, async (_, index) => {
     for (let turn = index; counted.on; turn++) {
@@ -68,7 +68,7 @@ test('no request is lost or counted twice when a gateway ends under keep-alive l
   await agent.close();
 });
 
-test('SIGTERM turns /readyz 503, closes connections, and cuts requests after the grace period', async () => {
+test('SIGTERM makes /readyz 503, closes connections, and aborts requests after the grace period', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

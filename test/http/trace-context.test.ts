@@ -44,7 +44,7 @@ test('a malformed traceparent starts a new trace', () => {
     given.replace(spanId, '0'.repeat(16)),
     given.slice(0, -1),
     `${given}-more`,
-    `${given}, ${given}`, // as Node joins two headers
+    `${given}, ${given}`, // two headers, as Node joins them
     ` ${given}`,
     `cc-${traceId}-${spanId}-01x`,
   ]) {

@@ -6,10 +6,10 @@ import { withSupabase } from '../support/fake-supabase.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
-test('plain HTTP is rejected whatever its headers say while no proxy is trusted; probes pass', async () => {
+test('plain HTTP is rejected for any headers if no proxy is trusted, but probes are accepted', async () => {
   const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
   for (const path of ['/categories', '/nope']) {
-    // The OpenAPI document describes the service over HTTPS alone.
+    // Do not compare with the OpenAPI document, which describes only HTTPS.
     const get = () => request(gateway.url).get(path).expect(400).expect(expectCommonParts);
     await get();
     await get().set('X-Forwarded-Proto', 'https');
@@ -24,7 +24,7 @@ test('plain HTTP is rejected whatever its headers say while no proxy is trusted;
   await gateway.close();
 });
 
-test('X-Forwarded-Proto of a trusted proxy tells plain HTTP from HTTPS', async () => {
+test('X-Forwarded-Proto of a trusted proxy distinguishes plain HTTP from HTTPS', async () => {
   const gateway = await startGateway({ REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
   const get = (protocol: string) =>
     request(gateway.url).get('/categories').set('X-Forwarded-Proto', protocol).expect(expectCommonParts);
@@ -37,7 +37,7 @@ test.for([
   ['database', 503],
   ['auth', 503],
   ['auth', 'cut'],
-] as const)('/readyz returns 503 and names the check that fails: the %s alone is %s', async ([failing, fault]) => {
+] as const)('/readyz returns 503 and names the check that fails: only the %s is %s', async ([failing, fault]) => {
   const behave: RequestListener = (req, res) => {
     const isFailing = (req.url?.startsWith('/auth/') ? 'auth' : 'database') === failing;
     if (isFailing && fault === 'cut') req.socket.destroy();
@@ -74,7 +74,7 @@ test('a response is the same in every encoding, and keeps its connection for 75 
   const categories = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => ({ name: `Category ${n}` })));
   const behave: RequestListener = (_req, res) =>
     res.writeHead(200, { 'Content-Type': 'application/json' }).end(categories);
-  // supertest decompresses gzip alone.
+  // Use fetch, because supertest decompresses only gzip.
   await withSupabase(behave, async (_api, { url }) => {
     for (const [accepted, encoding] of [
       ['gzip', 'gzip'],
@@ -104,14 +104,14 @@ const preflight = {
 const exposed = ['Date', 'ETag', 'Retry-After', 'X-Error-Field', 'X-Error-Reason'];
 exposed.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id');
 
-test('CORS allows nothing to web pages unless origins are configured', async ({ api }) => {
+test('CORS rejects all web pages unless origins are configured', async ({ api }) => {
   for (const method of ['get', 'options'] as const) {
     const { headers } = await api[method]('/categories').set(preflight);
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
   }
 });
 
-test('CORS lets a configured origin, or any port of a host, call and read all headers', async () => {
+test('CORS allows a configured origin, or any port of a host, to call and read all headers', async () => {
   const limit = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '13' };
   const gateway = await startGateway({ CORS_ORIGINS: `${origin}, http://localhost:*`, ...limit });
   const api = apiAt(gateway.url);

@@ -5,9 +5,9 @@ import { apiAt } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
-// test/contract tries wrong values of every field.
+// test/contract tests invalid values of every field.
 
-test('a body that cannot be read as a JSON object gets 400 without words of the parser', async ({ api }) => {
+test('a body that is not a JSON object gets 400 without the message of the parser', async ({ api }) => {
   const account = '{"email":"a@example.com","password":"secret"}';
   const json = { 'Content-Type': 'application/json' };
   const note = `,"note":"${'x'.repeat(17_000)}"}`;
@@ -27,7 +27,7 @@ test('a body that cannot be read as a JSON object gets 400 without words of the 
   }
 });
 
-test('a JSON body may be sent under every label of UTF-8 and a type that ends in +json', async ({ app }) => {
+test('a JSON body may have every label of UTF-8 and a type that ends in +json', async ({ app }) => {
   for (const [index, type] of [
     'application/json;charset=UTF8',
     'application/json; charset="utf-8"',
@@ -41,12 +41,12 @@ test('a JSON body may be sent under every label of UTF-8 and a type that ends in
   }
 });
 
-test('an endpoint without a body ignores a huge one', async ({ gateway }) => {
+test('an endpoint without a body ignores a huge body', async ({ gateway }) => {
   const { app } = await newUser(gateway);
   await app.post('/auth/signout').type('json').send('x'.repeat(1_000_000)).expect(200);
 });
 
-test('a query may have brackets for a list of ids, and around one value of any parameter', async ({ app, sql }) => {
+test('a query may have brackets after ids and after any other parameter with one value', async ({ app, sql }) => {
   const id = await addSound(sql);
   const other = '00000000-0000-4000-8000-000000000000';
   for (const query of [
@@ -60,7 +60,7 @@ test('a query may have brackets for a list of ids, and around one value of any p
   expect((await app.get('/sounds?limit[]=1').expect(200)).body.data).toHaveLength(1);
 });
 
-test('a query with other brackets, or a wrong value behind 1,000 parameters, gets 400', async ({ app }) => {
+test('a query with other brackets, or an invalid value after 1,000 parameters, gets 400', async ({ app }) => {
   const wrong = ['ids[a]=1', 'ids[][]=1', 'tag[any]=1', 'min_duration[gt]=1', 'category[=1'];
   for (const query of [...wrong, 'limit[]=1&limit[]=2', `${'a&'.repeat(1000)}limit=0`]) {
     const field = /(\w+)[[=]/.exec(query)?.[1] ?? '';
@@ -81,13 +81,13 @@ test('an unknown address returns 404, with or without a token', async ({ api, ap
   }
 });
 
-test('a well-formed request id is kept, another one is replaced', async ({ api }) => {
+test('a valid request id is kept, and an invalid one is replaced', async ({ api }) => {
   const idOf = async (id: string) => (await api.get('/categories').set('X-Request-Id', id)).headers['x-request-id'];
   expect(await idOf('app-7.2:3')).toBe('app-7.2:3');
   for (const odd of ['a b', 'x'.repeat(129), '<script>', 'ü']) expect(await idOf(odd)).not.toBe(odd);
 });
 
-test('generated requests get only documented answers below 500', async ({ api, app }) => {
+test('generated requests get only documented responses below 500', async ({ api, app }) => {
   const text = fc.string({ unit: 'binary', maxLength: 40 });
   const field = fc.constantFrom(...'email password full_name refresh_token id limit __proto__'.split(' '), '');
   const parameter = fc.constantFrom(
@@ -103,7 +103,7 @@ test('generated requests get only documented answers below 500', async ({ api, a
       fc.boolean(),
       async ({ method, path, guard, body: takesBody }, id, query, body, withToken) => {
         const search = query.map(([name, value]) => `${name}=${escapePart(value)}`).join('&');
-        // Without the token where a request could end the session that later ones need.
+        // Send no token if the request could end the session that later requests need.
         const client = withToken && guard !== 'user' ? app : api;
         const request = client[method](`${path.replace(/\{\w+\}/, escapePart(id))}?${search}`);
         if (takesBody) request.type('json').send(body);
@@ -117,6 +117,6 @@ test('generated requests get only documented answers below 500', async ({ api, a
 const safeJson = (value: unknown) =>
   JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)) ?? '';
 
-/** Percent-encodes byte by byte, which also yields what is not valid UTF-8. */
+/** Percent-encodes each byte, which also results in invalid UTF-8. */
 const escapePart = (text: string) =>
   [...Buffer.from(text, 'utf16le')].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');

@@ -12,7 +12,7 @@ const env = { TRUST_PROXY: '1', SIGN_UP_LIMIT_PER_HOUR: '1000', PASSWORD_CALLS_A
 const test = testWithConfirmations(env);
 test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
 
-/** Returns an address of each kind: unknown, unconfirmed, confirmed, banned. */
+/** Returns one address of each kind: unknown, unconfirmed, confirmed, banned. */
 async function makeAddresses(url: string, sql: Sql): Promise<string[]> {
   const [unknown, unconfirmed, confirmed, banned] = [newEmail(), newEmail(), newEmail(), newEmail()];
   const { secretKey } = inject('stack');
@@ -49,7 +49,7 @@ const send = (api: Api, call: keyof typeof calls, email: string) => {
     .send({ email, ...sent });
 };
 
-/** Returns what a client sees of a response, without what belongs to the moment or is made from the address. */
+/** Returns the visible parts of a response, without those that depend on the time or are derived from the address. */
 async function see(api: Api, call: keyof typeof calls, email: string) {
   const { status, headers, body } = await send(api, call, email);
   const ofMoment = ['date', 'etag', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
@@ -58,16 +58,16 @@ async function see(api: Api, call: keyof typeof calls, email: string) {
   return seen.replaceAll(email, 'EMAIL').replace(/"id":"[0-9a-f-]{36}"/, '"id":"ID"');
 }
 
-describe('whether an address has an account', () => {
+describe('secrecy of accounts', () => {
   test.for(Object.keys(calls) as (keyof typeof calls)[])(
-    'does not show in the status, headers and body of a response: %s',
+    'status, headers and body do not reveal an account: %s',
     async (call, { project: { api, url }, sql }) => {
       const emails = await makeAddresses(url, sql);
       expect(new Set(await Promise.all(emails.map((email) => see(api, call, email)))).size).toBe(1);
     },
   );
 
-  test('does not show in the time of a response: each takes 500 ms, however fast or slow Auth is', async () => {
+  test('the time does not reveal an account: a response takes 500 ms with a fast or slow Auth', async () => {
     const { promise: passed, resolve: pass } = Promise.withResolvers<void>();
     const held: (() => void)[] = [];
     let asked = 0;
@@ -87,7 +87,7 @@ describe('whether an address has an account', () => {
         else answer();
       },
       async (api) => {
-        // A fake clock for node:timers/promises, which vitest has none for.
+        // Replace node:timers/promises by hand, because fake timers of vitest do not cover it.
         const pausing = vi.spyOn(timers, 'setTimeout').mockImplementation(() => passed as Promise<undefined>);
         syncBuiltinESMExports();
         let answered = 0;
@@ -109,7 +109,7 @@ describe('whether an address has an account', () => {
     );
   });
 
-  test('does not show in the id of repeated sign-ups', async ({ project: { api, url }, sql }) => {
+  test('the id of repeated sign-ups does not reveal an account', async ({ project: { api, url }, sql }) => {
     const ids = (await makeAddresses(url, sql)).map(async (email) => {
       const signUp = (address: string) => send(api, 'sign-up', address).expect(200);
       const answers = await Promise.all([signUp(email), signUp(email.toUpperCase())]);
@@ -125,7 +125,7 @@ describe('whether an address has an account', () => {
   });
 });
 
-test('an address gets at most five mails an hour, whoever signs up with it', async ({ project: { api } }) => {
+test('an address gets at most five mails an hour from all sign-ups with it', async ({ project: { api } }) => {
   const email = newEmail();
   for (let mails = 0; mails < 4; mails++) await send(api, 'sign-up', email).expect(200);
   await send(api, 'resend', email).expect(200);

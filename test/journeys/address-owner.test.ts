@@ -7,7 +7,7 @@ import { codeSentTo } from '../support/mail.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../support/project.ts';
 import { newEmail, type Session, type Sql } from '../support/test.ts';
 
-// The triggers behind this are tested in supabase/tests/13_confirmed_addresses.test.sql.
+// supabase/tests/13_confirmed_addresses.test.sql tests the triggers that these tests depend on.
 
 const test = testWithConfirmations();
 test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
@@ -31,7 +31,7 @@ const confirm = (api: Api, email: string, code: string, person: Person) =>
 const profileOf = async (api: Api, { access_token }: Session) =>
   (await api.get('/me').auth(access_token, bearer).expect(200)).body.data;
 
-/** Lets the pause between two mails to an address pass. A mail may arrive before Auth records its time. */
+/** Ends the pause between two mails to an address. Polls, because a mail may arrive before Auth records its time. */
 const passMailGap = (sql: Sql, email: string) =>
   expect
     .poll(async () => {
@@ -42,20 +42,20 @@ const passMailGap = (sql: Sql, email: string) =>
     })
     .toBe(1);
 
-describe('an account whose address must be confirmed belongs to whoever reads the mail', () => {
+describe('with confirmed addresses', () => {
   test.for([
     ['first', [stranger, owner], owner],
     ['last', [owner, stranger], owner],
     ['alone', [stranger], { password: owner.password }],
   ] as const)(
-    'it belongs to its owner when a stranger signed up %s',
+    'an account belongs to the owner of the address if a stranger signed up %s',
     async ([, people, confirming], { project: { api, mailUrl }, sql }) => {
       const email = newEmail();
       let code = '';
       for (const [mails, person] of people.entries()) {
         if (mails > 0) await passMailGap(sql, email);
         await signUp(api, email, person);
-        code = await codeSentTo(mailUrl, email, mails + 1); // the mail may come after the response
+        code = await codeSentTo(mailUrl, email, mails + 1); // the mail may be sent after the response
       }
       const { body } = await confirm(api, email, code, confirming).expect(200);
       const full_name = 'full_name' in confirming ? confirming.full_name : null;
@@ -68,7 +68,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
   );
 
   test.for(['was never sent', 'was lost after its code was used'])(
-    'a recovery lets in the owner alone when the new password %s',
+    'only the owner of the address can recover the account if the new password %s',
     async (what, { project: { api, url, mailUrl } }) => {
       const email = newEmail();
       await signUp(api, email, stranger);
@@ -94,7 +94,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
     },
   );
 
-  test('two confirmations at once leave it to the owner', async ({ project: { api, url, mailUrl } }) => {
+  test('two simultaneous confirmations give the account to the owner', async ({ project: { api, url, mailUrl } }) => {
     const second = await startGateway({ SUPABASE_URL: url });
     for (const other of [api, apiAt(second.url)]) {
       const email = newEmail();
@@ -109,7 +109,7 @@ describe('an account whose address must be confirmed belongs to whoever reads th
   });
 });
 
-// A real project trusts Google and Apple alone.
+// A real project trusts only Google and Apple.
 describe.runIf(inject('stack').embedded)('an identity provider', () => {
   const exchange = async (api: Api, options: IdTokenOptions) =>
     api.post('/auth/oauth/idp').send({ id_token: await makeIdToken(options) });
@@ -127,7 +127,7 @@ describe.runIf(inject('stack').embedded)('an identity provider', () => {
     ],
     [{ provider: 'apple' }, { full_name: null, avatar_url: null, source: 'apple' }],
   ] as const)(
-    'takes an unconfirmed account over, with its name for it: %o',
+    'takes over an unconfirmed account and sets the name: %o',
     async ([options, expected], { project: { api, mailUrl } }) => {
       const email = newEmail();
       await signUp(api, email, stranger);
@@ -140,7 +140,7 @@ describe.runIf(inject('stack').embedded)('an identity provider', () => {
     },
   );
 
-  test('an unverified ID token neither opens an account nor locks out its owner', async ({
+  test('an unverified ID token neither opens an account nor locks the owner out', async ({
     project: { api, mailUrl },
     sql,
   }) => {

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-// The driver throws outside of any call when a connection goes under its write; the real services live on.
+// Ignores errors that the driver throws outside of calls when a connection is lost, as the real services do.
 const script = `
   process.on('uncaughtException', (error) => console.error(error.message));
   import { startApi } from 'local-supabase/api';
   const { url } = await startApi(JSON.parse(process.argv[1]));
   console.log(url);`;
 
-/** The Supabase API as a process of its own, which can be frozen and killed. */
+/** Starts the Supabase API in a separate process, which can be frozen and killed. */
 export async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
   const args = ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  // Shows with the test that fails.
+  // Print errors with the failing test.
   createInterface({ input: child.stderr }).on('line', (line) => console.error(line));
   const exited = once(child, 'exit');
   const [url] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), exited]);

@@ -8,7 +8,7 @@ import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
 import { startApiProcess } from './api-process.ts';
 
-/** An embedded Supabase whose parts can be taken away one at a time and given back on the same ports. */
+/** Starts an embedded Supabase whose parts can be stopped and started again on the same ports. */
 export async function startFragileStack() {
   const dataDir = await preparedFolder();
   const server = { dataDir: join(dataDir, 'postgres'), port: await freePort(), durable: false };
@@ -19,7 +19,7 @@ export async function startFragileStack() {
 
   async function signalPostgres(signal: NodeJS.Signals) {
     const [pid = ''] = (await readFile(join(postgres.folder, 'postmaster.pid'), 'utf8')).split('\n');
-    // The server itself first, or it starts others meanwhile. Of those it has, one may be ending just now.
+    // Signal the server first, otherwise it starts more processes. Ignore failures, because a child may have ended.
     process.kill(Number(pid), signal);
     spawnSync('pkill', [`-${signal}`, '-P', pid]);
   }
@@ -28,7 +28,7 @@ export async function startFragileStack() {
     apiUrl: api.url,
     databaseUrl,
     ...LOCAL_KEYS,
-    /** Take a part away, and give it back. */
+    /** Pairs of functions that stop a part and start it again. */
     breakages: {
       'a stopped Postgres': [
         () => postgres.stop(),

@@ -9,8 +9,8 @@ test('deactivating a customer blocks sign-in and refresh until reactivation', as
   await sql`update public.customers set is_active = false where id = ${user.id}`;
   await signIn().expect(401);
   await api.post('/auth/refresh').send({ refresh_token }).expect(401);
-  await api.get('/home').auth(access_token, bearer).expect(200); // good until it expires
-  // The dashboard lifts the ban at Auth, and not that of the customer.
+  await api.get('/home').auth(access_token, bearer).expect(200); // valid until it expires
+  // The dashboard can remove the ban of Auth, but not the deactivation of the customer.
   await sql`update auth.users set banned_until = null where id = ${user.id}`;
   await signIn().expect(401);
   await sql`update public.customers set is_active = true where id = ${user.id}`;
@@ -18,7 +18,7 @@ test('deactivating a customer blocks sign-in and refresh until reactivation', as
 });
 
 test.for([false, true])(
-  'an account that the dashboard has deleted gets 401, softly: %s',
+  'an account that was deleted in the dashboard gets 401 (soft deletion: %s)',
   async (should_soft_delete, { api, sql }) => {
     const { user, access_token } = await signUp(api);
     const sound_id = await addSound(sql);
@@ -37,7 +37,7 @@ test.for([false, true])(
       api.get('/me/export'),
     ])
       await call.auth(access_token, bearer).expect(401);
-    await api.post('/auth/signout').auth(access_token, bearer).expect(200); // the session is over
+    await api.post('/auth/signout').auth(access_token, bearer).expect(200); // the session has ended
     const emails = await sql`select email from public.customers where id = ${user.id}`;
     expect(emails).toEqual(should_soft_delete ? [{ email: null }] : []);
     expect((await signUp(api, user.email)).user.id).not.toBe(user.id);

@@ -5,7 +5,7 @@ import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
 import { startDatabase } from '../support/prepared.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
 
-/** Runs concurrent statements on connections of their own, so that they meet in the database. */
+/** Connections for concurrent statements, so that they run in the database at the same time. */
 const pool = postgres(inject('stack').databaseUrl, { max: 12, onnotice() {} });
 afterAll(() => pool.end());
 
@@ -27,14 +27,14 @@ const shuffled = (sounds: string[]) => sounds.toSorted(() => Math.random() - 0.5
 const countPlay = async ({ user }: Session, { id, sound_id }: Play) =>
   await pool`select public.count_play(${sound_id}, ${user.id}, ${id})`;
 
-/** Counts plays as the service does; returns their statuses. */
+/** Counts plays as the service does. Returns their statuses. */
 async function countPlays({ user }: Session, plays: Play[], moment = new Date()): Promise<string[]> {
   const sent = plays.map((play) => ({ ...play, played_at: moment.toISOString() }));
   const [row] = await pool`select public.count_plays(${pool.json(sent)}, ${user.id}) as results`;
   return row?.['results'].map(({ status }: { status: string }) => status);
 }
 
-/** Stored plays of each sound: all, those of a day, and those in the history of a user. */
+/** Returns the stored plays of each sound: in total, of one day, and in the history of a user. */
 const kept = (sql: Sql, { user }: Session, sounds: string[], day: Date) => sql`
   select counter.plays::int as counted, by_day.plays::int as of_day, history.plays::int as entered
   from unnest(${sounds}::uuid[]) with ordinality as sound (id, position)
@@ -43,13 +43,13 @@ const kept = (sql: Sql, { user }: Session, sounds: string[], day: Date) => sql`
     left join public.history on history.sound_id = sound.id and history.user_id = ${user.id}
   order by position`;
 
-/** Expects that these tables have no row with one of the values. */
+/** Expects that none of these tables has a row with one of the values. */
 async function expectNone(sql: Sql, column: string, values: string[], tables: string[]) {
   for (const table of tables)
     expect(await sql`select from ${sql(table)} where ${sql(column)} = any (${values})`, table).toEqual([]);
 }
 
-test('a play that is sent alone and in a batch, both at once, counts once', async ({ sql, user }) => {
+test('a play that is sent alone and in a batch at the same time counts once', async ({ sql, user }) => {
   const sounds = await addSounds(sql, Array(50).fill({}));
   const plays = sounds.map(playOf);
   const single = async () => {
@@ -60,7 +60,7 @@ test('a play that is sent alone and in a batch, both at once, counts once', asyn
   expect(await kept(sql, user, sounds, new Date())).toEqual(Array(50).fill(once));
 });
 
-test('batches and single plays at once leave no more receipts than a day has', async ({ api, sql }) => {
+test('simultaneous batches and single plays do not exceed the daily limit of receipts', async ({ api, sql }) => {
   const session = await signUp(api);
   const sound_id = await addSound(sql);
   await sql`
@@ -80,10 +80,10 @@ test('batches and single plays at once leave no more receipts than a day has', a
   expect(row).toEqual({ receipts: 1_000, kept: 100, plays: 80 + counted });
 });
 
-test('batches in any order by many users never deadlock, and each user is one listener', async ({ api, sql }) => {
+test('batches of many users in any order never deadlock, and each user is one listener', async ({ api, sql }) => {
   const users = [await signUp(api), await signUp(api), await signUp(api), await signUp(api)] as const;
   const sounds = await addSounds(sql, Array(30).fill({}));
-  const moment = new Date(Date.now() - 17 * 24 * 3600_000); // on a day of which no other test has plays
+  const moment = new Date(Date.now() - 17 * 24 * 3600_000); // on a day without plays of other tests
   const listeners = async () => {
     const [row] = await sql`
       select coalesce(sum(listeners), 0)::int as count from private.listeners_by_day where day = ${moment}::date`;
@@ -100,7 +100,7 @@ test('batches in any order by many users never deadlock, and each user is one li
   expect(await listeners()).toBe(before + 4);
 });
 
-test('a history can be cleared while plays are entered in it', async ({ api, sql }) => {
+test('a history can be cleared while plays are added to it', async ({ api, sql }) => {
   const session = await signUp(api);
   const sounds = await addSounds(sql, Array(60).fill({}));
   const clear = () => asUser(session, 'select public.clear_history()');
@@ -113,7 +113,7 @@ test('a history can be cleared while plays are entered in it', async ({ api, sql
   await expectNone(sql, 'user_id', [session.user.id], ['public.history']);
 });
 
-test('a batch waits while a sound is being deleted, finds it gone, and counts the others', async ({ sql, user }) => {
+test('a batch waits while a sound is being deleted, then counts only the other sounds', async ({ sql, user }) => {
   const [gone = '', other = ''] = await addSounds(sql, [{}, {}]);
   await countPlays(user, [playOf(gone)]);
   const plays = [gone, other].map(playOf);
@@ -129,7 +129,7 @@ test('a batch waits while a sound is being deleted, finds it gone, and counts th
   await expectNone(sql, 'key', [plays[0]?.id ?? ''], ['private.play_receipts']);
 });
 
-test('no play of a sound is left that is deleted while it is played', async ({ sql, user }) => {
+test('no play remains of a sound that is deleted while it is played', async ({ sql, user }) => {
   const sounds = await addSounds(sql, Array(40).fill({}));
   const rejected = { code: '23503' }; // play_counts refers to the sound
   const deleteAll = async () => {
@@ -143,7 +143,7 @@ test('no play of a sound is left that is deleted while it is played', async ({ s
   await expectNone(sql, 'sound_id', sounds, ['public.history', 'public.play_counts', 'private.plays_by_day']);
 });
 
-test('a play of an account that is being deleted counts before or fails after', async ({ api, sql }) => {
+test('a play of an account that is being deleted counts before or fails afterwards', async ({ api, sql }) => {
   for (let turn = 0; turn < 10; turn++) {
     const session = await signUp(api);
     const sound_id = await addSound(sql);
@@ -199,7 +199,7 @@ test('imports with equal created_at over 10 connections all succeed with unique 
   expect(row).toEqual({ sounds: 10 * 119, moments: 10 * 119 });
 });
 
-test('first visits wait for no catalogue lock, and the upkeep skips receipts in use', async () => {
+test('first visits do not wait for catalogue locks, and the upkeep skips locked receipts', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 22, connection: { lock_timeout: 5000 }, onnotice() {} });
   onTestFinished(async () => {

@@ -14,11 +14,11 @@ const breakOnShutdown = ({ stdout }: ChildProcess) =>
 test.for([
   ['a pipe whose reader has gone', 20, ({ stdout }: ChildProcess) => stdout?.destroy()],
   ['a pipe whose reader goes during the shutdown', 0, breakOnShutdown],
-  // 600 KB, which is more than a pipe holds.
+  // The output is 600 KB, which is more than a pipe holds.
   ['a full pipe without a reader', 1_500, ({ stdout }: ChildProcess) => stdout?.pause()],
   ['a file on a full disk', 20, undefined],
 ] as const)(
-  'a gateway answers, and ends on SIGTERM, when its stdout is %s',
+  'a gateway answers requests and stops on SIGTERM if its stdout is %s',
   async ([, requests, breakPipe], { skip }) => {
     let stdout: 'pipe' | number = 'pipe';
     if (breakPipe === undefined) {
@@ -46,6 +46,6 @@ test.for([
     await dispatcher.close();
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]); // it would be 1 at the end of the grace period
+    expect(await exited).toEqual([0, null]); // the code would be 1 after the grace period
   },
 );

@@ -7,7 +7,7 @@ import { environment, residentMb, startListening } from '../support/server-proce
 import { newEmail, password, signUp } from '../support/test.ts';
 import { startFragileStack } from './fragile-stack.ts';
 
-/** Everything that an app does for a signed-in user. */
+/** Returns all calls that an app makes for a signed-in user. */
 async function appCalls(api: Api, databaseUrl: string) {
   const sql = postgres(databaseUrl, { max: 1 });
   const [sound] = await addSounds(sql, [{ title: 'A bowl' }, { title: 'Rain' }]);
@@ -27,17 +27,17 @@ async function appCalls(api: Api, databaseUrl: string) {
   ];
 }
 
-// Not expect.poll, which a concurrent test cannot use without its context.
+// Use vi.waitFor, because expect.poll needs the context in a concurrent test.
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
 
-describe.concurrent('the gateway survives', () => {
-  // A stack starts, and each outage lasts until every call has failed: Auth has 11 seconds to.
+describe.concurrent('outages of Supabase', () => {
+  // Each test starts a stack, and each outage takes until all calls have failed, those to Auth after 11 s.
   const timeout = 90_000;
   test.for([
     ['a stopped Postgres', 'a frozen Postgres'],
     ['a killed Supabase API', 'a frozen Supabase API'],
   ] as const)(
-    '%s, then %s: every call fails with 500, and works again afterwards',
+    '%s, then %s fail every call with 500, and calls work again afterwards',
     { timeout },
     async (outages, { onTestFinished }) => {
       const stack = await startFragileStack();
@@ -51,7 +51,7 @@ describe.concurrent('the gateway survives', () => {
       const calls = await appCalls(apiAt(`${origin}/api/v1`), databaseUrl);
       const ended: { call: number; status: number; startedMs: number }[] = [];
       let isOn = true;
-      // Every answer is checked as in all other tests.
+      // The client checks every response, as in other tests.
       const clients = calls.map(async (send, call) => {
         for (; isOn; await sleep(100)) {
           const startedMs = performance.now();

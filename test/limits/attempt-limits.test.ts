@@ -7,7 +7,7 @@ import { countingAuth, inOnePacket, reject, signIn, tally, times, withTwoGateway
 
 const behindProxy = { TRUST_PROXY: '1' };
 
-/** Returns the address of a client in one of 256 networks of an IPv6 /56. */
+/** Returns a client address in one of the 256 networks of an IPv6 /56. */
 const inNetwork = (network: number) => `2001:db8:1:1${network.toString(16).padStart(2, '0')}::1`;
 
 function attempt(path: 'signin' | 'verify', fields: object, from = '192.0.2.1') {
@@ -26,7 +26,7 @@ test('exactly ten of 100 wrong passwords in one packet reach Auth', async () => 
   });
 });
 
-test('exactly ten of 100 wrong passwords pass two gateways that share a Redis, without a warning', async () => {
+test('two gateways with one Redis pass exactly ten of 100 wrong passwords, without a warning', async () => {
   const warnings: string[] = [];
   const record = ({ message }: Error) => warnings.push(message);
   process.on('warning', record);
@@ -42,7 +42,7 @@ test('exactly ten of 100 wrong passwords pass two gateways that share a Redis, w
   expect(warnings).toEqual([]);
 });
 
-test('successful sign-ins, and failures and limits of Auth, do not count as failed sign-ins', async () => {
+test('successful sign-ins, and errors and limits of Auth, do not count as failed sign-ins', async () => {
   let failure: number | undefined;
   const behave: RequestListener = (_req, res) =>
     failure ? reject(res, failure, 'over_request_rate_limit') : sendSession(res);
@@ -84,7 +84,7 @@ test('an attempt whose client disconnected before the response counts', async ()
   );
 });
 
-test('30 sign-ins an hour may fail for one account and client, while other clients sign in', async () => {
+test('30 sign-ins an hour may fail for one account and client, without effect on other clients', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const check: Parameters<typeof withSupabase>[1] = async (api) => {
     const email = newEmail();
@@ -100,7 +100,7 @@ test('30 sign-ins an hour may fail for one account and client, while other clien
   await withSupabase(countingAuth().behave, check, behindProxy).finally(() => vi.useRealTimers());
 });
 
-test('the owner of an account signs in after 250 wrong passwords from 100 addresses', async () => {
+test('the owner of an account can sign in after 250 wrong passwords from 100 addresses', async () => {
   await withSupabase(
     countingAuth().behave,
     async (api) => {
@@ -121,7 +121,7 @@ test('the owner of an account signs in after 250 wrong passwords from 100 addres
 test.for([
   ['signin', { password: 'guess' }],
   ['verify', { type: 'recovery', code: '12345678' }],
-] as const)('POST /auth/%s at made-up addresses stops after 100 from one IPv6 /56', async ([path, guess]) => {
+] as const)('POST /auth/%s with unknown addresses is limited to 100 for one IPv6 /56', async ([path, guess]) => {
   const { behave, seen } = countingAuth();
   await withTwoGateways(behave, async ([api], gateway, redis) => {
     const guesses = (socket: number) =>
@@ -131,7 +131,7 @@ test.for([
     const statuses = await times(5, (socket) => inOnePacket(gateway.port, guesses(socket)));
     expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(400);
     expect(seen.total).toBeLessThanOrEqual(100);
-    // At most three for each attempt, the client's, and one for each of the 100 addresses of the request limit.
+    // At most three keys for each attempt, one for the client, and one for each of 100 addresses of the request limit.
     expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 100);
     expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
     const [trusted = ''] = await redis.keys('sounds:trusted-client:*');
@@ -139,7 +139,7 @@ test.for([
   });
 });
 
-test('the limits of sign-ups and mails count all networks of one IPv6 /56 together', async () => {
+test('the limits of sign-ups and mails apply to all networks of one IPv6 /56 together', async () => {
   const accept: RequestListener = async (req, res) => {
     await text(req);
     sendSession(res);

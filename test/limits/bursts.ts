@@ -20,7 +20,7 @@ export const tally = (values: readonly (number | string)[]) =>
 export const reject = (res: ServerResponse, status = 400, code = 'invalid_credentials') =>
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ code }));
 
-/** Sends requests in one packet; returns the statuses of the responses. */
+/** Sends requests in one packet. Returns the statuses of the responses. */
 export async function inOnePacket(port: number, requests: readonly string[]) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -30,7 +30,7 @@ export async function inOnePacket(port: number, requests: readonly string[]) {
   return statuses.slice(0, -1).map(Number);
 }
 
-/** Signs in at an address; behind a trusted proxy also from one. */
+/** Signs in to an account. @param from client address, if the gateway trusts a proxy */
 export async function signIn(api: Api, email: string, { from = '192.0.2.1', secret = password } = {}) {
   const { status, headers } = await api
     .post('/auth/signin')
@@ -39,7 +39,7 @@ export async function signIn(api: Api, email: string, { from = '192.0.2.1', secr
   return { status, reason: headers['x-error-reason'], retryAfter: Number(headers['retry-after']) };
 }
 
-/** Returns an Auth that accepts one password, and counts the calls in total and those that it rejected. */
+/** Returns an Auth server that accepts one password, and counts all calls and the rejected ones. */
 export function countingAuth() {
   const seen = { total: 0, rejected: 0 };
   const behave: RequestListener = async (req, res) => {
@@ -51,18 +51,18 @@ export function countingAuth() {
   return { behave, seen };
 }
 
-/** Waits until these gateways count in Redis. */
+/** Waits until these gateways use Redis. */
 export const untilShared = (...gateways: Gateway[]) =>
   expect.poll(() => gateways.every(({ logged }) => logged.join('').includes('Redis is connected'))).toBe(true);
 
-/** Runs a check with two gateways that share a Redis, in front of one Supabase that behaves as given. */
+/** Runs a check with two gateways that share a Redis and a Supabase that behaves as given. */
 export async function withTwoGateways(
   behave: RequestListener,
   check: (apis: readonly [Api, Api], one: Gateway, redis: Redis) => Promise<void>,
 ) {
   const server = await startRedis();
   const redis = new Redis(server.url);
-  // With metrics, which add to the listeners of a response.
+  // Enable metrics, because they add listeners to each response.
   const settings = { TRUST_PROXY: '1', LOG_LEVEL: 'info', REDIS_URL: server.url, METRICS_PORT: '0' };
   const withGateway = (use: Parameters<typeof withSupabase>[1]) => withSupabase(behave, use, settings);
   await withGateway((api, one) =>

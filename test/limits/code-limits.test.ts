@@ -12,7 +12,7 @@ import { reject, tally, times, withTwoGateways } from './bursts.ts';
 
 const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
 
-test('a client may try ten codes an hour on all gateways, and the owner passes', async ({ skip }) => {
+test('a client may try ten codes an hour on all gateways, and the owner can still sign in', async ({ skip }) => {
   skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
   const code = '87654321';
   const behave: RequestListener = async (req, res) => {
@@ -46,7 +46,7 @@ test('100 codes and 200 passwords an hour may fail for one account from all clie
       for (const [limit, guess] of Object.entries(guesses)) {
         const tried = await times(Number(limit) + 1, async (n) => {
           const network = `${Math.floor(n / 10).toString(16)}${String(n % 10).padStart(2, '0')}`;
-          return (await guess().set('X-Forwarded-For', `2001:db8:0:${network}::1`)).status; // a /56 is a client
+          return (await guess().set('X-Forwarded-For', `2001:db8:0:${network}::1`)).status; // each /56 is one client
         });
         expect(tally(tried)).toEqual({ 401: Number(limit), 429: 1 });
       }
@@ -55,7 +55,7 @@ test('100 codes and 200 passwords an hour may fail for one account from all clie
   );
 });
 
-test('ten rejected passwords an hour stop one session, not another of its owner', async () => {
+test('ten rejected passwords an hour limit one session, not the other sessions of its user', async () => {
   await withSupabase(
     async (req, res) => {
       const { current_password } = (await json(req)) as { current_password: string };
@@ -80,7 +80,7 @@ test('ten rejected passwords an hour stop one session, not another of its owner'
   );
 });
 
-test('five mails an hour go to one address and thirty for one client, of those that Auth sent', async () => {
+test('the limits of five mails to an address and 30 for a client count only mails that were sent', async () => {
   let calls = 0;
   const behave: RequestListener = (req, res) => {
     if (req.url?.includes('/signup')) return sendSession(res); // sends no mail

@@ -8,7 +8,7 @@ import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password } from '../support/test.ts';
 import { signIn, tally, times } from './bursts.ts';
 
-/** Returns an Auth that holds every call until `release`. */
+/** Returns an Auth server that holds every call until `release`. */
 function holdingAuth() {
   const held: ServerResponse[] = [];
   let isOpen = false;
@@ -24,7 +24,7 @@ function holdingAuth() {
   return { held, behave, release };
 }
 
-/** Returns calls of a queue that run until `end`, and the errors of those that were rejected. */
+/** Returns a function that enqueues calls, the running calls, and the errors of rejected calls. */
 function callsOf(queue: ReturnType<typeof createPasswordQueue>) {
   const running: (() => void)[] = [];
   const rejected: unknown[] = [];
@@ -40,7 +40,7 @@ const busy = expect.objectContaining({
   headers: expect.objectContaining({ 'Retry-After': '3' }),
 });
 
-/** Ends all calls, also those that start then. */
+/** Ends all calls, including those that start meanwhile. */
 async function drain(running: (() => void)[], calls: Promise<unknown>[]) {
   while (running.length > 0) {
     running.shift()?.();
@@ -49,7 +49,7 @@ async function drain(running: (() => void)[], calls: Promise<unknown>[]) {
   await Promise.all(calls);
 }
 
-test('a password call has its whole deadline when it starts, however long it waited', async () => {
+test('the deadline of a password call begins when the call starts, not when it is enqueued', async () => {
   const queue = createPasswordQueue(1);
   const first = Promise.withResolvers<void>();
   const ended = queue('192.0.2.1', () => first.promise);
@@ -62,7 +62,7 @@ test('a password call has its whole deadline when it starts, however long it wai
   expect(await left).toBeGreaterThan(10_900);
 });
 
-test('a password call is rejected with Retry-After once it has waited for four seconds', async () => {
+test('a password call is rejected with Retry-After after it has waited for four seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { running, rejected, call } = callsOf(createPasswordQueue(1));
   const calls = [call('192.0.2.1'), call('198.51.100.1')];
@@ -75,7 +75,7 @@ test('a password call is rejected with Retry-After once it has waited for four s
   vi.useRealTimers();
 });
 
-test('the queue holds eight times as many calls as may run, and more of trusted clients alone', async () => {
+test('the queue holds eight times as many calls as may run, and more only of trusted clients', async () => {
   const { running, rejected, call } = callsOf(createPasswordQueue(2));
   const calls = Array.from({ length: 17 }, (_, n) => call(`10.${n}.0.1`));
   await calls[16];
@@ -89,7 +89,7 @@ test.for([
   ['client', (n: number) => `2001:db8:1:1${n.toString(16).padStart(2, '0')}::1`, '2001:db8:2::1'],
   ['IPv6 /48', (n: number) => `2001:db8:1:${n.toString(16)}00::1`, '2001:db8:2::1'],
   ['IPv4 /24', (n: number) => `203.0.113.${n}`, '203.0.114.1'],
-] as const)('one %s fills a quarter of the password queue at most', async ([, of, other]) => {
+] as const)('one %s can use at most a quarter of the password queue', async ([, of, other]) => {
   const { running, rejected, call } = callsOf(createPasswordQueue(8));
   const calls = Array.from({ length: 60 }, (_, n) => call(of(n)));
   await Promise.resolve();
@@ -99,20 +99,20 @@ test.for([
   expect(rejected).toHaveLength(44);
 });
 
-test('a password call is dropped if its client leaves while it waits, not while it runs', async () => {
+test('a password call is cancelled if its client disconnects while it waits, not while it runs', async () => {
   const { running, rejected, call } = callsOf(createPasswordQueue(1));
   const [runs, waits] = [new AbortController(), new AbortController()];
   const calls = [call('192.0.2.1', { gone: runs.signal }), call('192.0.2.2', { gone: waits.signal })];
   runs.abort();
   waits.abort();
-  await new Promise(setImmediate); // not four seconds
+  await new Promise(setImmediate); // much shorter than four seconds
   expect(rejected).toHaveLength(1);
   running[0]?.();
   await calls[0];
   expect([rejected.length, running.length]).toEqual([1, 1]);
 });
 
-test('a sign-in gets 200 after Retry-After, although another client at its address sent 60', async () => {
+test('a sign-in succeeds after Retry-After, even if another client at its address sent 60', async () => {
   const { held, behave, release } = holdingAuth();
   await withSupabase(
     behave,
@@ -130,7 +130,7 @@ test('a sign-in gets 200 after Retry-After, although another client at its addre
   );
 });
 
-test('sign-ins that waited keep their request id at Auth, and delay no refresh', async () => {
+test('sign-ins that waited keep their request id at Auth, and do not delay a refresh', async () => {
   const { held, behave, release } = holdingAuth();
   const seen: unknown[] = [];
   await withSupabase(

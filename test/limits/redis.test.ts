@@ -32,7 +32,7 @@ const request = (api: Api, from: string) => api.get('/nope').set('X-Forwarded-Fo
 
 const remaining = async (api: Api, from: string) => Number((await request(api, from)).headers['x-ratelimit-remaining']);
 
-/** Uses up the limit of an address. */
+/** Expects that one process applies the full limit to a new address. */
 async function expectLimitPerProcess(api: Api) {
   const from = newAddress();
   for (const status of [404, 404, 404, 404, 404, 429]) await request(api, from).expect(status);
@@ -40,7 +40,7 @@ async function expectLimitPerProcess(api: Api) {
 
 type Fleet = { server: Server; admin: Redis; one: Gateway; other: Gateway };
 
-/** Two gateways that started before the Redis that they share. */
+/** Test function with two gateways that started before the Redis that they share. */
 const test = base.extend<{ $file: { fleet: Fleet } }>({
   fleet: [
     fixture(async (use) => {
@@ -97,14 +97,14 @@ test.for<[fault: string, breakIt: Act, repair: Act, reason: RegExp]>([
     /closed the connection/,
   ],
 ])(
-  'each process limits by itself while Redis is %s, and shares limits again afterwards',
+  'each process has separate limits while Redis is %s, and shares them again afterwards',
   async ([, breakIt, repair, reason], { fleet }) => {
     const [one, other] = [apiAt(fleet.one.url), apiAt(fleet.other.url)];
     const before = changes(fleet.one).length;
     const from = newAddress();
     expect([await remaining(one, from), await remaining(other, from)]).toEqual([4, 3]);
     await breakIt(fleet);
-    expect([await remaining(one, from), await remaining(other, from)]).toEqual([3, 3]); // with what each counted before
+    expect([await remaining(one, from), await remaining(other, from)]).toEqual([3, 3]); // includes the earlier requests at each gateway
     await expectLimitPerProcess(one);
     expect(await readiness(fleet.one)).toMatchObject({ ok: false, reason: expect.any(String) });
     await repair(fleet);
@@ -116,7 +116,7 @@ test.for<[fault: string, breakIt: Act, repair: Act, reason: RegExp]>([
   },
 );
 
-test('Redis goes on counting after it was flushed, scripts included', async ({ fleet: { admin, one } }) => {
+test('limits still work after Redis has lost its keys and scripts', async ({ fleet: { admin, one } }) => {
   const before = changes(one).length;
   await admin.flushall();
   await admin.script('FLUSH');
@@ -131,7 +131,7 @@ base.for<[what: string, args: string[], path: string, reason: RegExp]>([
   ['a node of a cluster', cluster, '', /is a node of a cluster: use a single Redis/],
   ['a database that does not exist', [], '/99', /has no database of that number/],
   ['a wrong password', ['--requirepass', 'right'], '', /does not accept the user and password/],
-])('Redis stays unused if REDIS_URL names %s, and the log has the reason', async ([, args, path, reason]) => {
+])('Redis is not used if REDIS_URL names %s, and the log has the reason', async ([, args, path, reason]) => {
   const server = await startRedis(undefined, { args });
   onTestFinished(server.stop);
   const REDIS_URL = server.url.replace('//', '//:wrong@') + path;
@@ -143,7 +143,7 @@ base.for<[what: string, args: string[], path: string, reason: RegExp]>([
   expect(gateway.logged.join('')).not.toContain('wrong');
 });
 
-base('the log never has the password of REDIS_URL, even if an unknown server repeats it', async () => {
+base('the log never contains the password of REDIS_URL, even if the server repeats it', async () => {
   const reply = "-ERR unknown command 'AUTH', with args beginning with: 'default' 'the-wrong-one'\r\n";
   const server = createServer((socket) => {
     socket.on('error', () => {}).on('data', () => socket.write(reply));

@@ -9,10 +9,7 @@ import { inOnePacket, tally } from './bursts.ts';
 const rateLimitHeaders = ({ headers }: Response) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
-test('the request limit counts a batch once, all sessions of a user to 429, and no other caller', async ({
-  api,
-  user,
-}) => {
+test('the request limit counts a batch once, and applies to all sessions of one user', async ({ api, user }) => {
   const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '3', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '5' });
   const limited = apiAt(gateway.url);
   const { body } = await api.post('/auth/signin').send({ email: user.user.email, password }).expect(200);
@@ -52,7 +49,7 @@ test('the request limit counts guests, rejected tokens, unknown paths and method
   ];
   for (const [index, send] of requests.entries()) await send().expect('X-RateLimit-Remaining', `${4 - index}`);
   for (const send of requests) await send().expect(429);
-  // Reads from its address sign no user out.
+  // A refresh still works, so that reads from the same address cannot sign a user out.
   await limited.post('/auth/refresh').send({ refresh_token: 'one' }).expect(401);
 
   const remaining = async (address: string) => {

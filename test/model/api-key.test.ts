@@ -8,7 +8,7 @@ import { clientWith, issueKey, signUp, test } from '../support/test.ts';
 import { unissuedKey } from './unissued-key.ts';
 
 describe('an API key', () => {
-  test('acts as its owner, who does not count as seen, until it is revoked', async ({ api, gateway, sql }) => {
+  test('acts as its owner until it is revoked, without updating last_seen_at', async ({ api, gateway, sql }) => {
     const owner = await signUp(api);
     const key = await issueKey(sql, owner);
     const partner = clientWith(gateway, key);
@@ -17,7 +17,7 @@ describe('an API key', () => {
     expect((await partner.get('/me')).body).toMatchObject({ data: { id }, auth_via: 'api_key' });
     await partner.post('/favorites').send({ sound_id }).expect(201);
     expect((await partner.get('/favorites')).body.data).toMatchObject([{ sound_id }]);
-    // The service did all this for the key: the owner was not there.
+    // Calls with the key do not count as visits of the owner.
     expect((await partner.get('/me/customer')).body).toMatchObject({
       data: { id, last_seen_at: null },
       auth_via: 'api_key',
@@ -26,7 +26,7 @@ describe('an API key', () => {
     expect(body.error.message).toMatch(/^An API key has no session/);
     await api.post('/auth/refresh').send({ refresh_token: owner.refresh_token }).expect(200);
 
-    await sql`select admin.revoke_api_key(${key.slice(0, 16)})`; // from the next request on
+    await sql`select admin.revoke_api_key(${key.slice(0, 16)})`; // takes effect with the next request
     for (const path of ['/home', '/me', '/sounds?limit=0']) await partner.get(path).expect(401);
   });
 
@@ -44,17 +44,17 @@ describe('an API key', () => {
     await gateway.close();
   });
 
-  test('rejects a mistyped or useless key without a call to the database', async ({ sql, user }) => {
+  test('a mistyped or unsuitable key is rejected without a call to the database', async ({ sql, user }) => {
     const key = await issueKey(sql, user);
     const changed = key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
-    // A gateway without a database would answer 500 if it asked.
+    // This gateway has no database, so a call would result in 500.
     const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
     for (const wrong of [changed, key.slice(0, -1), `${key}0`, 'sk_live_', key.replace('_live_', '_LIVE_')]) {
       const { status, headers } = await clientWith(gateway, wrong).get('/home');
       expect(status, wrong).toBe(401);
       expect(headers['www-authenticate']).toContain('error="invalid_token"');
     }
-    await clientWith(gateway, key).post('/auth/signout').expect(401); // takes no API keys
+    await clientWith(gateway, key).post('/auth/signout').expect(401); // does not accept API keys
     await clientWith(gateway, key).get('/home').expect(500);
     await gateway.close();
   });
@@ -65,7 +65,7 @@ describe('The limit of unknown API keys', () => {
     ['rejects', 400, 'PT401', 401],
     ['fails', 500, 'XX000', 500],
   ] as const)(
-    'lets 20 of 100 made-up keys in one packet reach a database that %s them',
+    'lets only 20 of 100 made-up keys in one packet reach a database that %s them',
     async ([, status, code, expected]) => {
       let calls = 0;
       await withSupabase(
@@ -102,7 +102,7 @@ describe('The limit of unknown API keys', () => {
     await gateway.close();
   });
 
-  test('a client that tried too many keys may use only those known active', async ({ api, sql }) => {
+  test('a client that tried too many keys can only use keys that are known to be active', async ({ api, sql }) => {
     const gateway = await startGateway({
       API_KEY_RATE_LIMIT_PER_MINUTE: '3',
       RATE_LIMIT_PER_MINUTE: '50',
@@ -117,13 +117,13 @@ describe('The limit of unknown API keys', () => {
     expect(await limitsOf(key)).toEqual([200, 3, 2]);
     expect(await limitsOf(owner.access_token)).toEqual([200, 50, 49]);
     for (let tried = 0; tried < 4; tried++) expect(await limitsOf(unissuedKey(tried))).toEqual([401, 3, 2]);
-    // From then on every new key of that address is rejected, with the headers of its limit.
+    // Now every new key from that address is rejected, with the headers of its limit.
     expect(await limitsOf(unissuedKey(4))).toEqual([429, 4, 0]);
     expect(await limitsOf(await issueKey(sql, owner))).toEqual([429, 4, 0]);
     await apiAt(gateway.url).get('/categories').expect(200).expect('X-RateLimit-Remaining', '3');
     expect(await limitsOf(key)).toEqual([200, 3, 1]);
     expect(await limitsOf(key)).toEqual([200, 3, 0]);
-    expect(await limitsOf(key)).toEqual([429, 3, 0]); // its own limit
+    expect(await limitsOf(key)).toEqual([429, 3, 0]); // the separate limit of the key
     await gateway.close();
   });
 });

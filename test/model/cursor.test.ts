@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cursor } from '../../src/model/cursor.ts';
 
-/** Spellings of one moment by clients with other date types. */
+/** Spellings of one time by clients with different date types. */
 const spellings = {
   '2024-03-01T12:00:00.120Z': [
     '2024-03-01T12:00:00.120000Z',
@@ -19,7 +19,7 @@ const spellings = {
   '2024-03-01T12:00:00.000Z': ['2024-03-01T12:00:00Z', '2024-03-01T12:00Z'],
 };
 
-test('a cursor is the same position however a client writes its date-time', () => {
+test('a cursor keeps its position in every spelling of its date-time', () => {
   for (const [written, others] of Object.entries(spellings))
     for (const other of others) expect([other, cursor.parse(other)]).toEqual([other, written]);
 });

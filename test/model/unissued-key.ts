@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A key of the right form that was never issued; another one for each number below 1000. */
+/** Returns a well-formed key that was never issued: a different one for each number below 1000. */
 export function unissuedKey(number = 0): string {
   const body = `sk_live_${'0123456789'.repeat(4)}${String(number).padStart(3, '0')}`;
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

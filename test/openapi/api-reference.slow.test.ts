@@ -14,7 +14,7 @@ const sectionOf = (page: Page, name: string) => page.getByRole('region', { name,
 describe('GET /docs', () => {
   test.beforeEach(({ skip }) => skip(!canRunBrowser, 'Install chromium to open the reference.'));
 
-  test('tries an endpoint out on a phone, with its own files alone', async ({ gateway }) => {
+  test('sends a request on a phone, and loads only files of the service', async ({ gateway }) => {
     await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints, requests }) => {
       const openMenu = () => page.getByRole('button', { name: 'Open Menu' }).press('Enter');
       await openMenu();
@@ -28,7 +28,7 @@ describe('GET /docs', () => {
       expect(complaints).toEqual([]);
       expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
 
-      // The tabs of all responses fit beside or above the button.
+      // The tabs of all responses must fit beside or above the button.
       await page.goto(`${gateway.url}/docs`);
       await openMenu();
       await linkTo(page, 'List sounds').press('Enter');
@@ -43,7 +43,7 @@ describe('GET /docs', () => {
     });
   });
 
-  test('lists every endpoint, fields in their order, languages of apps and the guide', async ({ gateway }) => {
+  test('lists every endpoint, fields in contract order, languages of apps and the guide', async ({ gateway }) => {
     const { Customer: customer } = openApiDocument(endpoints).components?.schemas ?? {};
     const fields = Object.keys((customer as { properties: object }).properties);
     await inBrowser(`${gateway.url}/docs`, desk, async (page, { complaints }) => {

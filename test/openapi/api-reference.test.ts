@@ -9,12 +9,12 @@ import { test } from '../support/test.ts';
 const addresses = ['/openapi.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
 
 describe('the OpenAPI document, the reference and its scripts', () => {
-  test('GET /openapi.json returns the document of the endpoints without a token', async ({ api }) => {
+  test('GET /openapi.json returns the document without a token', async ({ api }) => {
     const { body } = await api.get('/openapi.json').expect(200);
     expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
   });
 
-  test('carry the headers of all answers, and can be revalidated', async ({ gateway }) => {
+  test('have the headers of all responses, and can be revalidated', async ({ gateway }) => {
     for (const address of addresses) {
       const { headers } = await request(gateway.url).get(address).expect(200);
       for (const name of ['limit', 'remaining', 'reset']) expect(headers[`x-ratelimit-${name}`]).toMatch(/^\d+$/);
@@ -30,7 +30,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     }
   });
 
-  test('answer OPTIONS, and 405 to methods they do not have, as probes do', async ({ gateway }) => {
+  test('answer OPTIONS with their methods, and other methods with 405, as probes do', async ({ gateway }) => {
     const origin = apiAt(`http://127.0.0.1:${gateway.port}`);
     for (const address of [...addresses.map((path) => `/api/v1${path}`), '/healthz', '/readyz']) {
       await origin.options(address).expect(204).expect('Allow', 'GET, HEAD, OPTIONS');
@@ -38,7 +38,7 @@ describe('the OpenAPI document, the reference and its scripts', () => {
     }
   });
 
-  test('count against the rate limit and are rejected over plain HTTP, like every address', async () => {
+  test('count against the rate limit and are rejected over plain HTTP, like every path', async () => {
     const limit = { ANONYMOUS_RATE_LIMIT_PER_MINUTE: String(addresses.length) };
     const { url, close } = await startGateway({ ...limit, REQUIRE_HTTPS: 'true' });
     for (const address of addresses) await apiAt(url).get(address).expect(400);

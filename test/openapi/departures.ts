@@ -5,7 +5,7 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 
 type Part = { [key: string]: Part } & { $ref?: string; enum?: unknown[]; required?: boolean };
 
-/** Allows only the fields that the document names, in its order. Apps accept others and any order. */
+/** Allows only the fields of the document, in its order. (Apps accept other fields and any order.) */
 function close(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
   if ('properties' in schema) {
@@ -15,7 +15,7 @@ function close(schema: unknown): void {
   for (const part of Object.values(schema)) close(part);
 }
 
-// References name the document, so that each schema in it can be compiled alone.
+// Make references absolute, so that each schema can be compiled separately.
 const text = JSON.stringify(openApiDocument(endpoints)).replaceAll('"#/', '"document#/');
 const document: Part = JSON.parse(text);
 close(document);
@@ -31,7 +31,7 @@ ajv.addKeyword({
 });
 ajv.addSchema(document, 'document');
 
-/** Returns a part of the document behind its references. */
+/** Returns the part of the document that a reference points to. */
 function resolve(part: Part | undefined): Part | undefined {
   const keys = part?.$ref?.split('/').slice(1);
   return keys ? resolve(keys.reduce<Part | undefined>((at, key) => at?.[key], document)) : part;
@@ -58,9 +58,9 @@ function bodyDepartures(schema: Part | undefined, body: unknown): string[] {
 }
 
 /**
- * Returns how a response departs from the document; nothing for an operation that the document does not have.
- * @param path below the server's address, without a query
- * @param answer with header names in lower case; the body is undefined when there is none
+ * Lists the differences between a response and the document. The list is empty for unknown operations.
+ * @param path path below the server's address, without a query
+ * @param answer response with header names in lower case, and an undefined body if there is none
  */
 export function departures(
   method: string,

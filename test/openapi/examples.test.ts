@@ -19,7 +19,7 @@ const { paths, components } = JSON.parse(JSON.stringify(openApiDocument(endpoint
 const resolve = ({ $ref, ...schema }: Schema): Schema =>
   $ref === undefined ? schema : components.schemas[$ref.replace(/.*\//, '')];
 
-/** Returns the value that the reference fills in. */
+/** Returns the value that the reference fills in for a schema. */
 function exampleOf(given: Schema): unknown {
   const schema = resolve(given);
   if (schema.examples) return schema.examples[0];
@@ -30,7 +30,7 @@ function exampleOf(given: Schema): unknown {
 const objectOf = (properties: Record<string, Schema>) =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, exampleOf(schema)]));
 
-/** These return 401, because the document cannot contain a token or code that works. */
+/** Operations that return 401, because the document cannot contain a valid token or code. */
 const withoutSuccess = 'refresh exchangeIdToken exchangeGoogleIdToken exchangeAppleIdToken verify'.split(' ');
 
 describe('a request with the values that the reference fills in', () => {
@@ -45,14 +45,14 @@ describe('a request with the values that the reference fills in', () => {
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_, wanted) =>
       String(exampleOf(parameters.find(({ name }: Parameter) => name === wanted).schema)),
     );
-    // These may end the session.
+    // Use a new session, because these operations may end it.
     const { access_token } = guard === 'user' ? await signUp(api) : user;
     const body = requestBody && exampleOf(requestBody.content['application/json'].schema);
     const { status } = await api[method](path).auth(access_token, bearer).send(body);
     expect(status).toBe(withoutSuccess.includes(operation) ? 401 : (endpoint.status ?? 200));
   });
 
-  test('the reference fills in no optional parameter, and no new name of the customer', () => {
+  test('the reference fills in neither optional parameters nor a new name of the customer', () => {
     const all = endpoints.flatMap(({ path, method }): Parameter[] => paths[path][method].parameters ?? []);
     expect(all.filter(({ required, schema }) => !required && schema?.examples)).toEqual([]);
     const { schema } = paths['/me/customer'].patch.requestBody.content['application/json'];

@@ -10,7 +10,7 @@ import { soundCursor } from '../../src/model/cursor.ts';
 
 const document = JSON.parse(documentText());
 
-test('openapi.json and the page of the guide are up to date; if not, run: npm run openapi', async () => {
+test('openapi.json and guide.html are up to date; if not, run: npm run openapi', async () => {
   for (const [path, text] of Object.entries(generatedFiles())) expect(await readFile(path, 'utf8'), path).toBe(text);
 });
 
@@ -23,7 +23,7 @@ const sound = `id title description bowl_note frequency_hz duration_sec category
   play_count created_at`;
 const tokens = 'access_token refresh_token token_type expires_at expires_in';
 
-/** Fields of the contract's tables in their order, in which all tests expect them in responses. */
+/** Fields of the contract's tables, in the order in which responses must have them. */
 const contractOrder = {
   Session: `${tokens} user`,
   SignedUp: `${tokens} needs_email_confirmation user`,
@@ -45,14 +45,14 @@ test('every object has its fields in the order of the contract', () => {
     expect(Object.keys(document.components.schemas[name].properties), name).toEqual(fields.split(/\s+/));
 });
 
-/** Finds objects and enumerations that are no component, for which generators make up names. */
+/** Finds objects and enumerations that are not components, because generators would invent their names. */
 function nameless(schema: unknown, at: string, isNamed = false): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const here = !isNamed && ('properties' in schema || 'enum' in schema) ? [at] : [];
   return [...here, ...Object.entries(schema).flatMap(([key, part]) => nameless(part, `${at}.${key}`))];
 }
 
-test('every body, and every object and enumeration in it, has a name for generated clients', () => {
+test('every body, object and enumeration has a name for generated clients', () => {
   const { paths, components } = document;
   const schemas = Object.entries(components.schemas);
   const found = schemas.flatMap(([name, schema]) => nameless(schema, name, true));
@@ -82,14 +82,14 @@ test('the document for Swift has open enumerations and no nullable references', 
   expect(Favorite.required).toEqual(['sound_id', 'created_at']);
   expect(Customer.properties.source).toEqual({ $ref: '#/components/schemas/CustomerSource' });
   expect(schemas.CustomerSource).not.toHaveProperty('enum');
-  expect(VerifyRequest.discriminator.propertyName).toBe('type'); // a choice that its generator knows
+  expect(VerifyRequest.discriminator.propertyName).toBe('type'); // a union that the generator supports
   expect(JSON.stringify(schemas)).not.toMatch(/"(oneOf|anyOf)"/);
 });
 
 const ajv = new Ajv2020({ strict: false, formats: fullFormats });
 ajv.addSchema(document, 'document');
 
-/** Values of fields that document and service allow, and those that both reject. */
+/** Values of fields that both the document and the service accept, and values that both reject. */
 const fields: Record<string, { right: unknown[]; wrong: unknown[] }> = {
   'VerifyRecovery.code': {
     right: ['123456', ' 123 456 7890'],
@@ -115,7 +115,7 @@ const fields: Record<string, { right: unknown[]; wrong: unknown[] }> = {
   },
 };
 
-test.for(Object.entries(fields))('the document is as strict as the service is: %s', ([name, { right, wrong }]) => {
+test.for(Object.entries(fields))('document and service accept the same values: %s', ([name, { right, wrong }]) => {
   const [component, field = ''] = name.split('.');
   const schema = `document#/components/schemas/${component}/properties/${field}`;
   const request = component === 'VerifyRecovery' ? 'VerifyRequest' : component;
@@ -128,7 +128,7 @@ test.for(Object.entries(fields))('the document is as strict as the service is: %
   }
 });
 
-test('the document allows any spelling of a cursor, and no text that cannot be one', () => {
+test('the document accepts all spellings of a cursor, and rejects texts that are not a cursor', () => {
   const { parameters } = document.paths['/sounds'].get;
   const { schema } = parameters.find(({ name }: { name: string }) => name === 'cursor');
   const right = ['2026-06-23T09:30:00.000Z', '2026-06-23 09:30:00,5+02:00', '2026-06-23t09:30+0200'];

@@ -123,9 +123,7 @@ const redisAddress = z
   .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
   .refine(isPercentEncoded, 'contains a "%" that is not part of an escape: write it as %25');
 
-const idTokenProvider = z.enum(idTokenProviders, {
-  error: 'must be a comma-separated list of google and apple',
-});
+const idTokenProvider = z.enum(idTokenProviders, { error: 'must be a comma-separated list of google and apple' });
 
 export const defaultRateLimits = {
   userPerMinute: 60,

@@ -104,9 +104,7 @@ export function notFound(noun: string) {
 
 /** Returns the 500 for a failure behind the gateway. The cause is logged, never sent. */
 export function serverError(cause: unknown) {
-  return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', {
-    cause,
-  });
+  return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', { cause });
 }
 
 export function envelope({ code, message }: { code: ErrorCode; message: string }) {

@@ -14,11 +14,7 @@ a running gateway, too. Creates a temporary account and two small files, and rem
 function readArguments() {
   try {
     const { values } = parseArgs({
-      options: {
-        gateway: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean' },
-      },
+      options: { gateway: { type: 'string' }, json: { type: 'boolean', default: false }, help: { type: 'boolean' } },
     });
     if (values.help) {
       console.log(usage);

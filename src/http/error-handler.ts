@@ -13,9 +13,7 @@ function fromExpress(error: unknown): ApiError {
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
   if (error instanceof URIError) return notFound('path');
   if (status !== undefined && status >= 400 && status < 500) {
-    return new ApiError('invalid_request', bodyProblems[type ?? ''] ?? 'The body could not be read.', {
-      cause: error,
-    });
+    return new ApiError('invalid_request', bodyProblems[type ?? ''] ?? 'The body could not be read.', { cause: error });
   }
   return serverError(error);
 }

@@ -133,10 +133,7 @@ export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
     res.set('Allow', allow).status(204).end();
   });
   route.all(() => {
-    throw new ApiError('invalid_request', `This path supports ${allow}.`, {
-      status: 405,
-      headers: { Allow: allow },
-    });
+    throw new ApiError('invalid_request', `This path supports ${allow}.`, { status: 405, headers: { Allow: allow } });
   });
 }
 

@@ -29,9 +29,7 @@ function rejectBrackets(req: Request, { shape }: z.ZodObject) {
   for (const key of Object.keys(req.query)) {
     const [name = '', ...brackets] = key.split('[');
     if (brackets.length > 0 && Object.hasOwn(shape, name))
-      throw new ApiError('invalid_request', `${name}: must be sent without brackets, or with [].`, {
-        field: name,
-      });
+      throw new ApiError('invalid_request', `${name}: must be sent without brackets, or with [].`, { field: name });
   }
 }
 
@@ -48,7 +46,5 @@ function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly 
   const path = isUnknown ? issue.keys.slice(0, 1) : (issue?.path ?? []);
   const fault = isUnknown ? 'cannot be set here' : issue?.message;
   const field = fields.find((name) => name === path[0]);
-  throw new ApiError('invalid_request', `${path.length > 0 ? `${path.join('.')}: ` : ''}${fault}.`, {
-    field,
-  });
+  throw new ApiError('invalid_request', `${path.length > 0 ? `${path.join('.')}: ` : ''}${fault}.`, { field });
 }

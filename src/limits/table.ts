@@ -43,11 +43,7 @@ const perCaller = keyed('caller', callerKey);
 const perClient = keyed('client', client);
 const perAccount = keyed('account', (_req, res) => account(res));
 const perAccountAndClient = keyed('account and client', (req, res) => `${client(req)}:${account(res)}`);
-const perUntrusted = {
-  ...perAccount,
-  per: 'account from untrusted clients',
-  exempt: 'trustedClients',
-} as const;
+const perUntrusted = { ...perAccount, per: 'account from untrusted clients', exempt: 'trustedClients' } as const;
 const perUser = keyed('user', (_req, res) => `user:${user(res).userId}`);
 const perSession = keyed('session', (_req, res) => `session:${session(res)}`);
 
@@ -59,19 +55,10 @@ const hour = { windowMs: 3_600_000 };
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
 /** Tells whether no query has verified the API key of a request. */
 const isUnverified = ({ statusCode, locals }: Response) => statusCode >= 400 || locals.operation === undefined;
-const unknown = {
-  ...requests,
-  what: 'unknown API keys',
-  counts: isUnverified,
-  exempt: 'activeKeys',
-} as const;
+const unknown = { ...requests, what: 'unknown API keys', counts: isUnverified, exempt: 'activeKeys' } as const;
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
-const failures = {
-  ...attempts,
-  what: 'failed sign-ins',
-  counts: ({ statusCode }: Response) => statusCode !== 200,
-};
+const failures = { ...attempts, what: 'failed sign-ins', counts: ({ statusCode }: Response) => statusCode !== 200 };
 const codes = { ...attempts, what: 'wrong codes', ...hour };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400, 500) };
 /** Tells whether a sign-up mailed a code. One that returned a session did not. */
@@ -81,11 +68,7 @@ const mails = { reason: 'limit_mails', what: 'mails', counts: isMailed, ...hour 
 
 /** Returns all limits, by the names that endpoints, metrics and Redis use. */
 export function limits(rates: Config['rateLimits']) {
-  const perMinute = {
-    jwt: rates.userPerMinute,
-    api_key: rates.apiKeyPerMinute,
-    none: rates.anonymousPerMinute,
-  };
+  const perMinute = { jwt: rates.userPerMinute, api_key: rates.apiKeyPerMinute, none: rates.anonymousPerMinute };
   const limit: Options['limit'] = (_req, { locals: { caller } }) => perMinute[caller?.via ?? 'none'];
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },

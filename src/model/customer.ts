@@ -38,10 +38,7 @@ const phone = text(50)
   .transform((value) => value.replace(/[\s().-]/g, ''))
   .pipe(z.string().regex(/^\+[1-9][0-9]{6,14}$/, 'must be an international number such as +49 170 1234567'))
   .meta({
-    override: {
-      maxLength: 50,
-      pattern: String.raw`^[\s().-]*\+[\s().-]*[1-9]([\s().-]*[0-9]){6,14}[\s().-]*$`,
-    },
+    override: { maxLength: 50, pattern: String.raw`^[\s().-]*\+[\s().-]*[1-9]([\s().-]*[0-9]){6,14}[\s().-]*$` },
   });
 
 /** Matches a BCP 47 language tag: language, script, region, variants, extensions, private use. */

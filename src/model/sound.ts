@@ -89,10 +89,7 @@ export const SoundFiles = z
   .meta({ id: 'SoundFiles' });
 
 export const SoundPage = z
-  .object({
-    data: z.array(Sound),
-    next_cursor: nextCursor.nullable(),
-  })
+  .object({ data: z.array(Sound), next_cursor: nextCursor.nullable() })
   .meta({ id: 'SoundListResponse' });
 export type SoundPage = z.infer<typeof SoundPage>;
 

@@ -65,11 +65,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiResponsesObject {
     ...(download === undefined ? [] : ['Content-Disposition']),
   );
   return {
-    [status ?? 200]: {
-      description: 'Success.',
-      headers,
-      content: { 'application/json': { schema: response } },
-    },
+    [status ?? 200]: { description: 'Success.', headers, content: { 'application/json': { schema: response } } },
     ...(cache === 'revalidate' && {
       304: { description: 'The copy that `If-None-Match` identifies is still current. No body.', headers },
     }),

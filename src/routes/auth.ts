@@ -85,11 +85,7 @@ export const authEndpoints = [
       '`user.id` is a placeholder: the id of the account comes with its session. After a 500 sign in instead of ' +
       'trying again, because the account may exist. `/auth/recover` and `/auth/resend` share the limits of mails.',
     guard: 'none',
-    body: body({
-      email,
-      password: newPassword,
-      full_name: optional(fullName),
-    }).meta({ id: 'SignUpRequest' }),
+    body: body({ email, password: newPassword, full_name: optional(fullName) }).meta({ id: 'SignUpRequest' }),
     limits: ['signUps', 'mailsToAddress'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
     handle: async ({ context, body, ip, log }) => {
@@ -137,14 +133,10 @@ export const authEndpoints = [
       'response was lost is safe as long as the new tokens have not been used. 401 means that the session is over: ' +
       'sign in again. Any other error says nothing about the session: keep the tokens and try again.',
     guard: 'none',
-    body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }).meta({
-      id: 'RefreshRequest',
-    }),
+    body: body({ refresh_token: exactText(4096).meta({ examples: ['v1sQ0o3kPq7m'] }) }).meta({ id: 'RefreshRequest' }),
     response: z.object({ data: RefreshedSession }).meta({ id: 'RefreshedSessionResponse' }),
     errors: ['unauthorized'],
-    handle: async ({ context, body, ip }) => ({
-      data: toTokens(await context.auth.refresh(body.refresh_token, ip)),
-    }),
+    handle: async ({ context, body, ip }) => ({ data: toTokens(await context.auth.refresh(body.refresh_token, ip)) }),
   }),
 
   endpoint({

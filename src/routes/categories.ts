@@ -15,8 +15,6 @@ export const categoryEndpoints = [
     response: z.object({ data: z.array(Category) }).meta({ id: 'CategoryListResponse' }),
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller }) => ({
-      data: await context.data.service.call(caller, 'list_categories'),
-    }),
+    handle: async ({ context, caller }) => ({ data: await context.data.service.call(caller, 'list_categories') }),
   }),
 ];

@@ -14,9 +14,7 @@ export const favoriteEndpoints = [
     guard: 'bearer',
     response: z.object({ data: z.array(Favorite) }).meta({ id: 'FavoriteListResponse' }),
     cache: 'revalidate',
-    handle: async ({ context, caller }) => ({
-      data: await context.data.call(caller, 'list_favorites'),
-    }),
+    handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_favorites') }),
   }),
 
   endpoint({
@@ -50,9 +48,7 @@ export const favoriteEndpoints = [
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
     handle: async ({ context, caller, params }) => {
-      await context.data.call(caller, 'remove_favorite', {
-        disliked_sound: params.soundId,
-      });
+      await context.data.call(caller, 'remove_favorite', { disliked_sound: params.soundId });
       return { data: { ok: true } };
     },
   }),

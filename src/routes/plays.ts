@@ -101,10 +101,7 @@ export const playEndpoints = [
     maxBody: '32kb',
     response: z.object({ data: z.array(PlayResult) }).meta({ id: 'PlayResultListResponse' }),
     handle: async ({ context, caller, body: { plays } }) => ({
-      data: await context.data.service.call(caller, 'count_plays', {
-        plays,
-        ...playerOf(caller),
-      }),
+      data: await context.data.service.call(caller, 'count_plays', { plays, ...playerOf(caller) }),
     }),
   }),
 ];

@@ -111,12 +111,7 @@ export const recoveryEndpoints = [
       const { email, code, password, full_name } = body;
       const setName = async ({ access_token, user }: Tokens) => {
         if (full_name === undefined) return;
-        const caller: UserCaller = {
-          via: 'jwt',
-          userId: user.id,
-          token: access_token,
-          claims: { signedInAt: 0 },
-        };
+        const caller: UserCaller = { via: 'jwt', userId: user.id, token: access_token, claims: { signedInAt: 0 } };
         await withNewDeadlines(() => context.data.call(caller, 'update_customer', { changes: { full_name } }));
       };
       const confirmation = { email, code, password, fullName: full_name };

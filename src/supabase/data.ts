@@ -62,9 +62,7 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
 
 /** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Default: server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
-  const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, {
-    cause: error,
-  });
+  const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, { cause: error });
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not active
       return invalidToken(cause);

@@ -120,9 +120,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
         const fault = passwordFaults[error.code]?.();
         if (fault !== undefined) return fault;
         if (error.code === 'reauthentication_needed')
-          return tokenRejected('Sign in again to change the password.', {
-            reason: 'recent_sign_in_required',
-          });
+          return tokenRejected('Sign in again to change the password.', { reason: 'recent_sign_in_required' });
         return isGone.includes(error.code) ? invalidToken(error) : undefined;
       }),
     );

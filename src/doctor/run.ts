@@ -52,10 +52,7 @@ type Report = {
   /** Null if the database has no migration history. */
   migrations: string[] | null;
   /** Hourly job of Supabase Cron. Null if it is not scheduled. */
-  upkeep: {
-    active: boolean;
-    last_run: { status: string; message: string | null; start_time: string } | null;
-  } | null;
+  upkeep: { active: boolean; last_run: { status: string; message: string | null; start_time: string } | null } | null;
 };
 
 /** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */

@@ -94,10 +94,7 @@ export const SoundPage = z
 export type SoundPage = z.infer<typeof SoundPage>;
 
 /** Sound with the paths of its files, as the database returns it. */
-export type StoredSound = z.infer<typeof Sound> & {
-  audio_path: string | null;
-  cover_image_path: string | null;
-};
+export type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
 
 type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
 /** Paths of the files of a sound, as the database returns them. */

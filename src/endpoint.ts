@@ -25,11 +25,9 @@ type Call<P, Q, H, B, G extends Guard> = {
   query: Q;
   headers: H;
   body: B;
-  /** IP address of the client. */
   ip: string;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
-  /** Logger that adds the request id. */
   log: Logger;
 };
 
@@ -47,7 +45,6 @@ type Declaration<
   /** Stable name: operationId of the document, label in logs and metrics. */
   operation: string;
   summary: string;
-  /** Description in Markdown. */
   description: string;
   guard: G;
   params?: P;

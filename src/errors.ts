@@ -98,18 +98,13 @@ export function tokenRejected(message: string, options: { cause?: unknown; reaso
 }
 
 /** Returns the 404 for a resource that does not exist or that the caller must not see. */
-export function notFound(noun: string) {
-  return new ApiError('not_found', `There is no such ${noun}.`);
-}
+export const notFound = (noun: string) => new ApiError('not_found', `There is no such ${noun}.`);
 
 /** Returns the 500 for a failure behind the gateway. The cause is logged, never sent. */
-export function serverError(cause: unknown) {
-  return new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', { cause });
-}
+export const serverError = (cause: unknown) =>
+  new ApiError('server_error', 'The service could not answer. Try again, with increasing delays.', { cause });
 
-export function envelope({ code, message }: { code: ErrorCode; message: string }) {
-  return { error: { code, message } };
-}
+export const envelope = ({ code, message }: { code: ErrorCode; message: string }) => ({ error: { code, message } });
 
 /** Returns the 429 of every limit. @param waitMs time until a request may succeed, rounded up to seconds */
 export const tooManyRequests = (waitMs: number, reason: ErrorReason) =>

@@ -7,17 +7,14 @@ const shortened = (name: string) =>
   new Set([name, ...Array.from(name, (_, index) => name.slice(0, index) + name.slice(index + 1))]);
 
 /** Returns the first two words of a name, or the first one if it has only two. */
-function beginningOf(name: string): string {
-  const words = name.split('_');
-  return words.length === 1 ? name : `${words.slice(0, Math.min(2, words.length - 1)).join('_')}_`;
-}
+const beginningOf = (name: string) => /^[^_]+_([^_]+_)?/.exec(name)?.[0];
 
 /**
  * Returns the unknown variables that resemble a known one: one letter differs, or the beginning is the same. `meant` is
  * the known variable if one letter differs, else null.
  */
 export function unknownVariables(set: readonly string[], known: readonly string[]) {
-  const beginnings = known.filter((name) => name.includes('_')).map(beginningOf);
+  const beginnings = known.map(beginningOf).filter((beginning) => beginning !== undefined);
   return set
     .filter((name) => !known.includes(name) && !ofOthers.test(name))
     .map((name) => {

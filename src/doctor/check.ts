@@ -1,6 +1,5 @@
 import type { Run } from './run.ts';
 
-/** Checks one part of a deployment. */
 export type Check = Readonly<{
   name: string;
   /** Checks that must succeed before this one runs. */

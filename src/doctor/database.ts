@@ -4,16 +4,11 @@ import { secretKey } from './project.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push --remote';
 
-/** Returns the versions of the migrations that this release ships. */
-function expectedMigrations(): string[] {
-  const files = readdirSync(new URL('../../supabase/migrations', import.meta.url));
-  return files.map((name) => name.split('_')[0] ?? '').toSorted();
-}
-
 export const migrations = check('Migrations', [secretKey], ({ report }) => {
   if (report === null) throw new Problem('Some or all of the migrations have not been applied.', `${push}.`);
   const { migrations: applied } = report;
-  const expected = expectedMigrations();
+  const shipped = readdirSync(new URL('../../supabase/migrations', import.meta.url));
+  const expected = shipped.map((name) => name.split('_')[0] ?? '').toSorted();
   if (applied === null)
     throw new Problem(
       'The database has no migration history, so it is unknown which migrations were applied.',

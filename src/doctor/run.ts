@@ -16,7 +16,6 @@ const timeoutMs = 15_000;
 type Request = {
   /** Default: POST with a body, else GET. */
   method?: 'DELETE';
-  /** Key that is sent in the header apikey. */
   key?: string;
   /** Bearer token. Default: the key. */
   token?: string | undefined;
@@ -73,7 +72,6 @@ export function createRun(config: Config, gateway: URL | null) {
   );
   let server: Server | undefined;
   const deferred: { what: string; remove: () => Promise<void> }[] = [];
-  const id = randomUUID();
 
   /** Sends a request to Supabase, by default with the publishable key. @throws Problem if there is no response */
   const askSupabase = (path: string, request: Request = {}) =>
@@ -87,13 +85,12 @@ export function createRun(config: Config, gateway: URL | null) {
     auth: context.auth,
     files: context.files,
     verify: context.verify,
-    account: { id: '', email: `${id}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
+    account: { id: '', email: `${randomUUID()}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
     /** Null if the database has no such function. */
     report: null as Report | null,
     ask: askSupabase,
 
-    /** Sends a request to Supabase with the secret key. */
     askAsService: (path: string, request: Request = {}) => askSupabase(path, { key: secretKey, ...request }),
 
     /** Starts a gateway in this process. @returns its address */
@@ -105,7 +102,6 @@ export function createRun(config: Config, gateway: URL | null) {
       return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     },
 
-    /** Registers something that must be removed at the end of the run. */
     defer(what: string, remove: () => Promise<void>) {
       deferred.push({ what, remove });
     },

@@ -40,8 +40,10 @@ export function ready({ config, lifecycle, redis, upstream }: Context): RequestH
         return status === 200;
       }),
       timed(async () => {
-        const headers = { apikey: publishableKey };
-        const { status } = await upstream.fetch(`${url}/auth/v1/health`, { headers, signal });
+        const { status } = await upstream.fetch(`${url}/auth/v1/health`, {
+          headers: { apikey: publishableKey },
+          signal,
+        });
         return status === 200;
       }),
       readUrl &&

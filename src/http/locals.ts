@@ -8,7 +8,6 @@ declare module 'express-serve-static-core' {
     trace: Trace;
     /** Caller of the request; null without a valid credential. */
     caller: Caller | null;
-    /** Error of an invalid credential. */
     authError?: unknown;
     /** Name of the endpoint in logs and metrics; absent for other addresses. */
     operation?: string;

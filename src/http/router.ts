@@ -20,7 +20,6 @@ const startRequestContext: RequestHandler = (req, res, next) => {
   requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
 };
 
-/** Records the name of the endpoint for logs and metrics. */
 const named =
   (operation: string): RequestHandler =>
   (_req, res, next) => {
@@ -70,7 +69,6 @@ function goneSignal(res: Response): AbortSignal {
   return controller.signal;
 }
 
-/** Runs the handler of an endpoint and sends what it returns. */
 function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads): RequestHandler {
   return async (req, res) => {
     const { caller, input } = res.locals;

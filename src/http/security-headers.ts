@@ -1,8 +1,6 @@
 import helmet from 'helmet';
 
-type Sources = Record<string, string[]>;
-
-const headersWith = (sources: Sources) =>
+const headersWith = (sources: Record<string, string[]>) =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,

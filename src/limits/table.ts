@@ -22,7 +22,6 @@ export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
 
 export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
 
-/** Returns the caller of an endpoint that only users may call. */
 const user = ({ locals }: Response) => locals.caller as UserCaller;
 
 /** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */

@@ -11,7 +11,6 @@ export type UserCaller = Readonly<{
   claims: Claims;
 }>;
 
-/** Claims of an access token that the gateway uses. */
 type Claims = Readonly<{
   email?: string | undefined;
   /** Id of the session at Auth. It survives refreshes. */

@@ -31,8 +31,7 @@ export const favoriteEndpoints = [
     response: Done,
     errors: ['not_found'],
     handle: async ({ context, caller, body }) => {
-      const args = { liked_sound: body.sound_id };
-      const added = await context.data.call(caller, 'add_favorite', args);
+      const added = await context.data.call(caller, 'add_favorite', { liked_sound: body.sound_id });
       if (!added) throw notFound('sound');
       return { data: { ok: true } };
     },

@@ -97,8 +97,7 @@ export const soundEndpoints = [
     params: SoundPath,
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     handle: async ({ context, caller, params, log }) => {
-      const args = { wanted_sound: params.id };
-      const stored = await context.data.find(caller, 'get_sound', args);
+      const stored = await context.data.find(caller, 'get_sound', { wanted_sound: params.id });
       if (stored === null) throw notFound('sound');
       const { audio_path, cover_image_path, ...sound } = stored;
 
@@ -134,8 +133,7 @@ export const soundEndpoints = [
     }),
     response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),
     handle: async ({ context, caller, body }) => {
-      const wanted = { wanted: JSON.stringify(body) };
-      const stored = await context.data.service.call(caller, 'list_sound_files', wanted);
+      const stored = await context.data.service.call(caller, 'list_sound_files', { wanted: JSON.stringify(body) });
       const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
       const sign = async (bucket: string, kind: 'audio' | 'cover') => {
         const paths = stored.flatMap((sound) => sound[kind]?.path ?? []);

@@ -132,13 +132,11 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
     share(['delete', { token }], async () => {
-      await call('user', { method: 'GET', bearer: token }).catch(
-        mapAuthError((error) => (isGone.includes(error.code) ? invalidToken(error) : undefined)),
-      );
+      await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone));
       // Another session of the user may delete the account at the same time.
       await share(['delete', { userId }], () =>
         call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
-      ).catch(mapAuthError((error) => (error.code === 'user_not_found' ? invalidToken(error) : undefined)));
+      ).catch(mapGone(['user_not_found']));
     });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };
@@ -146,6 +144,8 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
 
 /** Codes of Auth for a session or user that no longer exists. */
 const isGone = ['session_not_found', 'user_not_found', 'user_banned', 'bad_jwt'];
+const mapGone = (codes: string[]) =>
+  mapAuthError((error) => (codes.includes(error.code) ? invalidToken(error) : undefined));
 
 const wrongCurrentPassword = () =>
   invalidRequest(

@@ -74,13 +74,15 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '3' };
   const { child, exited, origin, output, until } = await startListening(env);
-  const arrived = once(silent, 'connection');
+  let calls = 0;
+  silent.on('connection', () => calls++);
+  const failing = fetch(`${origin}/api/v1/config`); // after two seconds, because Auth does not answer
   const answer = fetch(`${origin}/api/v1/auth/refresh`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
   }).catch(() => 'cut off');
-  await arrived;
+  await expect.poll(() => calls).toBe(2);
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');
@@ -90,6 +92,7 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   await expect(fetch(`${origin}/healthz`)).rejects.toThrow();
   socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await text(socket)).toMatch(/^HTTP\/1.1 503 .*\r\nConnection: close\r\n.*"status":"shutting down"/s);
+  expect((await failing).headers.get('connection')).toBe('close');
   expect(await answer).toBe('cut off');
   expect(await exited).toEqual([1, null]);
   expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');

@@ -38,7 +38,7 @@ test('the checks reject a response without its common parts, and find its creden
   body = { data: received };
   await api.post('/unknown').auth('access-token-sent', bearer).send({ password: 'password-sent' });
   for (const secret of [...Object.values(received), 'access-token-sent', 'password-sent'])
-    expect(() => expectNoSecretIn(`a line with ${secret} in it`)).toThrow('the log holds the secret');
+    expect(() => expectNoSecretIn(`a line with ${secret} in it`)).toThrow('the log contains the secret');
   expectNoSecretIn('a line without any');
   await close();
 });

@@ -1,6 +1,6 @@
 import type { Sql } from '../support/test.ts';
 
-/** Makes the sign-in of a session 16 minutes old. The real Auth keeps its time in a separate table. */
+/** Sets back the sign-in of a session by 16 minutes. The real Auth also stores its time in a separate table. */
 export async function ageSignIn(sql: Sql, userId: string) {
   const sessions = sql`select id from auth.sessions where user_id = ${userId}`;
   const [row] = await sql`select to_regclass('auth.mfa_amr_claims') is not null as has_claims`;

@@ -17,15 +17,15 @@ const customerOf = async (api: Api, { access_token: token }: Session) =>
 // A real project trusts only tokens of Google and Apple, which tests cannot sign.
 describe.runIf(inject('stack').embedded)('an ID token', () => {
   test.for(['google', 'apple'] as const)(
-    'an ID token of %s opens a session and makes the customer',
+    'an ID token of %s opens a session and creates the customer',
     async (provider, { api }) => {
       const email = newEmail();
       const { status, body } = await exchange(api, { provider, email, name: 'Ada', nonce: 'n-0S6_WzA2Mj' });
       expect(status).toBe(200);
       expect(body.data).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { email } });
-      const full_name = provider === 'google' ? 'Ada' : null; // Apple gives the name only to the app
+      const full_name = provider === 'google' ? 'Ada' : null; // Apple sends the name only to the app
       expect(await customerOf(api, body.data)).toMatchObject({ full_name, source: provider });
-      const long = { note: 'x'.repeat(13_000) }; // more than the 16 KB of other bodies
+      const long = { note: 'x'.repeat(13_000) }; // exceeds the limit of 16 KB for other bodies
       const again = await exchange(api, { provider, email, claims: long }, provider);
       expect(again.body.data.user.id).toBe(body.data.user.id);
       const { refresh_token } = again.body.data;
@@ -35,7 +35,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     },
   );
 
-  test('signs in to the account of its address until it is deactivated', async ({ api, sql }) => {
+  test('signs in to the account with its address until the account is deactivated', async ({ api, sql }) => {
     const { user } = await signUp(api);
     const { email } = user;
     const { body } = await exchange(api, { email, name: 'Ada', picture: 'https://example.com/a.png' });
@@ -51,7 +51,7 @@ describe.runIf(inject('stack').embedded)('an ID token', () => {
     expect((await exchange(api, { email })).status).toBe(401);
   });
 
-  test('a forged, expired or malformed ID token gets 401 and makes no account', async ({ api, sql }) => {
+  test('a forged, expired or malformed ID token gets 401 and creates no account', async ({ api, sql }) => {
     const email = newEmail();
     const { privateKey } = await generateKeyPair('ES256');
     const wrong: IdTokenOptions[] = [

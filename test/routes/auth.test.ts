@@ -9,10 +9,10 @@ const signIn = (api: Api, { user: { email } }: Session, secret = password) =>
 const refresh = (api: Api, token: unknown) => api.post('/auth/refresh').send({ refresh_token: token });
 
 describe('POST /auth/signup', () => {
-  test('gives a session with the fields of the contract, and makes the customer', async ({ api, sql }) => {
+  test('returns a session with the fields of the contract, and creates the customer', async ({ api, sql }) => {
     for (const [given, full_name, secret] of [
-      [' \u0085Ada Lovelace\u0085', 'Ada Lovelace', ' 1234 '], // the shortest password
-      [null, null, 'é'.repeat(36)], // counts as absent; the longest password
+      [' \u0085Ada Lovelace\u0085', 'Ada Lovelace', ' 1234 '], // minimum length of a password
+      [null, null, 'é'.repeat(36)], // null counts as missing; maximum length of a password
     ]) {
       const account = { email: `o^brien%${newEmail()}`, password: secret }; // RFC 5321 allows ^ and %
       const { email } = account;
@@ -30,7 +30,7 @@ describe('POST /auth/signup', () => {
     }
   });
 
-  test('rejects an address that has an account with a message that does not say so', async ({ api }) => {
+  test('rejects an address that has an account, without revealing the account', async ({ api }) => {
     const { user } = await signUp(api);
     const { body } = await api
       .post('/auth/signup')
@@ -42,7 +42,7 @@ describe('POST /auth/signup', () => {
   });
 });
 
-test('POST /auth/signin gives a session, and one 401 to all that get none', async ({ api, gateway, sql }) => {
+test('POST /auth/signin returns a session, and the same 401 for every failure', async ({ api, gateway, sql }) => {
   const [known, locked] = [await signUp(api), await signUp(api)];
   const { body } = await signIn(api, known).expect(200);
   expect(body.data.user).toEqual(known.user);
@@ -63,22 +63,22 @@ test('POST /auth/signin gives a session, and one 401 to all that get none', asyn
 });
 
 describe('POST /auth/refresh', () => {
-  test('rotates tokens, carries no user, and rejects those of long ago', async ({ api, gateway, sql }) => {
+  test('rotates tokens, returns no user, and rejects tokens that were used long ago', async ({ api, gateway, sql }) => {
     const first = await signUp(api);
     const { user, ...tokens } = first;
     const sessions = [tokens];
     for (let time = 0; time < 2; time++) {
-      if (time > 0) await refresh(api, first.refresh_token).expect(200); // its response may have been lost
+      if (time > 0) await refresh(api, first.refresh_token).expect(200); // as if the first response had been lost
       const { body } = await refresh(api, sessions.at(-1)?.refresh_token).expect(200);
       expect(Object.keys(body.data)).toEqual(Object.keys(tokens));
       sessions.push(body.data);
     }
     expect(new Set(sessions.map((session) => session.refresh_token)).size).toBe(3);
-    // HS256 signatures are deterministic, so two tokens of the same second are equal.
+    // HS256 signatures are deterministic, so two tokens from the same second may be equal.
     if (decodeProtectedHeader(first.access_token).alg !== 'HS256')
       expect(new Set(sessions.map((session) => session.access_token)).size).toBe(3);
     await clientWith(gateway, String(sessions[2]?.access_token)).get('/sounds').expect(200);
-    // Auth accepts a used token for some seconds. This makes them pass.
+    // Auth accepts a used token for some seconds. Set back its use, so that they are over.
     const age = () =>
       sql`update auth.refresh_tokens set updated_at = updated_at - interval '1 hour' where user_id = ${user.id}`;
     await age();
@@ -87,7 +87,7 @@ describe('POST /auth/refresh', () => {
     await refresh(api, sessions[2]?.refresh_token).expect(401); // the session has ended
   });
 
-  test('gives each of many simultaneous refreshes a session of its user', async ({ api }) => {
+  test('returns a session of the right user for each of many simultaneous refreshes', async ({ api }) => {
     const sessions = await Promise.all([signUp(api), signUp(api)]);
     const sent = [...sessions, ...sessions, ...sessions].map(async ({ user, refresh_token }) => {
       const { body } = await refresh(api, refresh_token).expect(200);
@@ -97,13 +97,13 @@ describe('POST /auth/refresh', () => {
   });
 });
 
-test('POST /auth/signout ends the session of the token and no other one', async ({ api, gateway }) => {
+test('POST /auth/signout ends only the session of the token', async ({ api, gateway }) => {
   const phone = await newUser(gateway);
   const tablet = (await signIn(api, phone).expect(200)).body.data;
   await phone.app.post('/auth/signout').expect(200, { data: { ok: true } });
   for (const token of [phone.refresh_token, 'abcdefghijkl', ' ', '💥'.repeat(20), phone.access_token])
     await refresh(api, token).expect(401).expect('X-Error-Reason', 'session_ended');
   await refresh(api, tablet.refresh_token).expect(200);
-  // Signing out twice is no error, and neither is a malformed body.
+  // Accept a second sign-out, and a malformed body.
   await phone.app.post('/auth/signout').type('json').send('{"broken').expect(200);
 });

@@ -27,7 +27,7 @@ const of = ({ data }: Changes, id: string) => data.filter((change) => change.id 
 const addAudio = (content: string, path = `${randomUUID()}.mp3`) => storeFile('audio', path, 'audio/mpeg', content);
 
 describe('GET /catalogue/changes', () => {
-  test('returns the whole catalogue without since, or with one of another database', async ({ app, sql }) => {
+  test('returns the whole catalogue without since, or with a since of another database', async ({ app, sql }) => {
     const parent = await addCategory(sql);
     const slug = await addCategory(sql, { parent });
     const audio_path = await addAudio('file');
@@ -53,7 +53,7 @@ describe('GET /catalogue/changes', () => {
     expect([reset.reset, of(reset, id)]).toEqual([true, [change]]);
   });
 
-  test('returns each changed row once, and null for one gone or hidden', async ({ app, sql }) => {
+  test('returns each changed row once, and null for a deleted or hidden row', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const [kept = '', hidden = '', deleted = ''] = await addSounds(sql, [{ category }, {}, {}]);
     const slug = await addSection(sql, { mode: 'manual' });
@@ -72,13 +72,13 @@ describe('GET /catalogue/changes', () => {
     expect(kinds).toEqual(expect.arrayContaining(['sound', 'category', 'home_section']));
     expect(of(await catchUp(), kept)).toEqual([]);
 
-    // Plays and no-op updates are no changes.
+    // Plays and no-op updates do not appear in the changes.
     await app.post(`/sounds/${kept}/play`).expect(200);
     await sql`update public.sounds set title = title where id = ${kept}`;
     expect(of(await catchUp(), kept)).toEqual([]);
   });
 
-  test('shows a file that was replaced under its name, added or removed', async ({ app, sql }) => {
+  test('returns a sound when its file is replaced under the same name, added or removed', async ({ app, sql }) => {
     const path = await addAudio('first take');
     const cover_image_path = `${randomUUID()}.png`;
     const id = await addSound(sql, { audio_path: path, cover_image_path });
@@ -111,7 +111,7 @@ describe('in a separate database', () => {
   });
   const list = (since?: string) => listChanges(sql, since);
 
-  test('tombstones expire after 90 days, and only copies older than that get reset', async () => {
+  test('tombstones expire after 90 days, and only older copies are reset', async () => {
     const doomed = await addSound(sql);
     const old = await list();
     await sql`delete from public.sounds where id = ${doomed}`;
@@ -127,12 +127,12 @@ describe('in a separate database', () => {
     await age(91);
     expect(await list(old.next)).toMatchObject({ reset: true, data: [{ id: kept }] });
     expect(await list(recent.next)).toMatchObject({ reset: false, data: [{ id: kept }] });
-    // A first copy that is still being read cannot hold rows that were removed before it began, so it needs no reset.
+    // A first copy in progress needs no reset, because it cannot contain rows that were removed before it began.
     const [feed, number] = (await list()).next.split('.');
     expect((await list(`${feed}.0.${number}`)).reset).toBe(false);
   });
 
-  test('a truncate of any table lets every copy begin anew', async () => {
+  test('a truncate of any table resets every copy', async () => {
     for (const table of ['home_section_sounds', 'home_sections', 'sounds', 'categories']) {
       await addSound(sql, { category: await addCategory(sql) });
       const before = await list();
@@ -145,6 +145,6 @@ describe('in a separate database', () => {
     }
   });
 
-  test('copies are equal in the end, however writers and readers overlap', () =>
+  test('copies are equal in the end, even if writers and readers overlap', () =>
     checkCopies(sql, database.databaseUrl, 40));
 });

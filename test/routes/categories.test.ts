@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { addCategory, newSlug } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 
-test('GET /categories returns active intentions in order, with sub-intentions', async ({ api, sql }) => {
+test('GET /categories returns active intentions in order, with their sub-intentions', async ({ api, sql }) => {
   const next = await addCategory(sql, { slug: newSlug('a') });
   await sql`update public.categories set sort_order = 1 where slug = ${next}`;
   const parent = await addCategory(sql);

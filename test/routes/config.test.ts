@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 describe('GET /config', () => {
-  test('tells an app without a token where covers are, and that it may sign users up', async () => {
+  test('returns the address of covers and the settings of sign-up without a token', async () => {
     const gateway = await startGateway({ SUPABASE_PUBLIC_URL: 'https://files.example.com/' });
     const { body } = await apiAt(gateway.url).get('/config').expect(200);
     const storage_url = 'https://files.example.com/storage/v1/object/public/';
@@ -20,7 +20,7 @@ describe('GET /config', () => {
     await gateway.close();
   });
 
-  test('requests the settings of Auth once a minute, and keeps the last known while it fails', async () => {
+  test('requests the settings of Auth once a minute, and keeps the last ones if Auth fails', async () => {
     let ahead = 0;
     const now = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
@@ -44,7 +44,7 @@ describe('GET /config', () => {
         behave(req, res);
       },
       async (api) => {
-        await api.get('/config').expect(500); // Auth has never answered
+        await api.get('/config').expect(500); // Auth has not answered yet
         behave = answering;
         const { body } = await api.get('/config').expect(200);
         const path = '/storage/v1/render/image/public/{path}?width={size}&height={size}&resize=cover';
@@ -58,7 +58,7 @@ describe('GET /config', () => {
         ahead += 55_000;
         expect([await signUp(), calls]).toEqual([true, 2]);
         ahead += 5_100;
-        // The cache looks at the clock once a millisecond.
+        // The cache reads the clock at most once per millisecond.
         await expect.poll(signUp).toBe(false);
         expect(calls).toBe(3);
         expect((await data()).id_token_providers).toEqual([]);

@@ -19,12 +19,12 @@ export async function listChanges(sql: Sql, since: string | undefined): Promise<
   return row?.['answer'];
 }
 
-/** A copy of the catalogue, kept as the document says. */
+/** Copy of the catalogue that is updated as the OpenAPI document says. */
 class Copy {
   rows = new Map<string, Row>();
   since: string | undefined;
 
-  /** @returns whether there is more */
+  /** Applies one page of changes. @returns true if there are more */
   async read(sql: Sql): Promise<boolean> {
     const { data, next, has_more, reset } = await listChanges(sql, this.since);
     if (reset) this.rows.clear();
@@ -43,7 +43,7 @@ class Copy {
 const pick = (statements: string[]) => statements[randomInt(statements.length)] ?? '';
 const some = (table: string, most = 1) => `(select id from ${table} order by random() limit ${1 + randomInt(most)})`;
 
-/** Writes of administrators and imports. */
+/** Returns writes of administrators and imports. */
 const writes = () => [
   `insert into public.sounds (title, is_featured, category)
     select gen_random_uuid(), random() < 0.5, (select slug from public.categories order by random() limit 1)
@@ -70,7 +70,7 @@ const writes = () => [
     where id in ${some('public.sounds')}`,
 ];
 
-/** Writes of Storage when a file is put, moved or removed. */
+/** Returns writes of Storage when a file is uploaded, moved or removed. */
 const puts = () => [
   `insert into storage.objects (bucket_id, name, metadata)
     values ('audio', gen_random_uuid() || '.mp3', jsonb_build_object('eTag', gen_random_uuid()))`,
@@ -80,7 +80,7 @@ const puts = () => [
   `update storage.objects set name = gen_random_uuid() || '.mp3' where id in ${some('storage.objects')}`,
 ];
 
-/** A transaction of some writes, which now and then takes its time, or is rolled back. */
+/** Runs a transaction of random writes. Some transactions are slow, others are rolled back. */
 const write = (sql: Sql) =>
   sql
     .begin(async (transaction) => {
@@ -90,13 +90,13 @@ const write = (sql: Sql) =>
       if (randomInt(6) === 0) await transaction`do $$ begin raise using errcode = '23000'; end $$`;
     })
     .catch((error: unknown) => {
-      // Rows that another writer has renamed or moved meanwhile break a constraint, which counts as a rollback.
+      // Ignore a violated constraint, which another writer may cause by a rename or a move.
       if (!(error instanceof postgres.PostgresError && error.code.startsWith('23'))) throw error;
     });
 
 /**
- * Lets three writers and two readers run beside each other in each round, and compares the copies with one that begins
- * afterwards, and with the tables.
+ * Runs three writers and two readers at the same time in each round. Then compares the copies with a new copy and with
+ * the tables.
  */
 export async function checkCopies(sql: Sql, databaseUrl: string, rounds: number): Promise<void> {
   const connections = Array.from({ length: 5 }, () => postgres(databaseUrl, { max: 1, onnotice: () => {} }));
@@ -107,7 +107,7 @@ export async function checkCopies(sql: Sql, databaseUrl: string, rounds: number)
         for (let count = randomInt(1, 4); count > 0; count--) await write(connection);
       });
       const reading = copies.map(async ({ connection, copy }) => {
-        if (randomInt(20) === 0) copy.since = undefined; // begins anew, with what it has
+        if (randomInt(20) === 0) copy.since = undefined; // starts again without deleting its rows
         for (let count = randomInt(1, 5); count > 0; count--) await copy.read(connection);
       });
       await Promise.all([...writing, ...reading]);

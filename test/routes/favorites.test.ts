@@ -22,7 +22,7 @@ describe('favorites', () => {
       { sound_id: first, created_at, sounds: { id: first, ...preview, cover_image_url: 'covers/a.jpg' } },
     ]);
 
-    // Adding one again changes nothing, not even its time.
+    // Adding a favorite again changes nothing, not even its time.
     await Promise.all([1, 2, 3].map(() => add(first).expect(201)));
     expect(await list()).toEqual(added);
     for (const sound_id of [randomUUID(), await addSound(sql, { is_active: false })]) await add(sound_id).expect(404);
@@ -31,13 +31,13 @@ describe('favorites', () => {
     await app.delete(`/favorites/${second}`).expect(200, ok);
     const setActive = (is_active: boolean) =>
       sql`update public.sounds set is_active = ${is_active} where id = ${first}`;
-    await setActive(false); // keeps the favorite, without its preview
+    await setActive(false); // keeps the favorite without its preview
     expect(await list()).toMatchObject([{ sound_id: first, sounds: null }]);
     await setActive(true);
     expect(await list()).toMatchObject([{ sound_id: first, sounds: { id: first } }]);
   });
 
-  test('a user has at most 5,000 favorites, also when added at once', async ({ gateway, sql }) => {
+  test('a user can have at most 5,000 favorites, also if they are added at once', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const category = await addCategory(sql);
     await sql`
@@ -53,7 +53,7 @@ describe('favorites', () => {
     expect(rejected.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
     expect(rejected[0]?.body.error.message).toMatch(/^You have 5,000 favorites/);
     expect(rejected[0]?.headers['x-error-reason']).toBe('too_many_favorites');
-    await add(sounds[0]).expect(201); // which is one of them
+    await add(sounds[0]).expect(201); // is already a favorite
     await add(randomUUID()).expect(404);
     expect((await app.get('/favorites')).body.data).toHaveLength(5000);
   });

@@ -17,14 +17,14 @@ async function history(app: Api, query: object = {}): Promise<Page> {
 const idsOf = ({ data }: Page) => data.map(({ sound_id }) => sound_id);
 
 describe('GET /history', () => {
-  test('has one entry for each sound, the last played first', async ({ gateway, sql }) => {
+  test('returns one entry for each sound, the last played first', async ({ gateway, sql }) => {
     const { app } = await newUser(gateway);
     const preview = { title: 'First', duration_sec: 4.5 };
     const rows = [{ ...preview, cover_image_path: 'a.jpg' }, { title: 'Second' }, {}];
     const [first = '', second = '', deleted = ''] = await addSounds(sql, rows);
     for (const id of [first, second, first, deleted]) await play(app, id);
     const change = (row: object) => sql`update public.sounds set ${sql(row)} where id = ${second}`;
-    await change({ is_active: false }); // keeps the entry, without its preview
+    await change({ is_active: false }); // keeps the entry without its preview
     await sql`delete from public.sounds where id = ${deleted}`;
     const last_played_at = expect.any(String);
     const sounds = { ...preview, id: first, category: null, cover_image_url: 'covers/a.jpg' };
@@ -39,7 +39,7 @@ describe('GET /history', () => {
     expect((await history(app)).data[1]).toMatchObject({ sounds: { id: second, title: 'Second' } });
   });
 
-  test('an offline play that is sent late does not move its sound back', async ({ gateway, sql }) => {
+  test('an offline play that is sent late does not set back the time of its sound', async ({ gateway, sql }) => {
     const { app } = await newUser(gateway);
     const [older = '', newer = ''] = await addSounds(sql, [{}, {}]);
     const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -54,10 +54,10 @@ describe('GET /history', () => {
     ]);
   });
 
-  test('pages of any size give every entry once, also when some go or move', async ({ gateway, sql }) => {
+  test('pages of any size contain every entry once, also if entries are deleted or move', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const sounds = await addSounds(sql, Array(7).fill({}));
-    // All are of one moment, as those of one batch may be.
+    // All entries have the same time, as those of one batch may have.
     await sql`
       insert into public.history (user_id, sound_id, plays, last_played_at)
       select ${user.id}, sound, 1, '2026-01-01' from unnest(${sounds}::uuid[]) as sound`;
@@ -81,7 +81,7 @@ describe('GET /history', () => {
 });
 
 describe('DELETE /history', () => {
-  test('clears all or one sound, and keeps counts and keys', async ({ gateway, sql }) => {
+  test('removes one entry or all, and keeps counts and idempotency keys', async ({ gateway, sql }) => {
     const user = await newUser(gateway);
     const partner = clientWith(gateway, await issueKey(sql, user));
     const [first = '', second = '', third = ''] = await addSounds(sql, [{}, {}, {}]);
@@ -101,7 +101,7 @@ describe('DELETE /history', () => {
     expect((await history(user.app)).data).toMatchObject([{ sound_id: first, plays: 1 }]);
   });
 
-  test('does not reach the history of another user, also past the service', async ({ gateway, sql }) => {
+  test('cannot change the history of another user, not even through the data API', async ({ gateway, sql }) => {
     const [mine, theirs] = [await newUser(gateway), await newUser(gateway)];
     const id = await addSound(sql);
     await play(mine.app, id);
@@ -110,7 +110,7 @@ describe('DELETE /history', () => {
     const none = { status: 200, body: [] };
     expect(await rest(theirs.access_token, 'DELETE', 'history?plays=gt.0')).toEqual(none);
     expect(await rest(theirs.access_token, 'GET', 'history')).toEqual(none);
-    // Without a column in it, the policy for reading does not apply. Hosted projects reject it for want of a filter.
+    // Without a filter, the policy for reading does not apply. Hosted projects reject such a deletion.
     await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
     expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id, plays: 1 }]);
   });

@@ -24,7 +24,7 @@ async function addManualSection(sql: Sql, ids: string[], fields: object = {}) {
 }
 
 describe('GET /home', () => {
-  test('shows active sections in their order, manual ones with their active picks', async ({ app, sql }) => {
+  test('returns active sections in order, manual ones with their active sounds', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const shown = { title: 'First', category, duration_sec: 30 };
     const [second = '', hidden = '', first = ''] = await addSounds(sql, [
@@ -53,7 +53,7 @@ describe('GET /home', () => {
     ]);
   });
 
-  test('a category rule follows its category, with sub-intentions if asked to', async ({ app, sql }) => {
+  test('a category rule returns the sounds of its category, optionally with sub-intentions', async ({ app, sql }) => {
     const parent = await addCategory(sql);
     const child = await addCategory(sql, { parent });
     const [last, first, ofChild] = await addSounds(sql, [
@@ -76,8 +76,8 @@ describe('GET /home', () => {
     await expect(removal).rejects.toThrow('A home section shows');
   });
 
-  test('a featured rule keeps list order, a newest rule the newest first', async ({ app, sql }) => {
-    const created_at = '2999-01-01T00:00:00Z'; // ahead of whatever other tests add
+  test('a featured rule uses list order, and a newest rule returns the newest sounds first', async ({ app, sql }) => {
+    const created_at = '2999-01-01T00:00:00Z'; // later than the sounds of other tests
     const [featured, newest] = await addSounds(sql, [
       { is_featured: true, sort_order: -2_000_000_000 },
       { created_at },
@@ -87,7 +87,7 @@ describe('GET /home', () => {
     expect(await idsOf(app, await addSection(sql, { ...rule, rule_type: 'newest' }))).toEqual([newest]);
   });
 
-  test('a rule section shows 20 sounds by default, a manual one all', async ({ app, sql }) => {
+  test('a rule section has 20 sounds by default, and a manual section has all its sounds', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, Array(25).fill({ category }));
     const rule = { mode: 'rule', rule_type: 'category', rule_value: category };

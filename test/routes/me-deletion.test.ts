@@ -17,13 +17,13 @@ let changes = 0;
 const changePassword = (app: Api) => app.post('/auth/password').send({ password: `${password}, changed ${++changes}` });
 
 describe('DELETE /me', () => {
-  test('ends sessions and keys, and removes the account alone', async ({ api, gateway, sql }) => {
+  test('ends sessions and keys, and deletes only the account of the caller', async ({ api, gateway, sql }) => {
     const [leaving, staying] = [await newUser(gateway), await newUser(gateway)];
     const sound_id = await addSound(sql);
     await staying.app.post('/favorites').send({ sound_id }).expect(201);
     const partner = clientWith(gateway, await issueKey(sql, leaving));
     await partner.get('/me').expect(200);
-    const { access_token } = (await refresh(api, leaving).expect(200)).body.data; // a refresh keeps the sign-in
+    const { access_token } = (await refresh(api, leaving).expect(200)).body.data; // a refresh does not change the time of the sign-in
     const app = clientWith(gateway, access_token);
     await deleteAccount(app).expect(200, { data: { ok: true } });
 
@@ -33,7 +33,7 @@ describe('DELETE /me', () => {
     await deleteAccount(app).expect(401);
     expect(await sql`select from auth.users where id = ${leaving.user.id}`).toHaveLength(0);
     expect((await staying.app.get('/favorites').expect(200)).body.data).toMatchObject([{ sound_id }]);
-    await signUp(api, leaving.user.email); // the address is free again
+    await signUp(api, leaving.user.email); // the address can be used again
   });
 
   test('rejects a session that has ended or whose customer is inactive', async ({ api, gateway, sql }) => {
@@ -46,7 +46,7 @@ describe('DELETE /me', () => {
     expect(await sql`select from auth.users where id = ${owner.user.id}`).toHaveLength(1);
   });
 
-  test('two devices that delete their account at once delete it once, and both are checked', async () => {
+  test('simultaneous deletions from two devices check both sessions and delete once', async () => {
     const calls: string[] = [];
     let deletion: ServerResponse | undefined;
     await withSupabase(
@@ -54,12 +54,12 @@ describe('DELETE /me', () => {
         calls.push(req.method ?? '');
         if (req.method === 'DELETE') deletion = res;
         else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
-        // Not before the other is as far.
+        // Answer the deletion after both sessions have been checked.
         if (calls.filter((method) => method === 'GET').length === 2) deletion?.writeHead(200).end('{}');
       },
       async (api) => {
         const devices = ['1', '2'].map((session_id) => token(undefined, { session_id }));
-        const tokens = await Promise.all([...devices, ...devices]); // each device sends it twice
+        const tokens = await Promise.all([...devices, ...devices]); // each device sends two requests
         await Promise.all(tokens.map((each) => deleteAccount(api).auth(each, bearer).expect(200)));
       },
     );
@@ -68,7 +68,7 @@ describe('DELETE /me', () => {
 });
 
 describe('a recent sign-in', () => {
-  test('DELETE /me and POST /auth/password need one, and a refresh is none', async ({ api, gateway, sql }) => {
+  test('DELETE /me and POST /auth/password require one, not only a refresh', async ({ api, gateway, sql }) => {
     const session = await signUp(api);
     await ageSignIn(sql, session.user.id);
     const refreshed = (await refresh(api, session).expect(200)).body.data;

@@ -9,8 +9,8 @@ import { test } from '../support/test.ts';
 
 const piece = JSON.stringify('x'.repeat(50_000));
 
-// The slowest client is cut after two windows of 6 s; the deadline of an export is a minute.
-test('an export is read no faster than its client reads, and ends below 64 KB/s', {
+// The slowest client is disconnected after two windows of 6 s. The deadline of an export is a minute.
+test('an export is read as fast as its client reads, and aborted below 64 KB/s', {
   timeout: 30_000,
 }, async () => {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ test('an export is read no faster than its client reads, and ends below 64 KB/s'
     response.on('error', () => {});
     await ended;
     clearInterval(reading);
-    // The kernel holds the rest: a few MB on each side of the gateway.
+    // Buffers of the kernel hold a few MB on each side of the gateway.
     expect(sentBytes).toBeLessThan(30_000_000);
   });
 });

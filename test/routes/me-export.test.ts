@@ -11,7 +11,7 @@ const exportAt = async (url: string, credential = token(), init: RequestInit = {
   fetch(`${url}/me/export`, { headers: { Authorization: `Bearer ${await credential}` }, ...init });
 
 describe('GET /me/export', () => {
-  test('returns one file with all data of the caller alone, five times an hour', async ({ gateway, sql }) => {
+  test('returns a file with all data of only the caller, five times an hour', async ({ gateway, sql }) => {
     const [mine, other] = [await newUser(gateway), await newUser(gateway)];
     const { app } = mine;
     const [id, key] = [await addSound(sql, { title: 'Played' }), randomUUID()];
@@ -23,7 +23,7 @@ describe('GET /me/export', () => {
     await issueKey(sql, other);
 
     const customerNow = async () => (await app.get('/me/customer')).body.data;
-    await expect.poll(async () => (await customerNow()).last_seen_at).not.toBeNull(); // written behind a response
+    await expect.poll(async () => (await customerNow()).last_seen_at).not.toBeNull(); // written after a response
     const { headers, body, text } = await app.get('/me/export').expect(200);
     expect(headers['content-disposition']).toBe('attachment; filename=sounds-service-export.json');
     expect(body.data).toEqual({
@@ -46,18 +46,18 @@ describe('GET /me/export', () => {
     await other.app.get('/me/export').expect(200);
   });
 
-  test('returns 500 when the data API answers 200 with what is no JSON', async () => {
+  test('returns 500 if the data API answers 200 with a body that is not JSON', async () => {
     let body = '';
     await withSupabase(
       (_req, res) => res.writeHead(200, json).end(body),
       async (_api, { url }) => {
-        const long = '<html>'.repeat(100_000); // as many as there are connections for exports, and one more
+        const long = '<html>'.repeat(100_000); // one more than the limit of concurrent exports
         for (body of ['', '"none"', long, long, long, long, long]) expect((await exportAt(url)).status).toBe(500);
       },
     );
   });
 
-  test('runs one export of a user at a time and does not delay those of others', async () => {
+  test('runs one export of a user at a time, without delaying exports of other users', async () => {
     const running: ServerResponse[] = [];
     const hold: RequestListener = (_req, res) => {
       running.push(res.writeHead(200, json));
@@ -77,7 +77,7 @@ describe('GET /me/export', () => {
     });
   });
 
-  test('breaks off with the data API, and ends there when its client disconnects', async () => {
+  test('ends when the data API fails or the client disconnects', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     let isBroken = false;
     const send: RequestListener = (_req, res) => {
@@ -88,7 +88,7 @@ describe('GET /me/export', () => {
       const leaving = new AbortController();
       await exportAt(url, token(), { signal: leaving.signal });
       leaving.abort();
-      await ended; // the deadline of an export is a minute, which is longer than a test may take
+      await ended; // the deadline of an export (1 min) would exceed the time limit of the test
       await expect.poll(() => logged.join('')).toContain('exportAccount aborted');
       expect(logged.join('')).not.toContain('"err"');
 

@@ -13,7 +13,7 @@ async function signUpAda(gateway: Gateway) {
 }
 
 describe('GET /me', () => {
-  test('returns the profile, and GET /me/customer the record, with the credential', async ({ gateway }) => {
+  test('returns the profile, and GET /me/customer the record, with the kind of credential', async ({ gateway }) => {
     const { user, app, customer } = await signUpAda(gateway);
     const profile = { ...user, full_name: 'Ada', avatar_url: null };
     const { body } = await app.get('/me/customer').expect(200);
@@ -25,12 +25,12 @@ describe('GET /me', () => {
     await expect.poll(async () => (await customer()).last_seen_at).toEqual(expect.any(String));
     const seen = await customer();
     expect(seen.updated_at).toBe(body.data.updated_at);
-    expect((await customer()).last_seen_at).toBe(seen.last_seen_at); // moves every 15 minutes
+    expect((await customer()).last_seen_at).toBe(seen.last_seen_at); // changes at most every 15 minutes
   });
 
-  test('comes from the token, and the export too, without a customer record', async ({ gateway, sql }) => {
+  test('returns the claims of the token, as the export does, without a customer record', async ({ gateway, sql }) => {
     const { user, app, patch } = await signUpAda(gateway);
-    // The database rejects this while its trigger is on.
+    // Disable the trigger that rejects this.
     await sql.begin(async (transaction) => {
       await transaction`alter table public.customers disable trigger customers_keep`;
       await transaction`delete from public.customers where id = ${user.id}`;
@@ -46,7 +46,7 @@ describe('GET /me', () => {
 });
 
 describe('PATCH /me/customer', () => {
-  test('changes the fields it is given and no others, and returns the record', async ({ gateway }) => {
+  test('changes only the given fields, and returns the record', async ({ gateway }) => {
     const { patch, customer } = await signUpAda(gateway);
     const before = await customer();
     const given = { phone: '+49 (170) 123-45.67', locale: 'PT-br', country: 'de', marketing_opt_in: true };
@@ -58,7 +58,7 @@ describe('PATCH /me/customer', () => {
     expect((await patch({}).expect(200)).body.data).toMatchObject({ ...stored, updated_at });
   });
 
-  test('trims text, takes locales and countries of phones, and null clears', async ({ gateway }) => {
+  test('trims text, accepts locales and countries as phones have them, and clears by null', async ({ gateway }) => {
     const { patch } = await signUpAda(gateway);
     for (const [given, stored] of [
       ...[' ', '\n', '\u0085', '\u001c\u001f', '\u180e', '\u00a0\u3000\ufeff'].map((space) => [
@@ -75,7 +75,7 @@ describe('PATCH /me/customer', () => {
     expect((await patch(cleared)).body.data).toMatchObject(cleared);
   });
 
-  test('writes nothing where a field is rejected, and keeps parallel changes', async ({ gateway }) => {
+  test('writes nothing if a field is invalid, and keeps parallel changes', async ({ gateway }) => {
     const { app, patch, customer } = await signUpAda(gateway);
     for (const rejected of [{ country: 'XX' }, { email: newEmail() }])
       await patch({ full_name: 'Fine', ...rejected }).expect(400);

@@ -33,16 +33,16 @@ const playsOf = async (sql: Sql, sound: string) =>
   (await sql`select plays::int from public.play_counts where sound_id = ${sound}`)[0]?.['plays'];
 
 describe('POST /plays', () => {
-  test('counts each id once, and says in the order sent what became of it', async ({ app, sql }) => {
+  test('counts each id once, and returns the status of each play in the order sent', async ({ app, sql }) => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const [same, upper, unused] = [randomUUID(), randomUUID(), randomUUID()];
     const plays = [
       [playOf(first, { id: same }), 'counted'],
-      [playOf(second, { id: same }), 'duplicate'], // also of another sound
+      [playOf(second, { id: same }), 'duplicate'], // also for another sound
       [playOf(first, { id: upper.toUpperCase() }), 'counted'],
       [playOf(first, { id: upper }), 'duplicate'],
       [playOf(await addSound(sql, { is_active: false })), 'not_found'],
-      [playOf(randomUUID(), { id: unused }), 'not_found'], // uses up no id
+      [playOf(randomUUID(), { id: unused }), 'not_found'], // does not use its id
       [playOf(second, { id: unused }), 'counted'],
       [playOf(second, { played_at: ago(30 * dayMs - minuteMs) }), 'counted'],
       [playOf(first, { played_at: ago(30 * dayMs + minuteMs) }), 'too_old'],
@@ -60,7 +60,7 @@ describe('POST /plays', () => {
     expect([await playsOf(sql, first), await playsOf(sql, second)]).toEqual([2, 2]);
   });
 
-  test('an id and an Idempotency-Key are one, of one user and API keys', async ({ gateway, sql }) => {
+  test('an id and an equal Idempotency-Key count once for a user and their API keys', async ({ gateway, sql }) => {
     const user = await newUser(gateway);
     const partner = clientWith(gateway, await issueKey(sql, user));
     const [sound, sentFirst, sentLater] = [await addSound(sql), randomUUID().toUpperCase(), randomUUID()];
@@ -73,14 +73,14 @@ describe('POST /plays', () => {
     expect(await send(other, batch)).toEqual(['duplicate', 'counted']);
   });
 
-  test('counts for the day of played_at in UTC, however it is written', async ({ app, sql }) => {
+  test('counts for the day of played_at in UTC, in every spelling of the time', async ({ app, sql }) => {
     const sound = await addSound(sql);
     const earlier = ago(3 * dayMs).slice(0, 10);
     const moments = [
       `${earlier}T00:30:00.000+00:00`,
       `${earlier}T23:59:59.9994-00:00`,
-      `${earlier}T00:30Z`, // as Java prints it
-      `${earlier} 00:30:00.123456+00:00`, // as Python prints it
+      `${earlier}T00:30Z`, // format of Java
+      `${earlier} 00:30:00.123456+00:00`, // format of Python
       ago(-4 * minuteMs),
     ];
     const plays = moments.map((played_at) => playOf(sound, { played_at }));
@@ -94,7 +94,7 @@ describe('POST /plays', () => {
     expect(await future).toHaveLength(0);
   });
 
-  test('takes 100 plays and 32 KB, and no more', async ({ app, sql }) => {
+  test('accepts at most 100 plays and 32 KB', async ({ app, sql }) => {
     const sound = await addSound(sql);
     const plays = Array.from({ length: 100 }, () => playOf(sound));
     const post = (bytes: number) => {
@@ -106,7 +106,7 @@ describe('POST /plays', () => {
     expect(await playsOf(sql, sound)).toBe(100);
   });
 
-  test('plays of earlier days make their user no listener of today', async ({ gateway, sql }) => {
+  test('plays of earlier days do not make their user a listener of today', async ({ gateway, sql }) => {
     const { app } = await newUser(gateway);
     const sound = await addSound(sql);
     const days = async () => (await app.get('/me/export').expect(200)).body.data.listening_days;
@@ -120,7 +120,7 @@ describe('POST /plays', () => {
 });
 
 describe('beyond 1,000 receipts of a user on a day', () => {
-  /** Makes it a day on which that many receipts of a user have arrived. */
+  /** Sets the number of receipts that a user has stored today. */
   const setReceipts = (sql: Sql, { user }: Session, receipts: number) => sql`
     insert into private.listening_days as day (user_id, day, listened, receipts)
     values (${user.id}, ${today}, false, ${receipts})
@@ -133,20 +133,20 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     return row;
   }
 
-  test('POST /plays counts what fits, and answers over_limit for the rest', async ({ gateway, sql }) => {
+  test('POST /plays counts plays up to the limit, and returns over_limit for the others', async ({ gateway, sql }) => {
     const user = await newUser(gateway);
     const sound = await addSound(sql);
     const plays = Array.from({ length: 5 }, () => playOf(sound));
     await setReceipts(sql, user, 997);
     expect(await send(user.app, plays.slice(0, 2))).toEqual(['counted', 'counted']);
-    // Duplicates use up no receipt.
+    // Duplicates do not use a receipt.
     const answer = ['duplicate', 'duplicate', 'counted', 'over_limit', 'over_limit'];
     expect(await send(user.app, plays)).toEqual(answer);
     expect(await receiptsOf(sql, user)).toEqual({ receipts: 1_000, kept: 3 });
     const entered = await sql`select plays::int from public.history where sound_id = ${sound}`;
     expect([await playsOf(sql, sound), entered[0]?.['plays']]).toEqual([3, 3]);
 
-    // A play that could not be counted anyway keeps its status; others count towards the day on which they arrive.
+    // A play that cannot be counted for another reason keeps its status. Others count towards the day of arrival.
     const earlier = (days: number) => playOf(sound, { played_at: ago(days * dayMs) });
     const others = [playOf(await addSound(sql, { is_active: false })), earlier(31), earlier(3)];
     expect(await send(user.app, others)).toEqual(['not_found', 'too_old', 'over_limit']);
@@ -155,7 +155,7 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     expect(await receiptsOf(sql, user)).toEqual({ receipts: 1, kept: 4 });
   });
 
-  test('a single play counts, but its key is not remembered', async ({ gateway, sql }) => {
+  test('a single play counts, but its key is not stored', async ({ gateway, sql }) => {
     const user = await newUser(gateway);
     const [sound, early, last, late] = [await addSound(sql), randomUUID(), randomUUID(), randomUUID()];
     await setReceipts(sql, user, 998);
@@ -165,7 +165,7 @@ describe('beyond 1,000 receipts of a user on a day', () => {
     expect(await receiptsOf(sql, user)).toEqual({ receipts: 1_000, kept: 2 });
   });
 
-  test('another user still counts, and an API key up to 100,000', async ({ app, gateway, sql }) => {
+  test('plays of another user still count, and plays with an API key up to 100,000', async ({ app, gateway, sql }) => {
     const user = await newUser(gateway);
     const sound = await addSound(sql);
     const partner = clientWith(gateway, await issueKey(sql, user));

@@ -4,7 +4,7 @@ import type { Api } from '../support/api.ts';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
-/** Plays a sound; with a key, once for each. */
+/** Plays a sound, optionally with an Idempotency-Key. */
 const play = (app: Api, id: string, key?: string) => {
   const request = app.post(`/sounds/${id}/play`);
   return key === undefined ? request : request.set('Idempotency-Key', key);
@@ -13,7 +13,7 @@ const countAfter = async (app: Api, id: string, key?: string): Promise<number> =
   (await play(app, id, key).expect(200)).body.data.play_count;
 
 describe('POST /sounds/{id}/play', () => {
-  test('counts a play, once for a key, and returns the count as it is then', async ({ app, sql }) => {
+  test('counts a play, once for each key, and returns the current count', async ({ app, sql }) => {
     const [id, key] = [await addSound(sql), randomUUID()];
     for (const [given, play_count] of [
       [key, 1],
@@ -30,7 +30,7 @@ describe('POST /sounds/{id}/play', () => {
 
   test('counting neither writes nor locks the row of the sound', async ({ app, gateway, sql }) => {
     const id = await addSound(sql);
-    await play(app, id); // the first of all needs its rows of counts, which refer to the sound
+    await play(app, id); // the first play creates the row of counts, which refers to the sound
     const version = () => sql`select xmin, xmax, updated_at from public.sounds where id = ${id}`;
     const before = await version();
     await play(app, id, randomUUID());
@@ -52,17 +52,17 @@ describe('an Idempotency-Key', () => {
     const id = await addSound(sql);
     const uuid = randomUUID();
     const spellings = [
-      ['a"b\\c!', '"a\\"b\\\\c!"'], // quoted, as the draft writes it
+      ['a"b\\c!', '"a\\"b\\\\c!"'], // quoted, as in the draft of the standard
       [uuid.toUpperCase(), uuid, `"${uuid}"`],
       ['a'],
-      ['A'], // the case of letters counts
+      ['A'], // keys are case-sensitive
       ['~'.repeat(255), `"${'~'.repeat(255)}"`],
     ];
     for (const [index, same] of spellings.entries())
       for (const key of same) expect([key, await countAfter(app, id, key)]).toEqual([key, index + 1]);
   });
 
-  test('a key of another sound gets 400 and counts nothing, and a 404 uses up no key', async ({ app, sql }) => {
+  test('a key of another sound gets 400 and counts nothing, and a 404 does not use the key', async ({ app, sql }) => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const key = randomUUID();
     await play(app, first, key).expect(200);
@@ -82,7 +82,7 @@ describe('an Idempotency-Key', () => {
     await play(app, id, unused).expect(404);
   });
 
-  test('counts again after 31 days, and the upkeep removes what is as old', async ({ gateway, sql }) => {
+  test('a key counts again after 31 days, and the upkeep removes keys of that age', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const [id, key] = [await addSound(sql), randomUUID()];
     await play(app, id, key);

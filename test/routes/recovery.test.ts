@@ -13,7 +13,7 @@ import { mailUrl, newPassword, noMail, other, recoveryCode, verify } from './mai
 
 const confirming = testWithConfirmations();
 
-test('a mailed code replaces a lost password and ends sessions', async ({ api, gateway, sql, skip }) => {
+test('a mailed code allows a new password, which ends all sessions', async ({ api, gateway, sql, skip }) => {
   skip(!mailUrl, noMail);
   const phone = await signUp(api);
   const { email } = phone.user;
@@ -29,7 +29,7 @@ test('a mailed code replaces a lost password and ends sessions', async ({ api, g
   await isRejected(newEmail(), code);
   const session = (await verify(api, email.toUpperCase(), ` ${code} `).expect(200)).body.data;
   expect(session.user).toEqual(phone.user);
-  await isRejected(email, code); // which was used
+  await isRejected(email, code); // the code was used
 
   const app = clientWith(gateway, session.access_token);
   const change = () => app.post('/auth/password').send({ password: newPassword, current_password: null });
@@ -48,7 +48,7 @@ test('a mailed code replaces a lost password and ends sessions', async ({ api, g
   expect([...answers]).toEqual(['code_invalid: The code is wrong, was used already or has expired.']);
 });
 
-test('POST /auth/password says why Auth rejects a new password', async () => {
+test('POST /auth/password returns the reason why Auth rejects a new password', async () => {
   const current = 'current_password';
   const wrong = [400, /^current_password: is not the password/, 'wrong_current_password', current] as const;
   const invalid = [401, /^The access token or API key is invalid/, 'token_invalid', undefined] as const;
@@ -77,7 +77,7 @@ test('POST /auth/password says why Auth rejects a new password', async () => {
   );
 });
 
-test('the response says how to go on when a code was used and the password not saved', async () => {
+test('the response says how to continue if a code was used but the password not saved', async () => {
   const unsaved = /^The address is confirmed.*use "forgot password"\.$/;
   const weak = /^password: too easy to guess.*The address is confirmed: use "forgot password"/;
   let [ofPassword, code, ofName] = [0, '', 0];
@@ -88,14 +88,14 @@ test('the response says how to go on when a code was used and the password not s
       else reject(res, ofName);
     },
     async (api) => {
-      // The answers of Auth to the password and of the data API to the name, then the answer that the app gets.
+      // Responses of Auth to the password and of the data API to the name, then the response to the app.
       const cases = [
         [422, 'weak_password', 200, 400, weak, 'address_confirmed'],
         [503, 'unexpected_failure', 200, 500, unsaved, undefined],
         [400, 'something_new', 200, 500, unsaved, undefined],
         [200, '', 503, 500, unsaved, undefined], // the name cannot be saved
         [403, 'session_not_found', 200, 401, /^The code is wrong/, 'code_invalid'],
-        [422, 'same_password', 200, 200, /^undefined$/, undefined], // another gateway saved it first
+        [422, 'same_password', 200, 200, /^undefined$/, undefined], // another gateway has saved it
       ] as const;
       for (const [index, [toPassword, codeOfAuth, toName, ...expected]] of cases.entries()) {
         [ofPassword, code, ofName] = [toPassword, codeOfAuth, toName];
@@ -109,7 +109,7 @@ test('the response says how to go on when a code was used and the password not s
   );
 });
 
-test('a mail that Auth does not send, or slowly, shows in the log and a metric alone', async () => {
+test('a failed or slow mail of Auth is visible only in the log and a metric', async () => {
   const statuses: Record<string, number> = {
     over_email_send_rate_limit: 429,
     email_address_not_authorized: 400,
@@ -137,7 +137,7 @@ test('a mail that Auth does not send, or slowly, shows in the log and a metric a
       };
       const notSent = async () => valuesOf(await scrape(gateway), 'sounds_mails_not_sent_total')[''];
       const expected = Object.keys(statuses).flatMap((code) => [`recovery ${code}`, `signup ${code}`]);
-      // Those that come after half a second follow the response.
+      // Warnings later than half a second follow the response.
       await expect.poll(warnings).toEqual(expected.sort());
       expect(await notSent()).toBe(6);
       for (const { socket } of held) socket?.destroy();
@@ -149,7 +149,7 @@ test('a mail that Auth does not send, or slowly, shows in the log and a metric a
   );
 });
 
-confirming('a project may ask new accounts for the code of a mail', async ({ project, skip }) => {
+confirming('a project can require new accounts to confirm a mailed code', async ({ project, skip }) => {
   skip(!canConfirm(), noConfirmations);
   const { api, mailUrl } = project;
   const account = { email: newEmail(), password };

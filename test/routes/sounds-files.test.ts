@@ -22,7 +22,7 @@ describe('GET /sounds/{id}', () => {
     const { id } = await addRecording(sql);
     const { body } = await app
       .get(`/sounds/${id.toUpperCase()}`)
-      .set('If-None-Match', '*') // what must not be kept is not revalidated
+      .set('If-None-Match', '*') // a response that must not be stored cannot be revalidated
       .expect(200);
     const { audio_url, cover_image_url } = body.data;
     const list = await app.get('/sounds').query({ ids: id });
@@ -37,7 +37,7 @@ describe('GET /sounds/{id}', () => {
 });
 
 describe('POST /sounds/files', () => {
-  test('signs the files of each sound, and says what they are', async ({ app, sql }) => {
+  test('signs the files of each sound, and returns their properties', async ({ app, sql }) => {
     const { id, audio_path } = await addRecording(sql);
     const filesOf = async () => (await app.post('/sounds/files').send({ ids: [id] })).body.data[0];
     const before = Math.floor(Date.now() / 1000);
@@ -55,7 +55,7 @@ describe('POST /sounds/files', () => {
     expect((await filesOf()).audio.version).not.toBe(audio.version);
   });
 
-  test('keeps the order; a missing file is null and in the log', async ({ app, gateway, sql }) => {
+  test('keeps the order, and returns null for a missing file and logs it', async ({ app, gateway, sql }) => {
     const missing = { audio_path: `${randomUUID()}.mp3`, cover_image_path: `${randomUUID()}.jpg` };
     const [bare, hidden, lost] = await addSounds(sql, [{}, { is_active: false, ...missing }, missing]);
     const { id: whole } = await addRecording(sql);
@@ -74,7 +74,7 @@ describe('POST /sounds/files', () => {
   });
 });
 
-test('files have URLs of SUPABASE_PUBLIC_URL, by one call to Storage for a bucket', async ({ sql, user }) => {
+test('signed URLs begin with SUPABASE_PUBLIC_URL, and take one call to Storage per bucket', async ({ sql, user }) => {
   const gateway = await startGateway({ METRICS_PORT: '0', SUPABASE_PUBLIC_URL: 'https://files.example.com' });
   const app = clientWith(gateway, user.access_token);
   const calls = async () =>

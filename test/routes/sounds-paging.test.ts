@@ -25,7 +25,7 @@ async function readAllPages(
   return ids;
 }
 
-/** Orders as SQL. */
+/** SQL of each order. */
 const orderBy = {
   '': 'sort_order, created_at desc',
   newest: 'created_at desc',
@@ -34,7 +34,7 @@ const orderBy = {
 };
 const orders = Object.keys(orderBy) as (keyof typeof orderBy)[];
 
-/** Changes of a sound between two pages. */
+/** Changes that can happen to a sound between two pages. */
 const changes = [
   '',
   'update public.sounds set is_active = false',
@@ -47,14 +47,14 @@ const arbitrarySounds = fc.array(
     title: fc.constantFrom('Älpler', 'alpler', 'Zen', '\u0301'),
     sort_order: fc.integer({ min: -2, max: 2 }),
     is_active: fc.boolean(),
-    // Few moments, two of them within one millisecond, so that most rows clash.
+    // Use three times, two of them within one millisecond, so that most rows have equal times.
     created_at: fc.constantFrom(...['', '.001', '.0004'].map((part) => `2024-03-01T12:00:00${part}Z`)),
   }),
   { minLength: 1, maxLength: 30 },
 );
 
 describe('paging through GET /sounds', () => {
-  test('returns every sound once in any order, whatever happens to those read', async ({ app, sql }) => {
+  test('returns every sound once in any order, also if sounds that were read change', async ({ app, sql }) => {
     const property = fc.asyncProperty(
       fc.constantFrom(...orders),
       arbitrarySounds,
@@ -79,7 +79,7 @@ describe('paging through GET /sounds', () => {
           await sql.unsafe(`${change} where id = $1`, [data.at(-1)?.id ?? null]);
         };
         const read = await readAllPages(app, { category, limit, sort: order || undefined }, meanwhile);
-        // One that was renamed may appear again in the order of titles, and new ones may appear or not.
+        // A renamed sound may appear twice in the order of titles, and new sounds may or may not appear.
         const seen = [...new Set(read.filter((id) => ids.includes(id)))];
         expect(seen).toEqual(expected.map(({ id }) => id));
         if (change === '') expect(read).toEqual(seen);
@@ -96,7 +96,7 @@ describe('paging through GET /sounds', () => {
     await sql`insert into public.play_counts (sound_id, plays) values (${quiet}, 1)`;
     await sql`select private.upkeep()`;
     await sql.begin(async (transaction) => {
-      // The upkeep of another test does not see these plays yet.
+      // Use a transaction, so that the upkeep of another test does not see these plays.
       await transaction`insert into public.play_counts (sound_id, plays) values (${loud}, 500)`;
       const [row] = await transaction`select public.list_sounds(${JSON.stringify(query)}::jsonb) as page`;
       expect(idsOf(row?.['page'])).toEqual([quiet, loud, added]);
@@ -125,7 +125,7 @@ describe('paging through GET /sounds', () => {
     expect(new Set(once).size).toBe(once.length);
   });
 
-  test('a cursor is the sound of its moment, or else means "older than"', async ({ app, sql }) => {
+  test('a cursor is the position of the sound with its time, otherwise it means "older than"', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const [, ofSameSecond, oldest] = await addSounds(sql, [
       { category, created_at: '1998-04-03T00:00:00Z' },

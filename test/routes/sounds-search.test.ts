@@ -7,7 +7,7 @@ import { readPage } from './pages.ts';
 
 const word = () => `zzz${randomUUID().replace(/[^a-f]/g, '')}`;
 
-/** Adds a category with sounds of these titles. Nobody searches for the words of its slug. */
+/** Adds a category with sounds of these titles. Searches never match its slug. */
 async function addTitles(sql: Sql, titles: string[]): Promise<string> {
   const category = await addCategory(sql, { slug: word() });
   const rows = titles.map((title) => ({ category, title }));
@@ -15,14 +15,14 @@ async function addTitles(sql: Sql, titles: string[]): Promise<string> {
   return category;
 }
 
-/** Returns the titles of what is found, in its order. */
+/** Returns the titles of the found sounds in order. */
 async function find(app: Api, query: object): Promise<string[]> {
   const { data, next_cursor } = await readPage(app, { limit: 100, ...query });
   expect(next_cursor).toBeNull();
   return data.map(({ title }) => title);
 }
 
-/** Titles in several scripts, each with texts, separated by |, for which `q` finds that one alone. */
+/** Titles in several scripts, each with texts (separated by |) for which `q` finds only this title. */
 const foundBy = {
   '432 Hz Bowl': '432hz|432 hz|432 h',
   'Binaural 10Hz': '10Hz|10 hz|10 HZ binaural',
@@ -51,7 +51,7 @@ test('GET /sounds?q= finds words in any script and order, parts and misspellings
     expect([q, await find(app, { category, q })]).toEqual([q, []]);
 });
 
-test('GET /sounds?search= finds parts of titles, any case and accents, literally', async ({ app, sql }) => {
+test('GET /sounds?search= finds parts of titles literally, ignoring case and accents', async ({ app, sql }) => {
   const harp = 'ÄOLIAN Harp 100% pure_tone';
   const others = ['Back\\slash', 'Schöne Straße', 'が', '50％ calm', 'Café at dawn', 'Plain cafe', '432 Hz'];
   const category = await addTitles(sql, [harp, ...others]);
@@ -62,8 +62,8 @@ test('GET /sounds?search= finds parts of titles, any case and accents, literally
     ['SCHÖNE STRASSE', 'Schöne Straße'],
     ['CAFÉ', 'Café at dawn', 'Plain cafe'],
     ['432hz', '432 Hz'],
-    ['か'], // another letter, not an accent
-    ['％', '50％ calm', harp], // the sign, not "anything"
+    ['か'], // a different letter, not an accent
+    ['％', '50％ calm', harp], // a literal percent sign, not a wildcard
     ['   ', ...[harp, ...others].toSorted()],
   ] as const) {
     const found = await find(app, { category, search });
@@ -86,19 +86,19 @@ describe('GET /sounds?q=', () => {
     expect(await found('o', { featured: true })).toEqual(['Ocean']);
     expect(await found('o', { featured: true, tag: 'rain' })).toEqual([]);
 
-    // Takes any text literally.
+    // Any text is searched literally.
     expect(await found('  ')).toHaveLength(4);
     expect(await found("singing-bowl's")).toEqual(['Large singing bowls']);
     for (const q of ['!!', "bowl' & !x:*|", '\\', '%', '(bowl', '<->', '\u0301', '🌊', 'w'.repeat(100)]) await found(q);
 
-    // Finds a sound by its present title until it is deleted.
+    // A sound is found by its current title until it is deleted.
     await change('Ocean', { title: 'Kettle' });
     expect([await found('ocean'), await found('kettle')]).toEqual([[], ['Kettle']]);
     await sql`delete from public.sounds where category = ${category} and title = 'Kettle'`;
     expect(await found('kettle')).toEqual([]);
   });
 
-  test('finds names of categories and of parents, and filters what has none', async ({ app, sql }) => {
+  test('finds sounds by names of categories and their parents, and applies filters', async ({ app, sql }) => {
     const parent = await addTitles(sql, ['Ocean']);
     const child = await addCategory(sql, { parent });
     const [name, title] = [word(), word()];
@@ -114,7 +114,7 @@ describe('GET /sounds?q=', () => {
       expect(await find(app, query)).toEqual(expected);
   });
 
-  test('gives as many as limit says, the best', async ({ app, sql }) => {
+  test('returns the best sounds, up to limit', async ({ app, sql }) => {
     const titles = Array.from({ length: 105 }, (_, n) => (n === 99 ? 'Rain' : `More rain ${n}`));
     const category = await addTitles(sql, titles);
     const found = await find(app, { q: 'rain', category });

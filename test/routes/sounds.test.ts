@@ -25,7 +25,7 @@ describe('GET /sounds', () => {
     const head = await app.head('/sounds').query({ category }).expect(200);
     expect([head.text, head.get('ETag')]).toEqual([undefined, first.get('ETag')]);
 
-    // Many HTTP clients add no-cache to a request that revalidates.
+    // Revalidate with no-cache, because many HTTP clients add it.
     const headers = { 'If-None-Match': first.get('ETag') ?? '', 'Cache-Control': 'no-cache' };
     const again = () => app.get('/sounds').query({ category }).set(headers);
     await again().expect(304);
@@ -35,11 +35,11 @@ describe('GET /sounds', () => {
 
   test('filters by category, sub-intentions, featured, tags and duration', async ({ app, sql }) => {
     const parent = await addCategory(sql);
-    const child = await addCategory(sql, { parent, is_active: false }); // hides itself, not its sounds
+    const child = await addCategory(sql, { parent, is_active: false }); // does not hide its sounds
     const [a, b, c] = await addSounds(sql, [
       { category: parent, created_at: '2024-01-03T00:00:00Z', is_featured: true, duration_sec: 5 },
       { category: parent, created_at: '2024-01-02T00:00:00Z', duration_sec: 9.5 },
-      { category: child, created_at: '2024-01-02T12:00:00Z' }, // between those of the parent
+      { category: child, created_at: '2024-01-02T12:00:00Z' }, // between the sounds of the parent
     ]);
     await sql`update public.sounds set tags = '{deep,slow}' where id = ${a ?? null}`;
     const family = { category: parent, include_children: true };
@@ -59,7 +59,7 @@ describe('GET /sounds', () => {
       expect([query, ...idsOf(await readPage(app, query))]).toEqual([query, ...expected]);
   });
 
-  test('limit is 50 by default, and the cursor leads to the rest', async ({ app, sql }) => {
+  test('limit is 50 by default, and the cursor returns the other sounds', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, Array(51).fill({ category }));
     const first = await readPage(app, { category });

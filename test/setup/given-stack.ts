@@ -5,36 +5,36 @@ import postgres from 'postgres';
 /** The Supabase that the tests run against. */
 export type TestStack = {
   apiUrl: string;
-  /** Address of the mailbox; empty if it is not given. */
+  /** Address of the mailbox; empty if unknown. */
   mailUrl: string;
-  /** Auth of the same project, but one that has new addresses confirmed; empty when that was not said. */
+  /** Address of the same project with confirmed addresses; empty if unknown. */
   confirmingUrl: string;
   databaseUrl: string;
   publishableKey: string;
   secretKey: string;
-  /** Empty unless it is known, and the gateway needs it. */
+  /** Shared secret; empty if the gateway does not need it. */
   jwtSecret: string;
   /** Algorithm with which the tests can sign access tokens for the project; null if they cannot. */
   forging: 'ES256' | 'HS256' | null;
-  /** False when the tests were pointed at a stack that somebody else runs. */
+  /** False if TEST_SUPABASE_URL names another stack. */
   embedded: boolean;
 };
 
 type Settings = { disable_signup?: boolean; mailer_autoconfirm?: boolean; external?: { email?: boolean } };
 
-// Auth lets 30 pass at once, whatever its limit is, and then as many in a second as the limit allows: 100 of those that the tests
-// need, one in ten seconds of those that a new project has.
+// Auth accepts 30 calls at once, then as many per second as its limit allows: 100 with the limits that the tests need,
+// 0.1 with those of a new project.
 const [ROUNDS, CALLS_EACH, PAUSE_MS] = [6, 10, 200];
 
-/** Throws an error with this message unless the condition holds. */
+/** Throws an error with this message unless the condition is true. */
 function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
 /**
- * Returns the stack that TEST_SUPABASE_URL and its companions name, after making sure that the tests can run on it, which
- * each of them would otherwise find out by itself.
- * @throws an Error that says in one sentence what has to be changed there
+ * Returns the stack that TEST_SUPABASE_URL and related variables name. Checks first that the tests can run on it, so
+ * that they do not fail one by one.
+ * @throws an Error of one sentence with the necessary change
  */
 export async function givenStack(env: NodeJS.ProcessEnv): Promise<TestStack> {
   const given = (name: string) => {
@@ -71,7 +71,7 @@ export async function givenStack(env: NodeJS.ProcessEnv): Promise<TestStack> {
   const [row] = await sql`select to_regclass('private.api_keys') as migrated`.finally(() => sql.end());
   check(row?.['migrated'], 'The database lacks the migrations: npx supabase db push applies them.');
 
-  // Both are rejected, but only after they were counted.
+  // Auth rejects both requests, but counts them first.
   for (const [what, path, body] of [
     ['sign-ups', 'signup', { email: 'limits@example.com', password: '' }],
     ['sign-ins and token refreshes', 'token?grant_type=refresh_token', { refresh_token: 'none' }],

@@ -14,8 +14,8 @@ declare module 'vitest' {
   }
 }
 
-// Begins when the pipe closes that we hold. Processes of a killed run, which name the folder in their environment or arguments,
-// have seven seconds to end. A killed test may have left a folder that cannot be entered.
+// Cleans up when the pipe from this process closes. Processes with the folder in their environment or arguments have
+// seven seconds to end. The folder gets new modes, because a killed test may have left one that cannot be entered.
 const CLEAN_UP_AFTER_US = `
   read -r _
   left() { ps axeww -o pid=,args= | grep -F "$1" | grep -vE 'clean-up-after|grep -F' | while read -r pid _; do echo "$pid"; done; }
@@ -28,17 +28,17 @@ const CLEAN_UP_AFTER_US = `
     sleep 0.1
   done`;
 
-/** Makes a folder for everything temporary of this run; it is removed when the run ends, even when it is killed. */
+/** Makes a folder for all temporary files of this run. It is removed when the run ends, even if it is killed. */
 async function makeRunFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
-  // If the tests run as root, Postgres runs as another account, which must be able to enter.
+  // Let the account that runs Postgres for root enter the folder.
   await chmod(folder, 0o711);
   const args = ['-c', CLEAN_UP_AFTER_US, 'clean-up-after', folder];
   spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }).unref();
   return folder;
 }
 
-/** Keeps what this process, the Supabase of the run, writes about the errors that tests provoke. @returns what prints it */
+/** Collects the errors that tests provoke in the Supabase of the run. @returns a function that prints them */
 function collectErrors(): () => void {
   const { error } = console;
   const errors: string[] = [];
@@ -49,14 +49,14 @@ function collectErrors(): () => void {
   };
 }
 
-/** One stack for the whole run: the one named by TEST_SUPABASE_URL and its keys, or a new embedded one. */
+/** Provides one stack for the whole run: the stack of TEST_SUPABASE_URL, or a new embedded one. */
 export default async function setup(project: TestProject) {
   const { env } = process;
-  // The workers, and what they start, put theirs there as well.
+  // Workers and their child processes inherit this folder for temporary files.
   env['TMPDIR'] = await makeRunFolder();
-  // The same files are loaded by hundreds of processes.
+  // Share a compile cache, because hundreds of processes load the same files.
   env['NODE_COMPILE_CACHE'] = join(env['TMPDIR'], 'compiled');
-  // The contract suite against a deployment needs nothing but HTTP.
+  // The contract suite needs no stack if it runs against a deployment.
   if (env['TEST_BASE_URL']) return undefined;
   await prepareClusters();
   if (env['TEST_SUPABASE_URL']) {
@@ -65,7 +65,7 @@ export default async function setup(project: TestProject) {
   }
 
   const showErrors = collectErrors();
-  env['LITE_AUTH_BCRYPT_COST'] = '4'; // hashing passwords is most of the time of a sign-up
+  env['LITE_AUTH_BCRYPT_COST'] = '4'; // makes sign-ups faster
   const dataDir = await preparedFolder();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
   const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;

@@ -13,7 +13,7 @@ const signed = (alg: string, kid: string, claims: object, key: Parameters<SignJW
     .setExpirationTime('1h')
     .sign(key);
 
-/** A signing key of a project, with the key set entry that it publishes. */
+/** Makes a signing key of a project, with its entry in the key set. */
 async function signingKey(kid: string) {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   return {
@@ -23,16 +23,16 @@ async function signingKey(kid: string) {
 }
 
 type Project = {
-  /** Number of times that the key set was fetched. */
+  /** Number of requests for the key set. */
   fetches: number;
   isAuthAway: boolean;
-  /** Sent instead of the key set. */
+  /** Response that replaces the key set, if not null. */
   malformed: string | null;
   status: (token: string) => Promise<number>;
   wait: (ms: number) => void;
 };
 
-/** Runs `check` in front of a project that publishes these keys and has no sounds, with a clock that only `wait` advances. */
+/** Runs `check` with a project that publishes these keys and has no sounds, and a clock that only `wait` advances. */
 async function withKeys(keys: object[], check: (project: Project) => Promise<void>, secret = '') {
   const seen = { fetches: 0, isAuthAway: false, malformed: null };
   const behave: RequestListener = (req, res) => {
@@ -50,7 +50,7 @@ async function withKeys(keys: object[], check: (project: Project) => Promise<voi
   await withSupabase(behave, runCheck, { SUPABASE_JWT_SECRET: secret }).finally(() => vi.useRealTimers());
 }
 
-test('accepts a new signing key after 5 seconds, and looks up made-up keys no more often', async () => {
+test('a new signing key is accepted after 5 seconds, and unknown keys are looked up as rarely', async () => {
   const [old, next, madeUp] = [await signingKey('old'), await signingKey('new'), await signingKey('made-up')];
   const keys = [old.published];
   await withKeys(keys, async (project) => {
@@ -70,7 +70,7 @@ test('accepts a new signing key after 5 seconds, and looks up made-up keys no mo
   });
 });
 
-test('a withdrawn key lets nobody in after ten minutes, or once the key set is fetched again', async () => {
+test('a withdrawn key is rejected after ten minutes, or when the key set is fetched again', async () => {
   const [staying, leaving] = [await signingKey('staying'), await signingKey('leaving')];
   const unknown = await (await signingKey('unknown')).sign();
   const [stays, leaves, late] = [await staying.sign(), await leaving.sign(), await leaving.sign({ late: 1 })];
@@ -80,7 +80,7 @@ test('a withdrawn key lets nobody in after ten minutes, or once the key set is f
       expect([await status(leaves), await status(stays)]).toEqual([200, 200]);
       keys.pop();
       wait(isFetchedAgain ? 6_000 : 299_000);
-      // An unknown key has the key set fetched again. Otherwise a token that is new here is checked with the old key set.
+      // An unknown key causes a request for the key set. Otherwise a new token is checked with the cached key set.
       expect(await status(isFetchedAgain ? unknown : late)).toBe(isFetchedAgain ? 401 : 200);
       if (!isFetchedAgain) wait(301_000);
       expect([await status(late), await status(leaves), await status(stays)]).toEqual([401, 401, 200]);
@@ -115,7 +115,7 @@ test('a project may sign with its shared secret, but a token of another key gets
   await withKeys([ours.published], check, sharedSecret);
 });
 
-test('a malformed key set is 500, not 401, because it says nothing about the token', async () => {
+test('a malformed key set results in 500, not 401, because the token may be valid', async () => {
   const { published, sign } = await signingKey('the-key');
   await withKeys([published], async (project) => {
     for (project.malformed of ['', '<h1>Welcome</h1>', '{"keys":', '{}', '{"keys":[1]}'])
@@ -123,7 +123,7 @@ test('a malformed key set is 500, not 401, because it says nothing about the tok
   });
 });
 
-test('keeps tokens valid for an hour while Auth, which publishes the keys, is away', async () => {
+test('tokens stay valid for an hour while Auth, which publishes the keys, does not answer', async () => {
   const [known, unknown] = [await signingKey('known'), await signingKey('unknown')];
   await withKeys([known.published], async (project) => {
     const { status, wait } = project;
@@ -133,7 +133,7 @@ test('keeps tokens valid for an hour while Auth, which publishes the keys, is aw
     project.isAuthAway = true;
     wait(11 * 60_000);
     expect(await status(second)).toBe(200);
-    expect(await status(await unknown.sign())).toBe(500); // it may be signed with a new key
+    expect(await status(await unknown.sign())).toBe(500); // the token may be signed with a new key
     wait(48 * 60_000);
     expect(await status(third)).toBe(200);
   });

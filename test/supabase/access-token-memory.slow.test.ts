@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { sharedSecret, token } from '../support/access-token.ts';
 import { environment, startListening } from '../support/server-process.ts';
 
-/** Number of tokens of one user, who gets another with each refresh. */
+/** Number of tokens of one user, as after many refreshes. */
 const tokens = 2_000;
 
 test('thousands of long tokens of one user do not exhaust the memory of a gateway', async () => {
@@ -12,7 +12,7 @@ test('thousands of long tokens of one user do not exhaust the memory of a gatewa
     ...environment(),
     SUPABASE_JWT_SECRET: sharedSecret,
     RATE_LIMIT_PER_MINUTE: '1',
-    // 20 MB more than the gateway needs. The tokens take 15 MB, and their claims as much again.
+    // Leave 20 MB for tokens. All tokens together take 15 MB, and their claims another 15 MB.
     NODE_OPTIONS: '--max-old-space-size=56',
   });
   const dispatcher = new Agent({ connections: 8 });

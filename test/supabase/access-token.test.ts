@@ -7,7 +7,7 @@ const invalidToken = 'Bearer realm="sounds", error="invalid_token"';
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-/** Signs claims like those of Supabase Auth. The changes replace some; undefined removes one. */
+/** Signs claims like those of Supabase Auth. Changes replace claims; undefined removes a claim. */
 const signed = (skip: Skip, changes: Record<string, unknown> = {}) =>
   forge(skip, {
     sub: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10',
@@ -17,7 +17,7 @@ const signed = (skip: Skip, changes: Record<string, unknown> = {}) =>
     ...changes,
   });
 
-test('an access token is accepted with Bearer in any case and spaces, and with no other scheme', async ({
+test('an access token is accepted only with Bearer, in any case and with any number of spaces', async ({
   api,
   user: { access_token: token },
 }) => {
@@ -27,13 +27,13 @@ test('an access token is accepted with Bearer in any case and spaces, and with n
     await send(other).expect(401).expect('WWW-Authenticate', invalidToken);
 });
 
-test('claims of an access token that the service can do without may have any form', async ({ api, skip }) => {
+test('claims of an access token that the service does not need may have any form', async ({ api, skip }) => {
   const token = await signed(skip, { email: 5, session_id: 5, amr: 5 });
   await api.get('/sounds').auth(token, bearer).expect(200);
 });
 
 test('an access token with wrong or missing claims, or of more than 8 KB, gets 401', async ({ api, skip }) => {
-  // test/contract tries more of them on every endpoint.
+  // test/contract tests more tokens on every endpoint.
   for (const changes of [
     { nbf: inSeconds(60) },
     { exp: undefined },
@@ -56,7 +56,7 @@ test('an access token with a critical or malformed header, padding or spare bits
 }) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const next = (char: string) => alphabet[alphabet.indexOf(char) + 1] ?? '';
-  // At least two of three lengths leave unused bits at the end of the base64url.
+  // At least two of three lengths leave unused bits at the end of the base64url text.
   const tokens = await Promise.all(['', 'x', 'xx'].map((note) => signed(skip, { note })));
   for (const token of [user.access_token, ...tokens]) {
     await api.get('/sounds').auth(token, bearer).expect(200);

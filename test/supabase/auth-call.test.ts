@@ -5,9 +5,9 @@ import { newEmail, password } from '../support/test.ts';
 
 const test = testWithProject({ captcha: true, emailConfirmations: true });
 
-// A project given by the environment need not have CAPTCHA protection.
+// The project of TEST_SUPABASE_URL may not have CAPTCHA protection.
 test.runIf(inject('stack').embedded)(
-  'apps sign up, confirm, sign in and recover where Auth asks others for a CAPTCHA',
+  'the gateway signs up, confirms, signs in and recovers while Auth requires a CAPTCHA',
   async ({ project: { api, mailUrl, url } }) => {
     const email = newEmail();
     const direct = await fetch(`${url}/auth/v1/signup`, {

@@ -14,7 +14,7 @@ const paths: Record<string, object[]> = {
   '/auth/refresh': [{ refresh_token: 'one-refresh-token' }, { refresh_token: 'another-refresh-token' }],
 };
 test.for(Object.entries(paths))(
-  'equal requests to %s share one call to Auth, different ones do not',
+  'simultaneous requests to %s share one call to Auth only if they are equal',
   async ([path, bodies]) => {
     const waiting: ServerResponse[] = [];
     const asked: string[] = [];
@@ -32,7 +32,7 @@ test.for(Object.entries(paths))(
         for (const res of waiting.splice(0)) sendSession(res);
         expect((await answers).map(({ status }) => status)).toEqual(Array(2 * bodies.length).fill(200));
 
-        const later = Promise.all([api.post(path).send(bodies[0]).expect(200)]); // a later call is not shared
+        const later = Promise.all([api.post(path).send(bodies[0]).expect(200)]); // a later request is not shared
         await expect.poll(() => waiting.length).toBe(1);
         for (const res of waiting) sendSession(res);
         await later;

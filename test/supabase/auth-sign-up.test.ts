@@ -5,10 +5,10 @@ import { newEmail, password, test } from '../support/test.ts';
 
 type Answer = readonly [status: number, body: object];
 
-/** Error of Auth for the slower of two concurrent sign-ups, and also for a failing database. */
+/** Error of Auth for the slower of two simultaneous sign-ups, and for a failing database. */
 const lost: Answer = [500, { code: 'unexpected_failure', message: 'Database error saving new user' }];
 
-/** Signs up with an Auth that gives these answers. @returns the status and the calls of Auth */
+/** Signs up with an Auth that sends these responses. @returns the status and the calls to Auth */
 async function signUpWith(signUp: Answer, signIn: Answer | 'session' = 'session', mailer_autoconfirm = true) {
   const asked: unknown[] = [];
   let status = 0;
@@ -29,7 +29,7 @@ async function signUpWith(signUp: Answer, signIn: Answer | 'session' = 'session'
   return { status, asked };
 }
 
-test('a sign-up that loses against an equal one at another gateway signs in once instead', async () => {
+test('a sign-up that is slower than an equal one at another gateway signs in instead', async () => {
   const asked = ['/auth/v1/signup', '/auth/v1/token?grant_type=password'];
   expect(await signUpWith(lost)).toEqual({ status: 200, asked });
   for (const [status, code] of [
@@ -38,10 +38,10 @@ test('a sign-up that loses against an equal one at another gateway signs in once
   ] as const)
     expect(await signUpWith(lost, [status, { code }])).toEqual({ status: 500, asked });
   const unconfirmed = await signUpWith(lost, [400, { code: 'email_not_confirmed' }], false);
-  expect(unconfirmed.status).toBe(200); // as every sign-up where addresses must be confirmed
+  expect(unconfirmed.status).toBe(200); // as for every sign-up if addresses must be confirmed
 });
 
-test('other failures of a sign-up sign nobody in', async () => {
+test('other failures of a sign-up do not cause a sign-in', async () => {
   for (const failure of [
     [504, { code: 'request_timeout' }],
     [500, { code: 'unexpected_failure', message: 'Error sending confirmation email' }],

@@ -2,7 +2,7 @@ import { expect, inject } from 'vitest';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { password, test } from '../support/test.ts';
 
-test('Supabase gets the address that a trusted proxy names, without port, or that of the client', async () => {
+test('Supabase is sent the address from a trusted proxy, without port, or that of the client', async () => {
   const seen: unknown[] = [];
   const signInFrom = (addresses: string[], env: Record<string, string>) =>
     withSupabase(

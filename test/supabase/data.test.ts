@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.ts';
 import { type ProxiedRequest, startNetwork } from '../support/network.ts';
 import { newUser, test } from '../support/test.ts';
 
-/** Returns the reads of the catalogue, by their addresses, that the requests of a user cause. */
+/** Returns the addresses of the catalogue reads that the requests of a user cause. */
 async function readsOf(act: (app: Api) => Promise<void>) {
   const network = await startNetwork(inject('stack').apiUrl, () => undefined);
   const gateway = await startGateway({ SUPABASE_URL: network.url });
@@ -19,8 +19,8 @@ async function readsOf(act: (app: Api) => Promise<void>) {
   return network.passed.filter(isRead).map(({ path }) => new URL(path, network.url));
 }
 
-test('a search finds what was typed, also text that PostgREST would read as a filter', async ({ sql }) => {
-  // PostgREST takes these for a filter of the result where one is a whole argument; "in" and "fts(x" it takes for text.
+test('a search finds the given text, also text that PostgREST would treat as a filter', async ({ sql }) => {
+  // PostgREST treats these as filters of the result if one is a whole argument, unlike "in" and "fts(x".
   const filterLike = ['eq.1', 'in.(a)', 'is.null', 'not.eq.1', 'fts(english).cat', 'like(all).x'];
   const reads = await readsOf(async (app) => {
     for (const search of filterLike) {
@@ -38,7 +38,7 @@ test('a search finds what was typed, also text that PostgREST would read as a fi
   for (const value of values) expect(value).toMatch(/^\{"/);
 });
 
-test('a search for 100 characters with all filters has an address that every proxy accepts', async ({ sql }) => {
+test('a search for 100 characters with all filters has a URL that every proxy accepts', async ({ sql }) => {
   const reads = await readsOf(async (app) => {
     for (const character of ['ก', '🎵', '"', '%']) {
       const search = character.repeat(100 / character.length);
@@ -56,7 +56,7 @@ test('a search for 100 characters with all filters has an address that every pro
   expect(Math.max(...reads.map(({ href }) => href.length))).toBeLessThan(4_000);
 });
 
-test('no log has the search terms when an error page before Supabase repeats the address', async () => {
+test('no log contains the search terms if an error page in front of Supabase repeats the URL', async () => {
   const search = 'Zanzibar';
   for (const behave of [
     ({ url }, res) => {

@@ -9,7 +9,7 @@ import { bearer } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';
 
-test('a hanging data API gets 128 calls at once, all fail in time, and Auth is not delayed', async () => {
+test('a hanging data API gets 128 calls at once, all fail in time, and do not delay Auth', async () => {
   const calls = { now: 0, most: 0 };
   let hangs = true;
   const behave: RequestListener = (req, res) => {

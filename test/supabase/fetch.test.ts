@@ -12,7 +12,7 @@ const htmlType = { 'Content-Type': 'text/html' };
 
 const id = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10';
 
-/** Valid requests, which fail only because Supabase does. They are sent when they are awaited. */
+/** Returns valid requests, which fail only if Supabase fails. They are sent when they are awaited. */
 async function validRequests(api: Api) {
   const accessToken = await token();
   const account = { email: 'a@example.com', password };
@@ -33,7 +33,7 @@ async function validRequests(api: Api) {
   };
 }
 
-/** Runs `check` with a clock for deadlines that only `pass` puts forward, which then lets happen what it has caused. */
+/** Runs `check` with a clock for deadlines. Only `pass` advances it, and then waits for the effects. */
 async function withClock(check: (pass: (ms: number) => Promise<void>) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const pass = async (ms: number) => {
@@ -56,7 +56,7 @@ const cutOff: RequestListener = (_req, res) => {
 const error = (code: string) => JSON.stringify({ code, message: secret, details: secret, hint: secret });
 const page = `<h1>${secret}</h1>`;
 
-test('a failure of Supabase is 500 without its message, never 401, which signs users out', async () => {
+test('a failure of Supabase results in 500 without its message, never in 401', async () => {
   const failures: Record<string, RequestListener> = {
     'nothing and hangs up': (req) => req.socket.destroy(),
     '500 with details': respond(500, jsonType, error('unexpected_failure')),
@@ -131,7 +131,7 @@ test.for(Object.entries(silences))(
   },
 );
 
-test('a slow check of a code leaves the usual 5 seconds to store the name', async () => {
+test('a slow check of a code does not reduce the 5 seconds to store the name', async () => {
   const held = new Map<string | undefined, ServerResponse>();
   const check = (api: Api) =>
     withClock(async (pass) => {
@@ -163,7 +163,7 @@ test('an error of Supabase about the request is passed on by its code, without i
         [respond(401, jsonType, error('PGRST301')), get('/favorites'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST303')), get('/favorites'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST303')), get('/me/export'), 401, 'token_invalid'],
-        [respond(401, jsonType, error('PGRST301')), get('/sounds'), 500], // the gateway's token
+        [respond(401, jsonType, error('PGRST301')), get('/sounds'), 500], // the token of the gateway
         [respond(409, jsonType, error('23503')), favorite, 404], // the sound was just deleted
         [respond(422, jsonType, error('email_provider_disabled')), signIn, 401, 'sign_in_disabled'],
         [respond(200, jsonType, error('no_session')), signIn, 500],
@@ -179,7 +179,7 @@ test('an error of Supabase about the request is passed on by its code, without i
         expect(JSON.stringify(answer.body)).not.toContain(secret);
       }
       for (const body of [error('over_request_rate_limit'), page]) {
-        behave = respond(429, jsonType, body); // of Auth, or of a proxy in front of it
+        behave = respond(429, jsonType, body); // from Auth, or from a proxy in front of it
         for (const { status, headers } of await Promise.all((await validRequests(api)).auth))
           expect([status, headers['retry-after']]).toEqual([429, '60']);
       }

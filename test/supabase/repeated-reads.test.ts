@@ -7,7 +7,7 @@ import { bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { test } from '../support/test.ts';
 
-/** A data API that answers its first calls with this error. */
+/** Returns a data API that answers its first calls with this error. */
 function failing(times: number, code: string, body = '[]') {
   const calls: (string | undefined)[] = [];
   const behave: RequestListener = ({ method, url }, res) => {
@@ -18,17 +18,17 @@ function failing(times: number, code: string, body = '[]') {
   return { calls, behave };
 }
 
-test.for(['57P01', 'PGRST001'])('a read that met a dead connection (%s) is repeated', async (code) => {
+test.for(['57P01', 'PGRST001'])('a read on a dead connection (%s) is repeated', async (code) => {
   const { calls, behave } = failing(20, code);
   await withSupabase(behave, async (api) => void (await api.get('/categories').expect(200)));
   expect(calls).toHaveLength(21);
 });
 
-test('a read is 500 at its deadline when all connections stay dead, after fewer than 150 calls', async () => {
+test('a read fails with 500 at its deadline if all connections stay dead, after < 150 calls', async () => {
   const { calls, behave } = failing(Number.POSITIVE_INFINITY, 'PGRST001');
   vi.useFakeTimers({ toFake: ['performance'] });
   let pausedMs = 0;
-  // The clock stands still between the pauses, for which vitest has no fake timer.
+  // The clock advances only in the pauses, which vitest's fake timers do not cover.
   const pausing = vi.spyOn(timers, 'setTimeout').mockImplementation(((ms = 0) => {
     pausedMs += ms;
     vi.advanceTimersByTime(ms);
@@ -46,13 +46,13 @@ test('a read is 500 at its deadline when all connections stay dead, after fewer 
   expect(calls.length).toBeLessThan(150);
 });
 
-test('a read that got another 503 is not repeated, because its deadline would pass first', async () => {
+test('a read with another 503 is not repeated, because its deadline would pass first', async () => {
   const { calls, behave } = failing(1, 'PGRST000');
   await withSupabase(behave, async (api) => void (await api.get('/categories').expect(500)));
   expect(calls).toEqual(['GET /rest/v1/rpc/list_categories']);
 });
 
-test('a write that met a dead connection is not repeated', async () => {
+test('a write on a dead connection is not repeated', async () => {
   const { calls, behave } = failing(1, 'PGRST001', 'null');
   await withSupabase(behave, async (api) => {
     const favorite = api.post('/favorites').auth(await token(), bearer);

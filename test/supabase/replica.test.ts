@@ -22,14 +22,14 @@ const test = base.extend<{ $file: { stack: ReplicatedStack } }>({
   ],
 });
 
-vi.setConfig({ testTimeout: 60_000 }); // two databases and two data APIs start
+vi.setConfig({ testTimeout: 60_000 }); // the fixture starts two databases and two data APIs
 
 async function readiness({ port }: Gateway) {
   const { status, body } = await request(`http://127.0.0.1:${port}`).get('/readyz');
   return { status, database: body.checks.database.ok, replica: body.checks.replica.ok };
 }
 
-/** Starts a gateway in front of the two databases, with a user and a sound that the replica has. */
+/** Starts a gateway for both databases, with a user and a sound that the replica already has. */
 async function startService({ apiUrl, replicaUrl, publishableKey, secretKey, sql }: ReplicatedStack) {
   const primary = await startNetwork(apiUrl, () => undefined);
   const replica = await startNetwork(replicaUrl, () => undefined);
@@ -50,7 +50,7 @@ async function startService({ apiUrl, replicaUrl, publishableKey, secretKey, sql
   return { env, gateway, primary, replica, user, app: user.app, id, list };
 }
 
-test('a replica answers catalogue reads, also when it lags; the primary answers all others', async ({ stack }) => {
+test('a replica answers catalogue reads, even if it lags, and the primary all other requests', async ({ stack }) => {
   const { env, gateway, primary, replica, user, app, id, list } = await startService(stack);
   await stack.standbySql`select pg_wal_replay_pause()`;
   const reads = {
@@ -95,7 +95,7 @@ test('a replica answers catalogue reads, also when it lags; the primary answers 
 });
 
 test('a replica answers all lists while the primary is down', async ({ stack }) => {
-  await addSound(stack.sql); // for a second page
+  await addSound(stack.sql); // needed for a second page
   const { gateway, app, id, list } = await startService(stack);
   const page = '/sounds?sort=newest&limit=1';
   const { body } = await app.get(page).expect(200);
@@ -115,10 +115,10 @@ test('a replica answers all lists while the primary is down', async ({ stack }) 
 
 base.for<[string, Fault | Promise<Fault>, { rests: boolean }]>([
   ['is cut off', 'cut', { rests: true }],
-  ['is 500', { status: 500, body: '{"code":"40001","message":"conflict"}' }, { rests: true }],
+  ['has status 500', { status: 500, body: '{"code":"40001","message":"conflict"}' }, { rests: true }],
   ['never comes', new Promise(() => {}), { rests: true }],
-  // A replica that lacks a function or rejects a token answers other reads.
-  ['is that a function is missing', { status: 404, body: '{"code":"PGRST202"}' }, { rests: false }],
+  // The replica still answers other reads after this error.
+  ['says that a function is missing', { status: 404, body: '{"code":"PGRST202"}' }, { rests: false }],
 ])("the primary answers a read when the replica's answer %s", async ([, fault, { rests }]) => {
   let answer: typeof fault = fault;
   let asked = 0;
@@ -130,7 +130,7 @@ base.for<[string, Fault | Promise<Fault>, { rests: boolean }]>([
   onTestFinished(gateway.close);
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  /** Reads three times. Returns how often the replica was asked so far, and what the log says about it. */
+  /** Reads three times. Returns the number of requests to the replica so far, and its messages in the log. */
   const readThrice = async () => {
     for (let turn = 0; turn < 3; turn++) expect((await fetch(`${gateway.url}/categories`)).status).toBe(200);
     return [asked, ...(gateway.logged.join('').match(/(?<=The read replica )[a-z ]+/g) ?? [])];

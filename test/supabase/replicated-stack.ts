@@ -10,7 +10,7 @@ import { startApiProcess } from '../journeys/api-process.ts';
 import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
 
-/** A Supabase with one read replica: a hot standby that follows the primary, with a data API of its own. */
+/** Starts a Supabase with one read replica: a hot standby of the primary with a separate data API. */
 export async function startReplicatedStack() {
   const dataDir = await preparedFolder();
   const folders = { primary: join(dataDir, 'postgres'), standby: join(dataDir, 'standby') };
@@ -35,7 +35,7 @@ export async function startReplicatedStack() {
     sql,
     /** Connection of the superuser, who may pause the standby. */
     standbySql,
-    /** Ends the Postgres of the primary; resolves to a function that gives it back. */
+    /** Stops the Postgres of the primary. Resolves to a function that starts it again. */
     async stopPrimary() {
       await running.stop();
       return async () => {

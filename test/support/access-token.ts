@@ -1,9 +1,9 @@
 import { type JWTPayload, SignJWT } from 'jose';
 
-/** Secret that fake-supabase.ts shares with its gateway, so that tokens need no key set. */
+/** Shared secret of fake-supabase.ts, so that tokens need no key set. */
 export const sharedSecret = 'what a made-up project shares with its gateway';
 
-/** An access token that a gateway in front of such a server takes, of a user whom no Supabase knows, and who has just signed in. */
+/** Returns an access token for a gateway with such a server. Its user has just signed in and exists nowhere. */
 export const token = (sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', claims: JWTPayload = {}) =>
   new SignJWT({
     sub,

@@ -4,7 +4,7 @@ import { reasonsOfCode } from '../../src/errors.ts';
 import { departures } from '../openapi/departures.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 
-/** For `.auth(token, bearer)`, with an access token or an API key. */
+/** Second argument of `.auth(token, bearer)` for an access token or an API key. */
 export const bearer = { type: 'bearer' } as const;
 
 const codeOfStatus: Record<number, string> = {
@@ -16,7 +16,7 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
-/** Expects the parts of every response: a request id, the rate-limit headers, and JSON or nothing. */
+/** Expects the common parts of all responses: request id, rate-limit headers, and JSON or no body. */
 export function expectCommonParts({ status, headers, text, body }: Response) {
   expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
   for (const name of ['limit', 'remaining', 'reset']) {
@@ -27,7 +27,7 @@ export function expectCommonParts({ status, headers, text, body }: Response) {
   expect(reasons, `X-Error-Reason of a ${status}`).toContain(String(headers['x-error-reason']));
   if (status < 400 && headers['cache-control'] === 'no-store') expect(headers).not.toHaveProperty('etag');
   if (!text) {
-    expect(body).toEqual({}); // supertest's body of an empty answer; a binary one has no text either
+    expect(body).toEqual({}); // supertest's body of an empty or binary response
     return;
   }
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -43,7 +43,7 @@ function expectDocumented({ request: { method, url }, status, headers, text, bod
   }
 }
 
-/** A plugin for superagent: checks the answer and notes the secrets that were exchanged. */
+/** Plugin for superagent that checks each response and records the exchanged secrets. */
 export const checked = (test: Test) =>
   void test
     .expect(({ request, body }) => {
@@ -54,9 +54,9 @@ export const checked = (test: Test) =>
     .expect(expectDocumented);
 
 /**
- * A client of a gateway. Beyond what a test expects, every answer must have the parts that all answers have and agree
- * with the OpenAPI document, and every credential is noted, so that the gateway's log can be searched for it.
- * @param url of the gateway, with the version prefix
+ * Returns a client of a gateway. It expects that every response has the common parts and conforms to the OpenAPI
+ * document, and records every credential, so that tests can search the gateway's log for it.
+ * @param url URL of the gateway with the version prefix
  */
 export const apiAt = (url: string) => request.agent(url).use(checked);
 

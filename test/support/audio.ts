@@ -1,4 +1,4 @@
-/** A WAV file (PCM, mono, 16 bit) with a tone that no other test and no earlier run has: recordings are known by their content. */
+/** Returns a WAV file (PCM, mono, 16 bit) with a unique tone, because an import identifies recordings by content. */
 export function tone(seconds = 0.2, hertz = 100 + 300 * Math.random()): Buffer {
   const rate = 24_000;
   const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) =>
@@ -6,7 +6,7 @@ export function tone(seconds = 0.2, hertz = 100 + 300 * Math.random()): Buffer {
   );
   const header = Buffer.from('RIFF....WAVEfmt ....................data....', 'latin1');
   header.writeUInt32LE(36 + samples.byteLength, 4);
-  // The format's length, PCM and channels; samples and bytes a second; bytes and bits a sample; the length of what follows.
+  // Write length of the format, PCM and channels, samples and bytes per second, bytes and bits per sample, data length.
   header.writeUInt32LE(16, 16);
   header.writeUInt32LE(0x0001_0001, 20);
   header.writeUInt32LE(rate, 24);

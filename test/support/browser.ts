@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The Chromium on this machine, if there is one. Without a window it needs a fifth of the processor time. */
+/** Chromium on this machine, if any. Prefers the headless shell, which needs a fifth of the processor time. */
 const binary = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -10,18 +10,18 @@ const binary = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
 
-/** False where no browser is installed, which is an error in CI. */
+/** False if no browser is installed, which is an error in CI. */
 export const canRunBrowser = binary !== undefined;
 if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
 
 export type View = { width: number; colorScheme: 'light' | 'dark' };
 
-/** The errors and warnings on the console, and every address that was requested. */
+/** Errors and warnings on the console, and all requested addresses. */
 export type Record = { complaints: string[]; requests: URL[] };
 
 export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
 
-/** Opens a page in a separate browser, and closes that afterwards. */
+/** Opens a page in a separate browser, and closes the browser afterwards. */
 export async function inBrowser(url: string, view: View, visit: Visit) {
   const browser = await launchBrowser();
   try {
@@ -33,12 +33,12 @@ export async function inBrowser(url: string, view: View, visit: Visit) {
 
 type Visit = (page: Page, record: Record) => Promise<void>;
 
-/** Opens a page in a new profile of a browser, and closes that afterwards. */
+/** Opens a page in a new profile of a browser, and closes the profile afterwards. */
 export async function inProfile(browser: Browser, url: string, { width, colorScheme }: View, visit: Visit) {
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000); // less than a test has, so that the error says what the page shows
+    page.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error shows the page
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

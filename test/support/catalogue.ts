@@ -4,13 +4,13 @@ import type { Sql } from './test.ts';
 
 type SoundRow = Partial<Database['public']['Tables']['sounds']['Insert']>;
 
-/** A slug that no other test uses, so that lists filtered by it hold this test's sounds alone. */
+/** Returns a unique slug, so that lists filtered by it contain only sounds of this test. */
 export const newSlug = (prefix = 'test') => `${prefix}-${randomUUID().slice(0, 13)}`;
 
-/** A full second of the past that nobody else uses, in this run or in an earlier one on the same database. */
+/** Returns a random time of the past in full seconds, so that tests on the same database do not collide. */
 export const newMoment = () => new Date(randomInt(1_500_000_000) * 1000);
 
-/** Adds a category; returns its slug. */
+/** Adds a category. Returns its slug. */
 export async function addCategory(
   sql: Sql,
   { parent = null as string | null, is_active = true, slug = newSlug() } = {},
@@ -22,25 +22,25 @@ export async function addCategory(
 }
 
 /**
- * Adds sounds in one statement; returns their ids in the same order. Many of one moment take as many milliseconds after
- * it: by default not those around now, or the sounds of an import in another test would have to give way.
+ * Adds sounds in one statement. Returns their ids in the same order. Sounds with equal times use the milliseconds after
+ * it. By default these are in the past, so that they do not collide with an import in another test.
  */
 export async function addSounds(sql: Sql, rows: SoundRow[]): Promise<string[]> {
   const moment = rows.length < 10 ? {} : { created_at: newMoment().toISOString() };
   const withIds = rows.map((row) => ({ id: randomUUID(), title: 'A sound', ...moment, ...row }));
-  // The insert helper of the driver takes its columns from the first row.
+  // Group by columns, because the insert helper of the driver reads them from the first row.
   const groups = Map.groupBy(withIds, (row) => Object.keys(row).sort().join());
   for (const group of groups.values()) await sql`insert into public.sounds ${sql(group)}`;
   return withIds.map(({ id }) => id);
 }
 
-/** Adds one sound; returns its id. */
+/** Adds one sound. Returns its id. */
 export async function addSound(sql: Sql, row: SoundRow = {}): Promise<string> {
   const [id] = await addSounds(sql, [row]);
   return id as string;
 }
 
-/** Adds a section of the home page; returns its slug. */
+/** Adds a section of the home page. Returns its slug. */
 export async function addSection(sql: Sql, fields: Record<string, unknown>): Promise<string> {
   const slug = newSlug('section');
   await sql`insert into public.home_sections ${sql({ slug, title: `Section ${slug}`, ...fields })}`;

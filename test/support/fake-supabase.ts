@@ -5,8 +5,8 @@ import { type Api, apiAt } from './api.ts';
 import { type Gateway, listen, startGateway } from './gateway.ts';
 
 /**
- * Runs `check` against a gateway whose Supabase is a server that behaves as given: a real one cannot be made to fail in
- * every way.
+ * Runs `check` with a gateway whose Supabase is a server that behaves as given, because a real one cannot be made to
+ * fail in every way.
  */
 export async function withSupabase(
   behave: RequestListener,
@@ -27,7 +27,7 @@ export async function withSupabase(
   }
 }
 
-/** Waits without a timer; expect.poll would put a fake clock forward. */
+/** Waits without a timer, because expect.poll would advance a fake clock. */
 export async function until(isTrue: () => boolean) {
   while (!isTrue()) await nextTurn();
 }

@@ -2,7 +2,7 @@ import { createClient } from '@supabase/supabase-js';
 import { put } from 'sounds-catalogue/storage';
 import { inject } from 'vitest';
 
-/** Puts a file into Storage, in the place of one that has its name; returns its path in the bucket. */
+/** Stores a file in Storage, replacing one with the same name. Returns its path in the bucket. */
 export async function storeFile(
   bucket: 'audio' | 'covers',
   path: string,

@@ -2,13 +2,13 @@ import { type JWTPayload, SignJWT } from 'jose';
 import { PRIVATE_SIGNING_KEY } from 'local-supabase/keys';
 import { inject, type TestContext } from 'vitest';
 
-/** Why a test is skipped that needs a token which Auth would not give. */
+/** Reason for skipping a test that needs a token that Auth does not issue. */
 export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';
 
-/** Skips a test that cannot run. */
+/** Function that skips the current test. */
 export type Skip = TestContext['skip'];
 
-/** Signs claims as the project of this run does; skips the test, with the reason, where that cannot be done here. */
+/** Signs claims as the project of this run does. Skips the test with a reason if this is not possible. */
 export function forge(skip: Skip, claims: JWTPayload): Promise<string> {
   const { forging: alg, jwtSecret } = inject('stack');
   if (alg === null) return skip(cannotForge);

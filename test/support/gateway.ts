@@ -12,7 +12,7 @@ import { environment } from './server-process.ts';
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
-/** Listens on a free port of 127.0.0.1; returns it, and what closes the server with all connections. */
+/** Listens on a free port of 127.0.0.1. Returns the port, and a function that closes the server with connections. */
 export async function listen(server: Server) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -24,7 +24,7 @@ export async function listen(server: Server) {
 }
 
 /**
- * The real app on a free port, in front of the stack of this test run. Rate limits are out of the way unless set.
+ * Starts the real app on a free port, with the stack of this test run and, by default, very high rate limits.
  * @param env environment variables as an operator would set them
  */
 export async function startGateway(env: Record<string, string> = {}) {

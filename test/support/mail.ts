@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The mails that an address got, the newest first, as text; looked up as Mailpit lets one do. */
+/** Returns the mails to an address as text, newest first, from the search of Mailpit. */
 export async function mailsTo(mailUrl: string, email: string): Promise<string[]> {
   const response = await fetch(`${mailUrl}/api/v1/search?query=${encodeURIComponent(`to:${email}`)}`);
   const { messages } = (await response.json()) as { messages: { Snippet: string }[] };
@@ -8,8 +8,8 @@ export async function mailsTo(mailUrl: string, email: string): Promise<string[]>
 }
 
 /**
- * The code in the newest mail to an address. Waits for it: a slow mail goes on behind the answer to its request.
- * @param mails how many must have come
+ * Returns the code in the newest mail to an address. Waits for it, because a slow mail is sent after the response.
+ * @param mails expected number of mails
  */
 export async function codeSentTo(mailUrl: string, email: string, mails = 1): Promise<string> {
   let code = '';

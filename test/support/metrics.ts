@@ -1,7 +1,7 @@
 import request from 'supertest';
 import type { Gateway } from './gateway.ts';
 
-/** One line of what Prometheus scrapes. */
+/** One sample that Prometheus scrapes. */
 type Sample = { name: string; labels: Record<string, string>; value: number };
 
 /** Scrapes a gateway as Prometheus does. */
@@ -17,7 +17,7 @@ export async function scrape({ metricsUrl }: Gateway): Promise<Sample[]> {
   });
 }
 
-/** The samples of a metric by its labels, those of one histogram's buckets left out. */
+/** Returns the samples of a metric by their labels, without the buckets of a histogram. */
 export function valuesOf(samples: Sample[], name: string): Record<string, number> {
   const named = samples.filter((sample) => sample.name === name);
   return Object.fromEntries(named.map(({ labels, value }) => [Object.values(labels).join(' '), value]));

@@ -5,7 +5,7 @@ import { listen } from './gateway.ts';
 
 type Answer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 
-/** Fault of a request: undefined lets it pass, a status answers it, `cut` breaks its connection. */
+/** Fault of a request. Undefined passes it, a status or response answers it, `cut` closes its connection. */
 export type Fault = undefined | number | Answer | 'cut';
 
 export type ProxiedRequest = {
@@ -18,11 +18,11 @@ export type ProxiedRequest = {
 export type Decide = (request: ProxiedRequest) => Fault | Promise<Fault>;
 
 /**
- * A stretch of network, for one test, that can be slow, break, or be overloaded.
- * @param target the server behind it, or which of several a request goes to
- * @param decide asked before each request; what it waits for, the request waits for
- * @param after asked before each answer, with the request
- * @returns where it listens, and the requests that it let pass
+ * Starts a proxy for one test that can delay, answer or cut requests.
+ * @param target URL of the server, or a function that selects it for each request
+ * @param decide returns the fault of each request; the request waits for its promise
+ * @param after returns the fault of each response, called with the request
+ * @returns URL of the proxy, and the requests that were passed
  */
 export async function startNetwork(
   target: string | ((request: ProxiedRequest) => string),
@@ -33,7 +33,7 @@ export async function startNetwork(
   const server = http.createServer(async (incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
     const body = await buffer(incoming).catch(() => null);
-    if (body === null) return; // the client went away while it sent its body
+    if (body === null) return; // the client disconnected while it sent its body
     const request = { method, path, headers, body };
     /** Returns whether the fault has ended the request. */
     const endBy = (fault: Fault): boolean => {
@@ -48,7 +48,7 @@ export async function startNetwork(
     const origin = typeof target === 'string' ? target : target(request);
     const forwarded = http.request(origin + path, { method, headers }, async (answer) => {
       if (endBy(await after(request))) return;
-      // On a connection that was used before, a browser would send again by itself what is cut.
+      // Close the connection, because a browser would repeat a cut request on a reused connection.
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       answer.pipe(outgoing);
     });

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A port of 127.0.0.1 that is free, and stays so while nothing listens there: it is lower than those that Linux and
- * macOS give to programs which ask for any port, as all other tests do.
+ * Returns a free port of 127.0.0.1. It stays free for the caller, because it is lower than the ports that Linux and
+ * macOS assign to programs that request any port, as all other tests do.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);
     try {
-      // Reserves it among the workers of the run, which share a temporary folder.
+      // Reserve the port among the workers of the run, which share a temporary folder.
       await writeFile(join(tmpdir(), `port-${port}`), '', { flag: 'wx' });
       const server = createServer().listen(port, '127.0.0.1');
       await once(server, 'listening');
@@ -21,7 +21,7 @@ export async function freePort(): Promise<number> {
       await once(server, 'close');
       return port;
     } catch {
-      // It is taken.
+      // The port is in use, so try another one.
     }
   }
 }

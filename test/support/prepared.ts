@@ -11,9 +11,9 @@ import { startBareDatabase, startScratchDatabase } from 'local-supabase/scratch-
 import postgres from 'postgres';
 import { inject } from 'vitest';
 
-// The migrations are applied once in a run. Tests copy the files of that cluster, or a database in it.
+// The migrations are applied once in a run. Tests copy the files of the prepared cluster, or a database in it.
 
-/** `bare` is what a hosted project has before its first migration; `migrated` has all of them, and nothing else. */
+/** State of a database: `bare` as a hosted project before its first migration, `migrated` with only the migrations. */
 type State = 'bare' | 'migrated';
 
 const made = (state: State) => join(tmpdir(), `prepared-${state}`);
@@ -21,14 +21,14 @@ const made = (state: State) => join(tmpdir(), `prepared-${state}`);
 const copyCluster = (from: string, to: string) =>
   promisify(execFile)('cp', ['-a', join(ownFolder(from), 'cluster'), ownFolder(to)]);
 
-/** Runs a statement that concerns a whole database, as the superuser. */
+/** Runs a statement about a whole database as the superuser. */
 async function administer(databaseUrl: string, statement: string): Promise<void> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { database: 'template1', max: 1, onnotice() {} });
   await sql.unsafe(statement);
   await sql.end();
 }
 
-/** Makes what is copied, in the folder for temporary files: once in a run. */
+/** Makes the clusters that tests copy, in the folder for temporary files. Called once in a run. */
 export async function prepareClusters(): Promise<void> {
   for (const state of ['bare', 'migrated'] as const) {
     if (state === 'migrated') await copyCluster(made('bare'), made('migrated'));
@@ -40,18 +40,18 @@ export async function prepareClusters(): Promise<void> {
 }
 
 /**
- * Makes a folder as `npm run dev` keeps one: for `startStack`, `DEV_DATA_DIR`, or, with `postgres` below it, `startPostgres`.
- * @returns the folder, whose owner removes it
+ * Makes a data folder for `startStack` or `DEV_DATA_DIR`. The folder `postgres` in it is one for `startPostgres`.
+ * @returns the folder, which the caller must remove
  */
 export async function preparedFolder(state: State = 'migrated'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-prepared-'));
-  // If the tests run as root, Postgres runs as another account, which must be able to enter.
+  // Let the account that runs Postgres for root enter the folder.
   await chmod(folder, 0o711);
   await copyCluster(made(state), join(folder, 'postgres'));
   return folder;
 }
 
-/** Makes a database that a test may change: on the server of the run, or a separate one for another release or project. */
+/** Makes a database that a test may change, on the server of the run or, for another release, on a separate one. */
 export async function startDatabase(release: Release = 17, state: State = 'migrated') {
   const { databaseUrl, embedded } = inject('stack');
   if (release !== 17 || !embedded) return state === 'bare' ? startBareDatabase(release) : startScratchDatabase(release);

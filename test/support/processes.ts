@@ -16,20 +16,20 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
     });
 
-/** Everything that runs with `text` in its command line. */
+/** Returns the processes with `text` in their command line. */
 export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
 
 /** Returns the running children of a process. */
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 
-/** Waits until nothing runs any more with `text` in its command line. */
+/** Waits until no process has `text` in its command line. */
 export const untilGone = (text: string) => expect.poll(() => processesNaming(text)).toEqual([]);
 
-/** The number of the server process on a data folder of startPostgres. */
+/** Returns the process id of the server on a data folder of startPostgres. */
 export const serverPid = (dataDir: string) =>
   Number.parseInt(readFileSync(join(dataDir, 'cluster/postmaster.pid'), 'utf8'), 10);
 
-/** Listens on a port of 127.0.0.1, any free one by default. */
+/** Listens on a port of 127.0.0.1. Default: any free port. */
 export async function occupy(port = 0) {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -44,9 +44,9 @@ export function collect(args: string[], env: NodeJS.ProcessEnv, program = proces
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
     });
-  /** Settles when the program has ended, and with it everything that shares its output. */
+  /** Settles when the program and all processes that share its output have ended. */
   const exited = once(child, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
-  /** Settles when the program has written a match to stdout; fails when it ends without. */
+  /** Settles when stdout contains a match. Rejects if the program ends before that. */
   const until = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
@@ -55,7 +55,7 @@ export function collect(args: string[], env: NodeJS.ProcessEnv, program = proces
       };
       child.stdout.on('data', look);
       look();
-      void exited.then(([code]) => reject(new Error(`It ended with ${code}: ${output.stdout}${output.stderr}`)));
+      void exited.then(([code]) => reject(new Error(`Program ended with ${code}: ${output.stdout}${output.stderr}`)));
     });
   return { child, output, exited, until };
 }
@@ -69,20 +69,20 @@ export function run(args: string[], env: Record<string, string> = {}, program = 
     exited: exited.then(([code]) => code),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     type: (text: string) => child.stdin.write(text),
-    /** Settles when the program has written `text` to stdout; fails when it ends without. */
+    /** Settles when stdout contains `text`. Rejects if the program ends before that. */
     until: async (text: string) => void (await until(new RegExp(RegExp.escape(text)))),
   };
 }
 
 const PORTS = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'] as const;
 
-/** Tells `npm run dev` to use ports that are free, and this folder. */
+/** Returns variables that make `npm run dev` use free ports and this folder. */
 export async function devEnvironment(DEV_DATA_DIR: string) {
   const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())] as const));
   return { DEV_DATA_DIR, ...(Object.fromEntries(ports) as Record<(typeof PORTS)[number], string>) };
 }
 
-/** Starts what `npm run dev` runs; resolves when everything is ready. */
+/** Starts the program of `npm run dev`. Resolves when it is ready. */
 export async function startDev(env: Record<string, string>, ...args: string[]) {
   const dev = run(['tools/dev/main.ts', ...args], env);
   await dev.until('Ctrl-C stops everything.');

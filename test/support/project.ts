@@ -8,22 +8,22 @@ import { fixture } from './fixture.ts';
 import { startGateway } from './gateway.ts';
 import { test } from './test.ts';
 
-/** Settings in which a project may differ from that of the other tests. */
+/** Settings that may differ from those of the common project. */
 type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing' | 'captcha'>;
 
 type Project = {
-  /** Address of its Supabase. */
+  /** Address of the Supabase. */
   url: string;
-  /** Address of its mailbox. */
+  /** Address of the mailbox. */
   mailUrl: string;
-  /** The service in front of it, and where that is. */
+  /** Client of a gateway for this project. */
   api: Api;
   gatewayUrl: string;
 };
 
 /**
- * vitest's test with another project on the same database, of the file's own; it needs the embedded stack.
- * @param env what its gateway has to know besides
+ * Test function with a separate project for the file, on the same database. It needs the embedded stack.
+ * @param env additional environment variables of its gateway
  */
 export const testWithProject = (settings: Settings, env: Record<string, string> = {}) =>
   test.extend<{ $file: { project: Project } }>({
@@ -44,11 +44,11 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
     ],
   });
 
-/** The same with a project that has new addresses confirmed, which a given stack may offer as well: see `canConfirm`. */
+/** Test function with a project that requires confirmed addresses, which another stack may offer: see `canConfirm`. */
 export const testWithConfirmations = (env: Record<string, string> = {}) =>
   testWithProject({ emailConfirmations: true }, env);
 
-/** Returns whether there is a project that confirms addresses. */
+/** Returns whether there is a project that requires confirmed addresses. */
 export function canConfirm(): boolean {
   const { embedded, confirmingUrl, mailUrl } = inject('stack');
   return embedded || (confirmingUrl !== '' && mailUrl !== '');

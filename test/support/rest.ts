@@ -1,8 +1,8 @@
 import { inject } from 'vitest';
 
 /**
- * Calls the data API of Supabase itself, bypassing the gateway.
- * @param token of a user; null for the bare publishable key, 'service' for the secret key
+ * Calls the data API of Supabase directly, without the gateway.
+ * @param token token of a user, null for only the publishable key, or 'service' for the secret key
  */
 export async function rest(
   token: string | null,

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { collect } from './processes.ts';
 import { expectNoSecretIn } from './secrets.ts';
 
-/** The environment of a gateway in front of the stack of this test run, with rate limits out of the way. */
+/** Returns the environment of a gateway for the stack of this test run, with very high rate limits. */
 export function environment(): Record<string, string> {
   const { apiUrl, publishableKey, secretKey, jwtSecret } = inject('stack');
   return {
@@ -20,7 +20,7 @@ export function environment(): Record<string, string> {
   };
 }
 
-/** Starts the process that `npm start` runs; by its TMPDIR it ends with the run, also when that is killed. */
+/** Starts the process of `npm start`. Its TMPDIR makes it end with the run, even if the run is killed. */
 export function startServer(env: Record<string, string>) {
   const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const server = collect(['src/server.ts'], { PATH, TMPDIR, NODE_COMPILE_CACHE, ...env });
@@ -31,7 +31,7 @@ export function startServer(env: Record<string, string>) {
   return { ...server, exited };
 }
 
-/** Starts it and waits until it listens; resolves to the process and where it listens. */
+/** Starts the process and waits until it listens. Resolves to the process and its address. */
 export async function startListening(env: Record<string, string>) {
   const server = startServer(env);
   const [line] = await server.until(/^.*Listening.*\}$/m);

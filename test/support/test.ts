@@ -20,16 +20,16 @@ export const password = 'correct horse battery';
 
 export const newEmail = () => `${randomUUID()}@example.com`;
 
-/** Makes a new account; returns its session. */
+/** Creates an account. Returns its session. */
 export async function signUp(api: Api, email = newEmail()): Promise<Session> {
   const { body } = await api.post('/auth/signup').send({ email, password }).expect(200);
   return body.data;
 }
 
-/** A client that sends this credential with every request. */
+/** Returns a client that sends this credential with every request. */
 export const clientWith = (gateway: Gateway, token: string): Api => apiAt(gateway.url).auth(token, bearer);
 
-/** Makes a new account; returns its session and a client of it. */
+/** Creates an account. Returns its session and a client with its token. */
 export async function newUser(gateway: Gateway) {
   const session = await signUp(apiAt(gateway.url));
   return { ...session, app: clientWith(gateway, session.access_token) };
@@ -41,7 +41,7 @@ export async function issueKey(sql: Sql, { user }: Session): Promise<string> {
   return row?.['api_key'];
 }
 
-/** vitest's test with the fixtures of this service, one of each for a file. */
+/** Test function with the fixtures of this service. Each fixture exists once for a file. */
 export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql; user: Session; app: Api } }>({
   gateway: [
     fixture(async (use) => {
@@ -52,7 +52,7 @@ export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql;
     { scope: 'file' },
   ],
   api: [async ({ gateway }, use) => use(apiAt(gateway.url)), { scope: 'file' }],
-  /** A connection as the project's postgres role: the admin of these tests. */
+  /** Connection as the role `postgres`, the administrator in these tests. */
   sql: [
     fixture(async (use) => {
       const sql = postgres(inject('stack').databaseUrl, { max: 4, onnotice: () => {} });
@@ -62,6 +62,6 @@ export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql;
     { scope: 'file' },
   ],
   user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
-  /** A client of the user. */
+  /** Client of the user. */
   app: [async ({ gateway, user }, use) => use(clientWith(gateway, user.access_token)), { scope: 'file' }],
 });

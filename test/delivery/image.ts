@@ -16,7 +16,7 @@ export type Image = {
 export const buildEnvironment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_(?!EXTRA_CA))/i.test(name)));
 
-/** Files and folders that .dockerignore does not hide. */
+/** Files and folders that .dockerignore does not exclude. */
 const shown = [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm)].map(([, name = '']) => name);
 
 function startStage(root: string): Image {
@@ -25,7 +25,7 @@ function startStage(root: string): Image {
   return { root, workdir: '/', env: {}, user: 'root', command: [], healthcheck: [] };
 }
 
-/** Executes `COPY [--from=stage] source… target`. @throws for a source that .dockerignore hides */
+/** Executes `COPY [--from=stage] source… target`. @throws for a source that .dockerignore excludes */
 function copy(text: string, stages: Map<string, Image>, { root, workdir }: Image) {
   const [, stage = '', paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(text) ?? [];
   const from = stages.get(stage)?.root ?? '.';
@@ -86,7 +86,7 @@ export function buildImage(folder: string): Image {
   return stage;
 }
 
-/** Runs a command of the image with its own environment, and not as root. `stderr` is a pipe, or an open file. */
+/** Runs a command in the environment of the image, but never as root. @param stderr a pipe or an open file */
 export const runIn = (
   image: Image,
   [program = '', ...args]: string[],

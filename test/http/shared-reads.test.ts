@@ -22,7 +22,7 @@ test('a read under constant traffic shows every write that was committed before 
   const readers = times(4, async () => {
     while (traffic.on) {
       await read();
-      await sleep(5); // other tests run at the same time
+      await sleep(5); // leaves time for other tests
     }
   });
   for (let write = 0; write < 15; write++) {
@@ -72,7 +72,7 @@ test('four identical reads run at once, then one for all others, even if its cal
     for (const res of runs.slice(1)) sendList(res);
     await expect.poll(() => runs.length).toBe(5);
     sendList(runs[4] as ServerResponse);
-    expect(await waiting).toEqual(Array(50).fill(200)); // while the first run hangs
+    expect(await waiting).toEqual(Array(50).fill(200)); // answered while the first run hangs
 
     const later = statusOf(api);
     await expect.poll(() => runs.length).toBe(6);

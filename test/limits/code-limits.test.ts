@@ -83,7 +83,7 @@ test('ten rejected passwords an hour limit one session, not the other sessions o
 test('the limits of five mails to an address and 30 for a client count only mails that were sent', async () => {
   let calls = 0;
   const behave: RequestListener = (req, res) => {
-    if (req.url?.includes('/signup')) return sendSession(res); // sends no mail
+    if (req.url?.includes('/signup')) return sendSession(res); // a sign-up sends no mail
     const turn = ++calls > 6 ? 'sent' : calls % 2;
     if (turn === 0) return req.socket.destroy();
     if (turn === 1) return reject(res, 429, 'over_request_rate_limit');

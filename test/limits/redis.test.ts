@@ -104,7 +104,7 @@ test.for<[fault: string, breakIt: Act, repair: Act, reason: RegExp]>([
     const from = newAddress();
     expect([await remaining(one, from), await remaining(other, from)]).toEqual([4, 3]);
     await breakIt(fleet);
-    expect([await remaining(one, from), await remaining(other, from)]).toEqual([3, 3]); // includes the earlier requests at each gateway
+    expect([await remaining(one, from), await remaining(other, from)]).toEqual([3, 3]); // includes earlier requests
     await expectLimitPerProcess(one);
     expect(await readiness(fleet.one)).toMatchObject({ ok: false, reason: expect.any(String) });
     await repair(fleet);

@@ -61,7 +61,7 @@ test('the request limit counts guests, rejected tokens, unknown paths and method
     ['203.0.113.7:4711', 3],
     ['203.0.113.7:4712', 2],
     ['2001:db8:1:2::1', 4],
-    ['2001:db8:1:2:3:4:5:6', 3], // in the same /64
+    ['2001:db8:1:2:3:4:5:6', 3], // same /64 as above
     ['2001:db8:1:3::1', 4],
   ] as const)
     expect([address, await remaining(address)]).toEqual([address, left]);

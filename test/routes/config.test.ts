@@ -32,7 +32,7 @@ describe('GET /config', () => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(settings));
     const outages: RequestListener[] = [
       (_req, res) => res.writeHead(503).end(),
-      (_req, res) => res.writeHead(200).end('{}'), // no settings
+      (_req, res) => res.writeHead(200).end('{}'), // lacks the settings
       (req) => req.socket.destroy(),
       () => {}, // never answers
     ];

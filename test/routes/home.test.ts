@@ -12,7 +12,7 @@ async function sectionsOf(app: Api, ...slugs: string[]): Promise<Section[]> {
 
 const idsOf = async (app: Api, slug: string) => (await sectionsOf(app, slug))[0]?.sounds.map(({ id }) => id) ?? [];
 
-/** Adds a section with these sounds, at the positions 1, 3, 5 and so on. */
+/** Adds a section with these sounds at the positions 1, 3, 5 and so on. */
 async function addManualSection(sql: Sql, ids: string[], fields: object = {}) {
   const slug = await addSection(sql, { mode: 'manual', ...fields });
   await sql`

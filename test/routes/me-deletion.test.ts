@@ -23,7 +23,7 @@ describe('DELETE /me', () => {
     await staying.app.post('/favorites').send({ sound_id }).expect(201);
     const partner = clientWith(gateway, await issueKey(sql, leaving));
     await partner.get('/me').expect(200);
-    const { access_token } = (await refresh(api, leaving).expect(200)).body.data; // a refresh does not change the time of the sign-in
+    const { access_token } = (await refresh(api, leaving).expect(200)).body.data; // keeps the time of the sign-in
     const app = clientWith(gateway, access_token);
     await deleteAccount(app).expect(200, { data: { ok: true } });
 

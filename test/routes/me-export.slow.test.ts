@@ -30,7 +30,7 @@ test('an export is read as fast as its client reads, and aborted below 64 KB/s',
     const headers = { Authorization: `Bearer ${await token()}` };
     const call = get(`${url}/me/export`, { headers });
     const [response] = await once(call, 'response');
-    const reading = setInterval(() => response.read(1_000), 100); // 10 KB/s
+    const reading = setInterval(() => response.read(1_000), 100); // reads 10 KB/s
     response.on('error', () => {});
     await ended;
     clearInterval(reading);

@@ -6,7 +6,7 @@ import { addCategory, addSounds } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { idsOf, type Page, readPage } from './pages.ts';
 
-/** Reads GET /sounds page by page to the end, and runs a change after each page. Returns the ids in order. */
+/** Reads all pages of GET /sounds, and runs a change after each page. Returns the ids in order. */
 async function readAllPages(
   app: Api,
   query: { limit: number; [filter: string]: unknown },

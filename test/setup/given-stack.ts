@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBLIC_SIGNING_KEY } from 'local-supabase/keys';
 import postgres from 'postgres';
 
-/** The Supabase that the tests run against. */
+/** Supabase that the tests run against. */
 export type TestStack = {
   apiUrl: string;
   /** Address of the mailbox; empty if unknown. */

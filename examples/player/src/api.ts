@@ -1,6 +1,6 @@
 import { type Category, createSounds, type Favorite, type SessionEvent, type Wait } from 'sounds-client';
 
-// Events between the parts of the page; `player` and `favorites` carry no data.
+// Events between the parts of the page. `player` and `favorites` have no data.
 declare global {
   interface WindowEventMap {
     session: CustomEvent<SessionEvent>;

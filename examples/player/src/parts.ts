@@ -69,7 +69,7 @@ export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typ
       list.append(make(value, all.length - 1, all));
     }
     source = current;
-    observer.observe(end); // calls back at once if the end is still in view
+    observer.observe(end); // is called at once if the end is still in view
     return [];
   };
   const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more));

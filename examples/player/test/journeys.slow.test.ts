@@ -116,7 +116,7 @@ test('a sound continues at the same position after the network was interrupted',
     await listen(page);
     const seek = page.getByLabel('Position');
     await page.context().setOffline(true);
-    await seek.fill('270'); // much more than a browser fetches ahead
+    await seek.fill('270'); // farther than a browser loads ahead
     const waiting = page.locator('#bar').getByText('Waiting for the network …');
     await waiting.waitFor();
     await page.context().setOffline(false);

@@ -18,7 +18,7 @@ test('the last clicked sound plays, is counted once, and pauses at another click
     const rows = page.locator('.rows .listen');
     const [slow, last] = [rows.nth(2), rows.nth(4)];
     await page.route(`**/sounds/${await slow.getAttribute('value')}`, async (route) => {
-      await last.click({ clickCount: 4 }); // before the response comes
+      await last.click({ clickCount: 4 }); // before the response arrives
       await route.continue();
     });
     await slow.click();

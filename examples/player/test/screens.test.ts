@@ -121,7 +121,7 @@ test('skipping through sounds takes few requests, and the history can be cleared
     const countOf = (path: string) => requests.filter((each) => each === path).length;
     expect(countOf('/categories')).toBe(0);
     expect(countOf('/favorites')).toBe(1);
-    expect(countOf('/plays')).toBeLessThan(6); // the number of plays
+    expect(countOf('/plays')).toBeLessThan(6); // there are six plays
 
     await open(page, 'History');
     const titles = page.locator('.rows strong');
@@ -178,14 +178,14 @@ test('the catalogue is shown and searched without a network, with its age', asyn
     await age.waitFor();
     await expect.poll(() => page.locator('main h2').allTextContents()).toEqual(sections);
 
-    await open(page, 'Account'); // which needs a network
+    await open(page, 'Account'); // this screen needs a network
     await tryAgain(page).waitFor();
     await page.context().setOffline(false);
     await button(page, 'Sign out').waitFor();
     await age.waitFor({ state: 'hidden' });
     await open(page, 'Browse');
     await titles.first().waitFor();
-    await page.context().setOffline(true); // while the screen is shown
+    await page.context().setOffline(true); // the screen stays open
     await page.getByLabel('Search sounds').fill('bowl sing');
     await age.waitFor();
     await expect.poll(() => titles.allTextContents()).toEqual(found);

@@ -1,6 +1,6 @@
 import type { Audio } from './catalogue.ts';
 
-/** The part of HTMLAudioElement in use, so that the package has types without the DOM library. */
+/** Members of HTMLAudioElement that the client uses, declared here because the package has no DOM types. */
 export interface AudioElement {
   src: string;
   currentTime: number;
@@ -43,7 +43,7 @@ export function attachAudio(element: AudioElement, audio: Audio, onFailure: () =
     if (next?.url) {
       element.src = next.url;
       element.currentTime = position;
-      if (isWanted) await element.play().catch(() => {}); // reported by an event of the element
+      if (isWanted) await element.play().catch(() => {}); // an event of the element reports the error
     } else giveUp();
   }
 

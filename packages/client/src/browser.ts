@@ -18,7 +18,7 @@ export interface DatabaseRequest<T> {
   onerror: (() => void) | null;
 }
 
-/** The part of IndexedDB in use. */
+/** Members of IndexedDB that the client uses. */
 export interface IndexedDb {
   open: (name: string) => DatabaseRequest<Database> & { onupgradeneeded: (() => void) | null };
 }
@@ -38,7 +38,7 @@ interface Items {
   delete: (key: string) => DatabaseRequest<unknown>;
 }
 
-/** The part of StorageEvent in use. */
+/** Members of StorageEvent that the client uses. */
 export type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
 
 export const browser = globalThis as Browser;

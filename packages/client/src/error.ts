@@ -27,7 +27,7 @@ class ServiceError extends Error {
   readonly field: string | null;
   /** Id of the request, for reports of problems. */
   readonly requestId: string | null;
-  /** Seconds to wait before the next attempt, if the service sent them. */
+  /** Seconds to wait before the next attempt, if the service has sent them. */
   readonly retryAfter: number | null;
 
   constructor(message: string, details: Details, cause?: unknown) {

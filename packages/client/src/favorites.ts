@@ -44,7 +44,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
       for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
         await sendOne(user, id, isFavorite, options);
         await wanted.update(user, (entries) => {
-          if (entries[id] === isFavorite) delete entries[id]; // unless the user changed it again meanwhile
+          if (entries[id] === isFavorite) delete entries[id]; // unless the user has changed it again meanwhile
         });
       }
     });
@@ -84,8 +84,7 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     remove: (id: string) => want(id, false),
 
     /**
-     * Lists the favorites, the newest first, with the changes that are not sent yet. `sounds` is null while a sound is
-     * hidden.
+     * Lists the favorites, newest first, including unsent changes. `sounds` is null while a sound is hidden.
      */
     async *list(options?: CallOptions): AsyncGenerator<Favorite, void> {
       const { user } = await session.current();

@@ -19,7 +19,7 @@ export interface OfflineFilters {
 }
 
 type Options = Parts & {
-  /** Brings the copies of the user's lists up to date. */
+  /** Updates the copies of the user's lists. */
   refresh: (options?: CallOptions) => Promise<void>;
 };
 

@@ -86,7 +86,7 @@ test('coverUrl returns addresses after the config has been loaded, also offline'
   await addSound(sql, { category, sort_order: 1 });
   const device = await start();
   const { auth, sounds, favorites, coverUrl } = device.api;
-  device.network.before = faultsOf('GET /config', errorAnswer(404, 'not_found')); // an older service
+  device.network.before = faultsOf('GET /config', errorAnswer(404, 'not_found')); // an older service has no config
   await auth.signUp({ email: newEmail(), password });
   const { data } = await sounds.page({ category });
   expect(data.map(coverUrl)).toEqual([null, null]);

@@ -66,7 +66,7 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
     again,
     store,
     events,
-    /** Names of all requests that left the device. */
+    /** Names of all requests that the device has sent. */
     sent,
     /** Selects the fault of each request and response. */
     network,

@@ -23,7 +23,7 @@ export const PUBLIC_KEY = {
 // This key is public, like the local API keys. Only local stacks accept its tokens.
 const PRIVATE_KEY: JWK = { ...PUBLIC_KEY, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
 
-/** Subject of the token, and deviations from a usual one. */
+/** Options of an ID token. */
 export interface IdTokenOptions {
   /** Default: google. */
   provider?: Provider | undefined;

@@ -14,7 +14,7 @@ export interface ScratchDatabase {
 }
 
 /**
- * Starts a database that holds what a hosted project has before its first migration.
+ * Starts a database in the state of a hosted project before its first migration.
  * @param durable waits for the disk at each commit
  */
 export async function startBareDatabase(release: Release = 17, { durable = false } = {}): Promise<ScratchDatabase> {

@@ -34,7 +34,7 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
 }
 
 /**
- * Starts the stack with all migrations applied, after it has ended the server of a killed run.
+ * Starts the stack with all migrations applied. First ends the server of a killed run, if any.
  * @throws an Error of one sentence if a port or the folder is in use
  */
 export async function startStack(options: StackOptions): Promise<Stack> {

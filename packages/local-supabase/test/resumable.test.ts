@@ -35,7 +35,7 @@ test('a resumable upload is rejected before a byte is sent', async ({ supabase }
   for (const [sent, expected] of [
     [{ bucket: AUDIO, type: 'image/jpeg' }, 415],
     [{ bucket: AUDIO, length: 101 }, 413],
-    [{ token: accessToken }, 403], // without a policy
+    [{ token: accessToken }, 403], // no policy allows it
   ] as const)
     expect((await begin(supabase, randomUUID(), sent)).status).toBe(expected);
   const { status, body } = await begin(supabase, 'a', { token: 'made.up.token' });

@@ -33,7 +33,7 @@ const MS_APART = 10;
  * Carries out a plan. Uploads the files of a sound before it writes the row, so that apps never see a sound without
  * files. Then stores its record, from which the next import continues an interrupted one.
  * Aborting the signal of the connection ends uploads at once, but lets a row be written completely.
- * @param steps all steps in the order of the folder, also those that change nothing
+ * @param steps all steps in the order of the folder, including those that change nothing
  * @param started when the import began; for a continued import, when its first run began
  */
 export async function carryOut(

@@ -35,7 +35,7 @@ export async function uploadFile(
   onProgress(size);
 }
 
-/** Uploads a file by the TUS protocol, from where an earlier attempt of this or another run ended. */
+/** Uploads a file by the TUS protocol. Continues an earlier attempt of this or another run. */
 async function uploadInParts(
   { project: { url, secretKey }, signal }: Connection,
   { bucket, path, type, source }: LocalFile,
@@ -52,7 +52,7 @@ async function uploadInParts(
       const status = error.originalResponse?.getStatus() ?? 0;
       return status === 0 || isTemporary(status) || status === 409 || status === 423;
     },
-    // The path holds a checksum, so an upload to the same path has the same content.
+    // The path contains a checksum, so an upload to the same path has the same content.
     fingerprint: () => Promise.resolve(`${url} ${bucket}/${path}`),
     urlStorage: unfinished,
     removeFingerprintOnSuccess: true,
@@ -60,7 +60,7 @@ async function uploadInParts(
     onSuccess: () => resolve(),
     onError: (error) => reject(explain(error, url)),
   };
-  // The library reads parts of a file stream by its path, but its types lack file streams.
+  // The library supports file streams, but its types do not.
   const upload = new Upload(createReadStream(source) as unknown as Buffer, options);
   const abort = () => {
     void upload.abort();
@@ -107,7 +107,7 @@ const unfinished: NonNullable<UploadOptions['urlStorage']> = {
       await mkdir(notesFolder(), { recursive: true, mode: 0o700 });
       await writeFile(noteOf(fingerprint), JSON.stringify(upload));
     } catch {
-      // The next run then starts the upload again.
+      // Without the note, the next run starts the upload again.
     }
     return fingerprint;
   },

@@ -30,12 +30,12 @@ export async function writeParts(
   return rejected;
 }
 
-/** Distance between the positions of two sounds, so that an admin can put one between them. */
+/** Distance between the positions of two sounds, so that an admin can insert others between them. */
 const GAP = 10;
 
 /**
  * Writes a home section and replaces its sounds.
- * @throws Rejected if a key names no sound
+ * @throws Rejected if no sound has one of the keys
  */
 async function writeSection(
   client: SupabaseClient,

@@ -27,7 +27,7 @@ export function identify(
   const candidates = sounds.filter((sound) => !links.has(sound));
   const known = new Map<Sound, Imported>();
   const claimed = new Set<string>();
-  /** Matches sounds that have no match yet; each sound of the catalogue is matched once. */
+  /** Matches sounds that have no match yet. Each sound of the catalogue is matched only once. */
   const claim = (find: (sound: Sound) => (Imported | undefined)[]) => {
     for (const sound of candidates) {
       if (known.has(sound)) continue;
@@ -102,7 +102,7 @@ function goneFrom(
   return records.flatMap(({ sound_id: id, places }) => {
     const place = places.find((each) => each.source === source);
     if (!place || claimed.has(id)) return [];
-    // A recording that was rejected is still in the folder.
+    // Exclude a recording that was rejected but is still in the folder.
     return place.file !== undefined && !place.key && isThere(place.file) ? [] : [{ id, place }];
   });
 }

@@ -6,7 +6,7 @@ import type { Step } from './plan.ts';
 
 const ROWS_AT_ONCE = 500;
 
-/** Removes steps whose rows the database rejects. The database tries each row and rolls it back. */
+/** Removes steps whose rows the database rejects, after it has tried each row and rolled it back. */
 export async function validate(client: SupabaseClient, steps: Step[]): Promise<{ steps: Step[]; problems: Problem[] }> {
   const writing = steps.filter(({ action }) => action !== 'unchanged');
   const rejected = new Map<Step, Problem>();

@@ -59,7 +59,7 @@ export function tagBytes(reader: ByteReader, offset: number): number {
   return 0;
 }
 
-/** Returns whether the first frame of a stream describes the others and holds no sound. */
+/** Returns whether the first frame of a stream describes the others and contains no sound. */
 const isDescription = (frame: Buffer) => /^.{4,40}(Xing|Info|VBRI)/s.test(frame.toString('latin1', 0, 44));
 
 /** Sums the lengths of all complete frames of MPEG audio or AAC, also after tags and damaged parts. */

@@ -16,7 +16,7 @@ export async function ask(question: string): Promise<string> {
     .finally(() => terminal.close());
 }
 
-/** Aborts `interruption` when the process is told to end. @returns a function that stops listening */
+/** Aborts `interruption` at SIGINT, SIGTERM and SIGHUP. @returns a function that stops listening */
 export function abortAtSignals(interruption: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const abort = () => interruption.abort();

@@ -112,7 +112,7 @@ test('recordings of every extension are imported with title, comment and picture
   const attached = ['-map', '1', '-c:v', 'copy', '-disposition:v:0', 'attached_pic'];
   const outputs = kinds.map(({ format, extension, tags }, index): [string, string[]] => {
     const texts = ['-metadata', `title=Deep ${extension}`, '-metadata', 'comment=Struck once'];
-    const length = ['-t', String(0.5 + index / 100)]; // otherwise the two files without tags are equal
+    const length = ['-t', String(0.5 + index / 100)]; // otherwise the two files without tags would be equal
     const pictures = tags.includes('picture') ? attached : [];
     return [`${extension}.${format}`, ['-map', '0', ...pictures, ...texts, ...length]];
   });
@@ -178,7 +178,7 @@ test('a picture that browsers cannot show or the bucket rejects is left out with
     ['half.jpg', jpeg.subarray(0, jpeg.length / 2), 'image/jpeg'],
     ['half.png', png.subarray(0, png.length / 2), 'image/png'],
     ['cut.mp3', jpeg.subarray(0, -3), 'image/jpeg'],
-    ['png.mp3', png, 'image/png'], // its tag calls it a JPEG
+    ['png.mp3', png, 'image/png'], // its tag says that it is a JPEG
     ['whole.webp', await picture('webp'), 'image/webp'],
     ['start.jpg', jpeg.subarray(0, 100), /It is damaged\./],
     ['start.mp3', jpeg.subarray(0, 80), /It is damaged\./],

@@ -40,7 +40,7 @@ test('the sample catalogue has rows of every kind, and small files that match th
   for (const { path, seconds } of await sql`
     select audio_path as path, duration_sec::float as seconds from public.sounds where audio_path is not null`) {
     expect(lengths.get(path), path).toBeCloseTo(seconds, 1);
-    // `supabase start` takes the type from the brands at the start (ISO/IEC 14496-12, 4.3).
+    // `supabase start` detects the type by the brands at the start of the file (ISO/IEC 14496-12, 4.3).
     if (path.endsWith('.m4a')) expect(readFileSync(`${folder}/${path}`, 'latin1').slice(8, 28)).toContain('mp42');
   }
   await sql.end();

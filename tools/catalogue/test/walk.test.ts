@@ -66,7 +66,7 @@ test('unreadable files are rejected, and the others are imported, also through l
   await symlink('nowhere.wav', path('dangling.wav'));
   await symlink('.', path('round'));
   await symlink(join(await makeFolder({ 'b.wav': tone() }), 'b.wav'), path('linked.wav'));
-  // Lets users other than root remove the folder.
+  // Let users other than root remove the folder.
   onTestFinished(() => chmod(path('locked'), 0o755));
   await chmod(folder, 0o755);
   await chmod(path('b.wav'), 0);

@@ -8,7 +8,7 @@ export const authError = (status: number, code: string, message: string, details
 
 type AuthError = ReturnType<typeof authError>;
 
-/** Creates Auth's other kind of error, for ID tokens: always 400, without a code. */
+/** Creates an OAuth error, which Auth uses for ID tokens. Its status is 400, and it has no code. */
 export const oauthError = (error: string, message: string) =>
   new HTTPException(400, {
     message,

@@ -79,7 +79,7 @@ test('all problems are reported at once, with the variable of each, and without 
   expect(error.message).not.toContain('short secret');
 });
 
-test('the well-known local JWT secret is accepted for a local Supabase only', () => {
+test('the well-known local JWT secret is accepted only for a local Supabase', () => {
   const SUPABASE_JWT_SECRET = LOCAL_KEYS.jwtSecret;
   const local = { ...required, SUPABASE_URL: 'http://127.0.0.1:54321', SUPABASE_JWT_SECRET };
   expect(loadConfig(local).secrets.supabaseJwtSecret).toBe(SUPABASE_JWT_SECRET);

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { CustomerChanges, countryCodes } from '../../src/model/customer.ts';
 import { type Sql, test } from '../support/test.ts';
 
-// Rules of both the gateway and the database. test/model/customer.test.ts and tools/catalogue/test/paths test others.
+// Tests rules of both gateway and database. See also model/customer.test.ts and tools/catalogue/test/paths.test.ts.
 
 /** Returns the values that a check constraint of customers accepts. */
 async function accepted(sql: Sql, constraint: string, field: string, values: string[]): Promise<string[]> {

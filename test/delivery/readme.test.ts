@@ -38,7 +38,7 @@ test.for([
   ['metric', operators, /`(sounds_\w+)`/g, (name) => metrics.includes(`'${name}'`)],
   ['table and function', read('src/**/*.ts'), comment, isInDatabase],
 ] as [string, string, RegExp, (name: string) => boolean][])(
-  'every %s that a page or a comment names exists',
+  'every %s that pages or comments mention exists',
   ([, text, pattern, exists]) => {
     const named = [...text.matchAll(pattern)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(2);

@@ -77,7 +77,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     ],
     ['another server', [instead('/auth/v1/health', {}, 404)], [/^SUPABASE_URL: .* 404, which no Supabase project/]],
     ['public not exposed', [forSchemas(false, 406)], [/^SUPABASE_SECRET_KEY: .*Add public to/]],
-  ])('names what is set wrongly in the dashboard, and where: %s', async ([, decisions, expected], { ownStack }) => {
+  ])('reports a wrong setting of the dashboard and its place: %s', async ([, decisions, expected], { ownStack }) => {
     const decide: Decide = (request) => decisions.map((each) => each(request)).find((answer) => answer);
     const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
     const findings = await findingsOf(ownStack.diagnose({ SUPABASE_URL }));
@@ -176,7 +176,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       await ownStack.superuser.unsafe(`
         create function extensions.forget_address() returns trigger language plpgsql as 'begin new.ip := null; return new; end';
         create trigger forget_address before update on auth.sessions for each row execute function extensions.forget_address()`);
-      // The doctor treats every address outside 127.0.0.1 as a hosted project.
+      // Use an address that the doctor does not recognize as local.
       const hosted = ownStack.apiUrl.replace('127.0.0.1', '0.0.0.0');
       const there = await findingsOf(ownStack.diagnose({ SUPABASE_URL: hosted }));
       const here = await ownStack.diagnose();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-// Ignores errors that the driver throws outside of calls when a connection is lost, as the real services do.
+// Keeps running after errors that the driver throws outside of calls when a connection is lost, as real services do.
 const script = `
   process.on('uncaughtException', (error) => console.error(error.message));
   import { startApi } from 'local-supabase/api';

@@ -32,7 +32,7 @@ const request = (api: Api, from: string) => api.get('/nope').set('X-Forwarded-Fo
 
 const remaining = async (api: Api, from: string) => Number((await request(api, from)).headers['x-ratelimit-remaining']);
 
-/** Expects that one process applies the full limit to a new address. */
+/** Expects that this gateway alone applies the limit of five requests to a new address. */
 async function expectLimitPerProcess(api: Api) {
   const from = newAddress();
   for (const status of [404, 404, 404, 404, 404, 429]) await request(api, from).expect(status);

@@ -30,7 +30,7 @@ describe('an API key', () => {
     for (const path of ['/home', '/me', '/sounds?limit=0']) await partner.get(path).expect(401);
   });
 
-  test('a valid API key never counts as rejected, in flight or aborted', async ({ sql, user }) => {
+  test('a valid API key never counts as rejected, even if its request is aborted', async ({ sql, user }) => {
     const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' });
     const key = await issueKey(sql, user);
     const partner = clientWith(gateway, key);
@@ -60,7 +60,7 @@ describe('an API key', () => {
   });
 });
 
-describe('The limit of unknown API keys', () => {
+describe('the limit of unknown API keys', () => {
   test.for([
     ['rejects', 400, 'PT401', 401],
     ['fails', 500, 'XX000', 500],

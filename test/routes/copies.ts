@@ -90,7 +90,7 @@ const write = (sql: Sql) =>
       if (randomInt(6) === 0) await transaction`do $$ begin raise using errcode = '23000'; end $$`;
     })
     .catch((error: unknown) => {
-      // Ignore a violated constraint, which another writer may cause by a rename or a move.
+      // Ignore a violated constraint, which a rollback or another writer may cause.
       if (!(error instanceof postgres.PostgresError && error.code.startsWith('23'))) throw error;
     });
 

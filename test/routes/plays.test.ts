@@ -38,7 +38,7 @@ describe('POST /sounds/{id}/play', () => {
     expect(await version()).toEqual(before);
   });
 
-  test('stops at the largest integer that is exact in JavaScript', async ({ app, sql }) => {
+  test('stops counting at the largest integer that is exact in JavaScript', async ({ app, sql }) => {
     const id = await addSound(sql);
     await sql`insert into public.play_counts (sound_id, plays) values (${id}, ${Number.MAX_SAFE_INTEGER - 1})`;
     for (let i = 0; i < 2; i++) expect(await countAfter(app, id)).toBe(Number.MAX_SAFE_INTEGER);

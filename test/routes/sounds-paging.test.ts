@@ -88,7 +88,7 @@ describe('paging through GET /sounds', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
-  test('sort=popular ranks plays after the next upkeep, new sounds last', async ({ app, sql }) => {
+  test('sort=popular ranks by plays after the next upkeep, with new sounds last', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const ids = await addSounds(sql, [{ category }, { category }, { category, created_at: '1990-01-01' }]);
     const [loud = '', quiet = '', added = ''] = ids;

@@ -72,7 +72,7 @@ test('GET /sounds?search= finds parts of titles literally, ignoring case and acc
 });
 
 describe('GET /sounds?q=', () => {
-  test('ranks beginnings of titles, titles, tags, then descriptions', async ({ app, sql }) => {
+  test('ranks starts of titles first, then titles, tags and descriptions', async ({ app, sql }) => {
     const titles = ['Wind', 'Large singing bowls', 'Bowl of soup', 'Ocean', 'Hidden bowl'];
     const category = await addTitles(sql, titles);
     const change = (title: string, row: object) =>

@@ -7,7 +7,7 @@ export type TestStack = {
   apiUrl: string;
   /** Address of the mailbox; empty if unknown. */
   mailUrl: string;
-  /** Address of the same project with confirmed addresses; empty if unknown. */
+  /** URL of an Auth for the same project that requires confirmed e-mail addresses; empty if unknown. */
   confirmingUrl: string;
   databaseUrl: string;
   publishableKey: string;

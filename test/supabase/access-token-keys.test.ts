@@ -50,7 +50,7 @@ async function withKeys(keys: object[], check: (project: Project) => Promise<voi
   await withSupabase(behave, runCheck, { SUPABASE_JWT_SECRET: secret }).finally(() => vi.useRealTimers());
 }
 
-test('a new signing key is accepted after 5 seconds, and unknown keys are looked up as rarely', async () => {
+test('a new signing key is accepted after 5 s, and unknown keys fetch the key set once per 5 s', async () => {
   const [old, next, madeUp] = [await signingKey('old'), await signingKey('new'), await signingKey('made-up')];
   const keys = [old.published];
   await withKeys(keys, async (project) => {

@@ -103,7 +103,7 @@ const silences: Record<string, RequestListener> = {
     res.writeHead(200, { ...jsonType, 'Content-Length': '100' }).write('{"data":'),
 };
 test.for(Object.entries(silences))(
-  'a Supabase that %s fails data after 5 seconds and accounts after 11',
+  'calls to a Supabase that %s fail after 5 s for data and 11 s for accounts',
   async ([, behave]) => {
     let arrived = 0;
     const counting: RequestListener = (req, res) => {

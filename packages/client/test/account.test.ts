@@ -29,7 +29,7 @@ test('a recovery code signs in only when the new password is set', async ({ devi
   await expect(auth.setPassword(newPassword)).rejects.toMatchObject({ reason: 'same_password' });
 });
 
-test('setPassword changes the password however long ago the user signed in', async ({ device, sql }) => {
+test('setPassword changes the password even if the last sign-in was long ago', async ({ device, sql }) => {
   const { email, user } = device.account;
   const { auth } = device.api;
   await ageSignIn(sql, user.id);

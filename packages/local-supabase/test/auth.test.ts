@@ -126,7 +126,7 @@ test('the admin API creates, reads, changes and deletes a user, only with the se
 
 // The project of TEST_SUPABASE_URL may have another setting.
 testWith({ emailSignIn: false }).runIf(inject('stack').embedded)(
-  'sign-up and sign-in by e-mail are rejected where that provider is switched off',
+  'sign-up and sign-in by e-mail are rejected if that provider is disabled',
   async ({ supabase }) => {
     const body = { email: newEmail(), password };
     expect(await codeOf(supabase.call('/auth/v1/signup', { body }))).toBe('400 email_provider_disabled');

@@ -30,7 +30,7 @@ test('an ID token with an unverified or no address creates an account if confirm
   expect(other).toMatchObject({ email: '', app_metadata: { provider: 'apple' } });
 });
 
-confirming('an unverified address gets no session, and no account that has it', async ({ supabase }) => {
+confirming('an unverified address neither opens a session nor takes over an account', async ({ supabase }) => {
   const { sql } = supabase;
   const owned = { email: newEmail(), sub: randomUUID() };
   const owner = await userOf(supabase, { email: owned.email });

@@ -45,7 +45,7 @@ confirming('a confirmation code is invalid an hour later and for other purposes'
 });
 
 confirming.for(['resend', 'signup'])(
-  'a code is replaced by a repeated %s, but not within the gap between mails',
+  'a repeated %s replaces the code, but not within the interval between mails',
   async (path, { supabase }) => {
     const again = (email: string) => post(supabase, path, { type: 'signup', email, password });
     const { email, code: first } = await signUpUnconfirmed(supabase);

@@ -73,7 +73,7 @@ async function fourSounds(sql: Sql) {
   return { ...first, before: await first.sounds(), edit };
 }
 
-test('the next import follows changes in the folder and in Storage, and deletes nothing', async ({ sql }) => {
+test('the next import applies changes in the folder and in Storage, and deletes nothing', async ({ sql }) => {
   const { before, path, next, sounds } = await fourSounds(sql);
   const same = await next();
   expect(same.code).toBe(0);

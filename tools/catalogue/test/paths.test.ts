@@ -15,7 +15,7 @@ test('a file of any name gets a path that the table and Storage accept', async (
   expect(wrong, `seed ${seed}`).toEqual([]);
 });
 
-test('a recording without a title is called by its name, made readable', () => {
+test('a recording without a title gets a readable title from its file name', () => {
   const names = '01 - deep_bowl|007 Rain-on--roof|12. Wind|432 Hz|Bowl - deep|bowls/A#4|01|étude'.split('|');
   const titles = 'Deep bowl|Rain on roof|Wind|432 Hz|Bowl - deep|A#4|01|Étude'.split('|');
   expect(names.map((name) => readableTitle(`${name}.mp3`))).toEqual(titles);

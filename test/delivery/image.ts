@@ -34,7 +34,7 @@ function copy(text: string, stages: Map<string, Image>, { root, workdir }: Image
   const destination = join(root, resolve('/', workdir, target));
   for (const word of words) {
     if (stage === '' && !shown.some((name) => `${word}/`.startsWith(`${name}/`)))
-      throw new Error(`.dockerignore hides ${word} from the build.`);
+      throw new Error(`.dockerignore excludes ${word} from the build.`);
     const source = join(from, word);
     const isIntoFolder = target.endsWith('/') && !statSync(source).isDirectory();
     const to = isIntoFolder ? join(destination, basename(word)) : destination;
@@ -80,7 +80,7 @@ export function buildImage(folder: string): Image {
   };
   for (const [, keyword = '', text = ''] of readFileSync('Dockerfile', 'utf8').matchAll(/^(\w+) (.*)$/gm)) {
     const execute = instructions[keyword];
-    if (execute === undefined) throw new Error(`${keyword} is not followed here.`);
+    if (execute === undefined) throw new Error(`The test cannot execute ${keyword}. Implement it.`);
     execute(text);
   }
   return stage;

@@ -31,7 +31,7 @@ function namesIn(query: string) {
   parser.parse(expr).iterate({
     enter: ({ name, type, from, to, node }) => {
       const text = expr.slice(from, to);
-      if (type.isError) throw new Error(`Not PromQL at ${from}: ${expr}`);
+      if (type.isError) throw new Error(`Invalid PromQL at ${from}: ${expr}`);
       if (name === 'Identifier') selectors.push({ metric: text, labels: [] });
       if (name !== 'LabelName') return;
       if (node.parent?.name === 'GroupingLabels') groups.push(text);

@@ -76,7 +76,7 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   const { child, exited, origin, output, until } = await startListening(env);
   let calls = 0;
   silent.on('connection', () => calls++);
-  const failing = fetch(`${origin}/api/v1/config`); // after two seconds, because Auth does not answer
+  const failing = fetch(`${origin}/api/v1/config`); // takes two seconds, because Auth does not answer
   const answer = fetch(`${origin}/api/v1/auth/refresh`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -35,7 +35,7 @@ describe('GET /docs', () => {
       const section = sectionOf(page, 'List sounds');
       const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
       const last = await section.getByRole('tab', { name: '500' }).boundingBox();
-      if (copy === null || last === null) throw new Error('They are not shown.');
+      if (copy === null || last === null) throw new Error('The button or the tabs are not shown.');
       expect(last.x + last.width).toBeLessThan(phone.width);
       expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
       await page.locator('section:focus-visible').waitFor();

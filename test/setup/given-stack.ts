@@ -55,7 +55,7 @@ export async function givenStack(env: NodeJS.ProcessEnv): Promise<TestStack> {
     fetch(`${apiUrl}/auth/v1/${path}`, { ...init, headers: { apikey: publishableKey } });
 
   const answer = await auth('settings').catch((cause: Error) => {
-    throw new Error(`Nothing answers at TEST_SUPABASE_URL, ${apiUrl}.`, { cause });
+    throw new Error(`Nothing answers at ${apiUrl}. Correct TEST_SUPABASE_URL.`, { cause });
   });
   check(answer.ok, `Auth answers ${answer.status}: check TEST_SUPABASE_PUBLISHABLE_KEY.`);
   const settings = (await answer.json()) as Settings;

@@ -21,7 +21,7 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     const busy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
     file?.close();
-    if (!busy) throw new Error(`The data folder ${folder} is not writable.`);
+    if (!busy) throw new Error(`The data folder ${folder} is not writable. Set DEV_DATA_DIR to another one.`);
     throw new Error(
       `The data folder ${folder} is in use by another npm run dev, process ${readFileSync(holder, 'utf8')}: stop that one, or set DEV_DATA_DIR to another folder.`,
     );

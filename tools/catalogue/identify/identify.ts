@@ -112,11 +112,11 @@ export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): P
   return [
     ...[...copies].map(([copy, original]) => ({
       where: nameOf(copy),
-      reason: `A copy of ${nameOf(original)}: not imported.`,
+      reason: `Not imported: it is a copy of ${nameOf(original)}.`,
     })),
     ...gone.flatMap(({ id, place }) => {
       const title = sounds.get(id)?.title;
-      const reason = `Gone from the folder. Its sound "${title}" is left alone.`;
+      const reason = `No longer in the folder. Its sound "${title}" is kept.`;
       return title ? [{ where: nameOf(place), reason }] : [];
     }),
   ];

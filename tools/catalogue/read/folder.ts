@@ -40,8 +40,8 @@ export async function openFolder(folder: string): Promise<Folder> {
 function whyUnread(file: string): string {
   if (!/\.csv$/i.test(file)) return `Not read. Save it as "CSV UTF-8", as ${SHEET} at the top of the folder.`;
   if (file.includes('/'))
-    return `Not read: only ${SHEET} at the top of the folder is. Move its lines there, with the folder before each file.`;
-  return `Not read: only ${SHEET} is. Rename it, or move its lines there.`;
+    return `Not read: only ${SHEET} at the top of the folder is used. Move its lines there, with the path of each file.`;
+  return `Not read: only ${SHEET} is used. Rename it, or move its lines there.`;
 }
 
 /** Counts the files that are not used, by extension. */
@@ -54,8 +54,8 @@ function notesAbout(others: string[]): Problem[] {
     return {
       where: more.length === 0 ? file : kind,
       reason: isVideo
-        ? 'Not imported: videos are not. Export the audio track as .m4a or .mp3.'
-        : 'Not imported: this is no format of recordings, pictures or sheets that apps can use.',
+        ? 'Not imported: videos are not supported. Export the audio track as .m4a or .mp3.'
+        : 'Not imported: this is not a supported format of recordings, pictures or sheets.',
     };
   });
 }

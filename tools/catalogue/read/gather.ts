@@ -97,7 +97,7 @@ function formatNotes(recordings: [string, FoundFile][]): Problem[] {
 }
 
 function leftNotes(left: [string, FoundFile][]): Problem[] {
-  const reason = `Not imported: at the last export no sound had it any more. For a new sound, add a line to ${SHEET}.`;
+  const reason = `Not imported: no sound had it at the last export. For a new sound, add a line to ${SHEET}.`;
   return left.map(([where]) => ({ where, reason }));
 }
 
@@ -107,7 +107,7 @@ function pictureNotes({ recordings, pictures }: Found, { rows }: Sheet): Problem
     ...rows.map(({ picture }) => picture),
     ...[...recordings.keys()].map((file) => nameOfPicture(file, pictures)),
   ]);
-  const reason = 'Not used: no recording beside it has its name, and it is not called "cover".';
+  const reason = 'Not used: no recording in its folder has the same name. Rename it to that of a recording, or to "cover".';
   return [...pictures]
     .filter(([file, { exported }]) => !used.has(file) && !exported)
     .map(([where]) => ({ where, reason }));

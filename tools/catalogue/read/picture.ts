@@ -69,7 +69,7 @@ async function embeddedPicture(
   // Detect the type, because the one in the tags is often wrong.
   const { mime: type } = (await fileTypeFromBuffer(data)) ?? {};
   if (!type?.startsWith('image/'))
-    throw new Rejected('The one in the recording is not an image. Replace it with a JPEG, or remove it.');
+    throw new Rejected('The picture in the recording is not an image. Replace it with a JPEG, or remove it.');
   const extension = `.${mime.getExtension(type)}`;
   requireLimits(`picture${extension}`, type, data.length, limits);
   const checksum = createHash('sha256').update(data).digest('hex');

@@ -39,7 +39,7 @@ test('recording and title both change only with --overwrite, or if the title was
   for (const line of [
     /held back +\S+a\.mp3 +"Deep bowl 1" would become "Gong", with another recording; --overwrite/,
     /update +\S+bowl\.mp3 +"Bowl" becomes "Deep bowl 2", recording/,
-    /note +\S+b\.wav +Gone from the folder\. Its sound "B" is left alone\./,
+    /note +\S+b\.wav +No longer in the folder\. Its sound "B" is kept\./,
     /1 new, 1 to update, 0 unchanged, 0 left alone, 1 held back, 0 rejected/,
   ])
     expect(stdout).toMatch(line);
@@ -68,10 +68,10 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
     /update +\S+gong\.wav +"A" becomes "Gong"\n/,
     /moved +\S+gong\.wav +was \S+a\.wav\n/,
     /moved +\S+\/b\.wav +was \S+\/b\.wav\n/,
-    /note +\S+\/a\.wav +A copy of \S+\.wav: not imported\.\n/,
-    /note +\S+hum\.wav +A copy of \S+gong\.wav: not imported\.\n/,
-    /note +\S+new\.wav +A copy of \S+new copy\.wav: not imported\.\n/,
-    /note +\S+c\.wav +Gone from the folder\. Its sound "C" is left alone\.\n/,
+    /note +\S+\/a\.wav +Not imported: it is a copy of \S+\.wav\.\n/,
+    /note +\S+hum\.wav +Not imported: it is a copy of \S+gong\.wav\.\n/,
+    /note +\S+new\.wav +Not imported: it is a copy of \S+new copy\.wav\.\n/,
+    /note +\S+c\.wav +No longer in the folder\. Its sound "C" is kept\.\n/,
     /2 new, 2 to update, 0 unchanged, 0 left alone, 0 rejected; 2 files/,
   ])
     expect(dry.stdout).toMatch(line);

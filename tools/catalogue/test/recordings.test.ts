@@ -186,7 +186,7 @@ test('a picture that browsers cannot show or the bucket rejects is left out with
     ['large.jpg', Buffer.alloc(6 * 1024 * 1024), /It is 6\.0 MB; the bucket accepts at most 5\.0 MB/],
     ['text.jpg', 'This is a text.', /"text jpg\.jpg" is not an image\. Export it again\./],
     ['webp.jpg', await picture('webp'), /"webp jpg\.jpg" is actually a \.webp file\. Rename it, or export/],
-    ['text.mp3', `This is a text: ${crypto.randomUUID()}`, /The one in the recording is not an image\./],
+    ['text.mp3', `This is a text: ${crypto.randomUUID()}`, /The picture in the recording is not an image\./],
   ];
   const files: Files = {};
   for (const [file, content] of pictures) {

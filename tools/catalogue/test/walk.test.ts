@@ -25,13 +25,13 @@ test('control characters and the secret key are not printed', async ({ sql }) =>
 
 test('every unused file is reported, with its kind', async () => {
   const reasons: Record<string, RegExp> = {
-    'below/sounds.csv': /^Not read: only sounds\.csv at the top of the folder is\./,
-    'other.csv': /^Not read: only sounds\.csv is\. Rename it/,
+    'below/sounds.csv': /^Not read: only sounds\.csv at the top of the folder is used\./,
+    'other.csv': /^Not read: only sounds\.csv is used\. Rename it/,
     'sounds.xlsx': /^Not read\. Save it as "CSV UTF-8"/,
-    'list.m3u': /^Not imported: this is no format/,
-    README: /^Not imported: this is no format/,
-    '.mov (2 files)': /^Not imported: videos are not\./,
-    'extra.jpg': /^Not used: no recording beside it has its name/,
+    'list.m3u': /^Not imported: this is not a supported format/,
+    README: /^Not imported: this is not a supported format/,
+    '.mov (2 files)': /^Not imported: videos are not supported\./,
+    'extra.jpg': /^Not used: no recording in its folder has the same name\./,
   };
   const names = [...Object.keys(reasons), 'x.mov', 'y.mov', '.hidden.wav'];
   const files = Object.fromEntries(names.map((name) => [name, '']));

@@ -107,7 +107,8 @@ function pictureNotes({ recordings, pictures }: Found, { rows }: Sheet): Problem
     ...rows.map(({ picture }) => picture),
     ...[...recordings.keys()].map((file) => nameOfPicture(file, pictures)),
   ]);
-  const reason = 'Not used: no recording in its folder has the same name. Rename it to that of a recording, or to "cover".';
+  const reason =
+    'Not used: no recording in its folder has the same name. Rename it to that of a recording, or to "cover".';
   return [...pictures]
     .filter(([file, { exported }]) => !used.has(file) && !exported)
     .map(([where]) => ({ where, reason }));

@@ -42,7 +42,6 @@ function send({ method, path }: EndpointRow, { query = '', headers = {}, body, t
 
 const isGuarded = ({ guard }: EndpointRow) => guard === 'bearer' || guard === 'user';
 
-/** Returns a valid request for an endpoint. */
 async function goodRequest(row: EndpointRow, context: TestContext): Promise<Request> {
   const request = await needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
   return isGuarded(row) ? { token: owner.access_token, ...request } : request;

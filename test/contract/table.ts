@@ -184,7 +184,6 @@ const wrongIn =
     return headers ? { headers: { [field]: String(value) } } : { query: `${field}=${value}` };
   };
 
-/** All endpoints with their requests. */
 export const table = endpoints.map((endpoint) => {
   const { body, valid = () => ({ body }), remedy, invalid = {} } = rows[endpoint.operation] ?? {};
   return { ...endpoint, valid, remedy, invalid, withWrong: wrongIn(endpoint, body) };

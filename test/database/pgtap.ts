@@ -5,7 +5,7 @@ import { as } from 'local-supabase/database';
 import { SUPERUSER } from 'local-supabase/postgres';
 import postgres from 'postgres';
 
-/** An assertion in TAP, the Test Anything Protocol. */
+/** Assertion in TAP, the Test Anything Protocol. */
 type TapTest = { ok: boolean; name: string; diagnosis: string };
 
 /** Output of a test: number of planned assertions, and the assertions made. */

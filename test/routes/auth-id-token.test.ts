@@ -5,7 +5,6 @@ import { type Api, apiAt, bearer } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { newEmail, password, type Session, signUp, test } from '../support/test.ts';
 
-/** Exchanges a new ID token for a session. */
 const exchange = async (api: Api, { nonce, ...options }: IdTokenOptions, path = 'idp') => {
   const id_token = await makeIdToken({ ...options, ...(nonce !== undefined && { nonce }) });
   return await api.post(`/auth/oauth/${path}`).send({ id_token, nonce: nonce ?? null });

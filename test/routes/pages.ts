@@ -3,7 +3,6 @@ import type { Api } from '../support/api.ts';
 type Item = { id: string; title: string; created_at: string; [field: string]: unknown };
 export type Page = { data: Item[]; next_cursor: string | null };
 
-/** Reads one page of GET /sounds. */
 export async function readPage(app: Api, query: object): Promise<Page> {
   return (await app.get('/sounds').query(query).expect(200)).body;
 }

@@ -19,7 +19,6 @@ const processes = () =>
 /** Returns the processes with `text` in their command line. */
 export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
 
-/** Returns the running children of a process. */
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 
 /** Waits until no process has `text` in its command line. */

@@ -12,9 +12,7 @@ import { test } from './test.ts';
 type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing' | 'captcha'>;
 
 type Project = {
-  /** Address of the Supabase. */
   url: string;
-  /** Address of the mailbox. */
   mailUrl: string;
   /** Client of a gateway for this project. */
   api: Api;

@@ -62,6 +62,5 @@ export const test = base.extend<{ $file: { gateway: Gateway; api: Api; sql: Sql;
     { scope: 'file' },
   ],
   user: [async ({ api }, use) => use(await signUp(api)), { scope: 'file' }],
-  /** Client of the user. */
   app: [async ({ gateway, user }, use) => use(clientWith(gateway, user.access_token)), { scope: 'file' }],
 });

@@ -57,7 +57,6 @@ addEventListener('session', ({ detail: { type } }) => {
 /** Returns the date of the copy if there is no network. Otherwise, or without a copy, returns null. */
 export const copyInUse = () => (navigator.onLine ? null : syncedAt);
 
-/** Returns the name of a sound's category. */
 export function categoryOf({ category }: Preview): string {
   const all = categories.flatMap((parent) => [parent, ...parent.children]);
   return all.find(({ slug }) => slug === category)?.name ?? '';

@@ -30,7 +30,6 @@ export const icon = (name: keyof typeof shapes) =>
 
 export const find = (selector: string) => document.querySelector(selector) as HTMLElement;
 
-/** Sets the title of the screen. */
 export function entitle(title: string) {
   document.title = `${title} – Sounds`;
   find('main h1').textContent = title;

@@ -14,7 +14,6 @@ export async function home() {
   return filled.length > 0 ? filled.flatMap(show) : ['There are no sounds yet.'];
 }
 
-/** Searches the copy of the catalogue. */
 async function* inCopy({ q, category, tag }: Filters) {
   const inCategory = category ? { category, include_children: true } : {};
   const listed = await api.offline.list({ ...inCategory, tags: tag ?? [] });
@@ -116,7 +115,6 @@ export function listened() {
   return [button('Clear the history', clear, { className: 'destructive' }), list];
 }
 
-/** Shows the page of one sound. */
 export async function soundPage() {
   const id = location.hash.split('/')[2] ?? '';
   await ready;

@@ -74,7 +74,6 @@ export const button = (page: Page, name: string) => page.getByRole('button', { n
 /** Returns the button "Try again" of the screen, not that of the bar. */
 export const tryAgain = (page: Page) => page.locator('main').getByRole('button', { name: 'Try again' });
 
-/** Waits until a sound plays. */
 export const untilPlays = (page: Page) =>
   expect.poll(() => page.evaluate('navigator.mediaSession.playbackState')).toBe('playing');
 

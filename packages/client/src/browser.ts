@@ -38,7 +38,6 @@ interface Items {
   delete: (key: string) => DatabaseRequest<unknown>;
 }
 
-/** Members of StorageEvent that the client uses. */
 export type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
 
 export const browser = globalThis as Browser;

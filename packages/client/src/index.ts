@@ -41,7 +41,6 @@ export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';
 
-/** Settings of a client. */
 export interface Options {
   /** URL of the service, with `/api/v1`. */
   url: string;

@@ -34,7 +34,6 @@ export function faultsOf(name: string, ...faults: Fault[]): Decide {
   return (request) => (nameOf(request) === name ? faults.shift() : undefined);
 }
 
-/** Lets every request pass. */
 export const pass: Decide = () => undefined;
 
 /** Prevents repeats by a limit below the pause before the first repeat. */
@@ -58,7 +57,6 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
   const again = (limit: Setting = options) =>
     createSounds({ url: `${url}/api/v1`, store, onSession: (event) => void events.push(event), ...limit });
   const api = again();
-  /** Reads the session in the store. */
   const stored = () => JSON.parse(store.items.get('sounds.session') ?? 'null');
   return {
     api,
@@ -73,7 +71,6 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
     /** Returns the keys of the store that begin with a text. */
     keys: (start: string) => [...store.items.keys()].filter((key) => key.startsWith(start)),
     stored,
-    /** Changes the session in the store. */
     change: (changes: object) => void store.items.set('sounds.session', JSON.stringify({ ...stored(), ...changes })),
     async signUp() {
       const account = { email: newEmail(), password };

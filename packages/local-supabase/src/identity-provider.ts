@@ -12,7 +12,6 @@ export type Provider = keyof typeof PROVIDERS;
 /** Signature algorithm. Google and Apple use RS256, which needs longer keys. */
 export const ALGORITHM = 'ES256';
 
-/** Key that verifies the tokens. */
 export const PUBLIC_KEY = {
   kty: 'EC',
   crv: 'P-256',
@@ -23,7 +22,6 @@ export const PUBLIC_KEY = {
 // This key is public, like the local API keys. Only local stacks accept its tokens.
 const PRIVATE_KEY: JWK = { ...PUBLIC_KEY, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
 
-/** Options of an ID token. */
 export interface IdTokenOptions {
   /** Default: google. */
   provider?: Provider | undefined;

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { PROJECT } from './project.ts';
 
-/** Folder of the migrations. */
 export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
 
 /** Compares the files in supabase/migrations with the migrations that the CLI has recorded in a database. */

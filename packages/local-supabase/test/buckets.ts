@@ -22,7 +22,6 @@ export const useBuckets = () =>
     };
   });
 
-/** Calls Storage with the secret key. */
 export const ask = ({ call, secretKey }: Supabase, path: string, request: Request = {}) =>
   call(`/storage/v1/object/${path}`, { apikey: secretKey, ...request });
 

@@ -18,7 +18,6 @@ const tus = ({ call, secretKey }: Supabase, path: string, { headers, ...request 
 
 type Sent = { bucket?: string; type?: string; length?: number; token?: string; headers?: object };
 
-/** Begins a resumable upload. */
 function begin(supabase: Supabase, name: string, sent: Sent = {}) {
   const { bucket = COVERS, type = 'text/plain', length = TEXT.length, headers, ...as } = sent;
   const metadata = { bucketName: bucket, objectName: name, contentType: type, cacheControl: '60' };

@@ -3,7 +3,6 @@ import { countOfRest, describe, type Line, type Plan, print, remarks } from '../
 import { plural } from '../shared/text.ts';
 import type { Outcome } from './carry-out.ts';
 
-/** Prints what an import did. */
 export function printOutcome(plan: Plan, { done, rejected, stopped }: Outcome): void {
   const { steps } = plan;
   const finished = steps.filter((step) => isChanging(step) && done.has(step));

@@ -99,7 +99,6 @@ export function remarks({ steps, parts, notes }: Plan, rejected: Problem[]): Lin
   ];
 }
 
-/** Prints what an import would do. */
 export function printPlan(plan: Plan): void {
   const { steps, parts, rejected } = plan;
   const changing = steps.filter(isChanging);

@@ -35,7 +35,6 @@ export async function listStored(
   return new Map(listed.flat().map((file) => [`${file.bucket}/${file.path}`, file]));
 }
 
-/** A file in Storage. */
 export interface StoredFile {
   bucket: LocalFile['bucket'];
   path: string;

@@ -3,7 +3,6 @@ import { LOCAL_KEYS } from 'local-supabase/keys';
 import pRetry from 'p-retry';
 import { ImportError } from '../shared/problems.ts';
 
-/** A Supabase project. */
 export interface Project {
   url: string;
   secretKey: string;

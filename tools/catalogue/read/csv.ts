@@ -13,7 +13,6 @@ export interface CsvRecord {
 }
 
 export interface Csv {
-  /** Name of the file in the folder. */
   name: string;
   /** Names of the columns in lower case. */
   header: string[];

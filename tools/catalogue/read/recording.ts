@@ -10,7 +10,6 @@ import { measure } from './length.ts';
 import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
-/** Fields, file and notes of a recording. */
 export interface Recording {
   fields: Fields;
   audio: LocalFile;

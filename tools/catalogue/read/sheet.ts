@@ -6,7 +6,6 @@ import { type Cells, type Csv, type CsvRecord, filled } from './csv.ts';
 
 export const SHEET = 'sounds.csv';
 
-/** A line of the sheet. */
 export interface SheetRow {
   line: number;
   /** Name of the recording; undefined for a sound without one. */
@@ -44,7 +43,7 @@ const columnsIn = (hasDecimalCommas: boolean) => ({
   created_at: moment,
 });
 const COLUMNS = Object.keys(columnsIn(false));
-/** Names of all columns, in the order of an export. */
+/** Names of the columns, in the order of an export. */
 export const NAMES = ['file', 'key', ...COLUMNS];
 
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */

@@ -31,5 +31,4 @@ export const latin1 = (text: string) => Buffer.from(`\0${text}`, 'latin1');
 export const utf8 = (text: string) => Buffer.from(`\x03${text}`);
 export const utf16 = (text: string) => Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
 
-/** Returns an MP3 with a title. */
 export const titled = (title: string) => mp3With([['TIT2', utf8(title)]]);

@@ -70,7 +70,7 @@ export async function importAsking(target: Target, folder: string, ...args: stri
   }
 }
 
-/** Imports without asking. */
+/** Imports without asking, because `--yes` is set. */
 export const importInto = (target: Target, folder: string, ...args: string[]) =>
   importAsking(target, folder, '--yes', ...args);
 
@@ -119,5 +119,4 @@ export const soundsIn = async (sql: Sql, category: string) =>
     left join storage.objects as cover on cover.bucket_id = 'covers' and cover.name = cover_image_path
   where category = ${category} order by created_at desc`;
 
-/** Returns the titles of sounds. */
 export const titlesOf = (sounds: Awaited<ReturnType<typeof soundsIn>>) => sounds.map(({ title }) => title);

@@ -62,7 +62,6 @@ test('a recording is matched with a sound made by hand that has a file of the sa
   expect(await soundsIn(sql, category)).toMatchObject([{ id, ...byHand }]);
 });
 
-/** Imports a folder of four sounds with pictures. */
 async function fourSounds(sql: Sql) {
   const files: Record<string, Buffer> = {};
   for (const name of ['a', 'b', 'c', 'd'])

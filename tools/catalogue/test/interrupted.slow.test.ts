@@ -42,7 +42,6 @@ async function holdImport(folder: string, isHeld: (request: ProxiedRequest) => b
   return { command, proxy, end };
 }
 
-/** Returns whether a request writes data. */
 const isWrite = (request: ProxiedRequest) =>
   [isUpload, isPart, isSoundWrite, isImportRecord].some((isKind) => isKind(request));
 

@@ -6,7 +6,6 @@ import { authError, oauthError } from './auth-errors.ts';
 
 const text = z.string().default('');
 
-/** The body of the `id_token` grant. */
 export const IdTokenGrant = z.object({ provider: text, id_token: text, nonce: text });
 
 const Claims = z.object({

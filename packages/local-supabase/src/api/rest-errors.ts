@@ -79,7 +79,6 @@ function sourceOf({ query, position }: PostgresError, path: string): string {
 
 type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };
 
-/** Creates an error response of PostgREST. */
 export function restError(status: number, code: string, message: string, more: More = {}): HTTPException {
   const { details = null, hint = null } = more;
   const headers = {

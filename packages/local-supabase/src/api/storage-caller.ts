@@ -49,7 +49,6 @@ export function checkName(name: string): void {
   if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
 }
 
-/** Row of `storage.objects`. */
 export interface ObjectRow {
   name: string;
   metadata: { mimetype?: string; cacheControl?: string; eTag?: string; lastModified?: string } | null;

@@ -71,17 +71,18 @@ const expectRejected = (row: EndpointRow, token: string) =>
 
 /** Method, path, callers, status (default 200) and caching (default no-store) of each endpoint. */
 const endpoints = `
-  get /config none revalidate, post /auth/signup none, post /auth/signin none, post /auth/refresh none,
+  get /config none revalidate shared, post /auth/signup none, post /auth/signin none, post /auth/refresh none,
   post /auth/signout user, post /auth/oauth/idp none, post /auth/oauth/google none, post /auth/oauth/apple none,
   post /auth/recover none, post /auth/resend none, post /auth/verify none, post /auth/password user,
-  get /sounds bearer revalidate, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
+  get /sounds bearer revalidate shared, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
   post /plays bearer, get /history bearer revalidate, delete /history bearer, delete /history/{soundId} bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
-  get /home bearer revalidate, get /categories optional revalidate, get /catalogue/changes bearer revalidate`;
+  get /home bearer revalidate shared, get /categories optional revalidate shared,
+  get /catalogue/changes bearer revalidate shared`;
 
-test('every endpoint has its method, path, callers, status and caching', () => {
-  const existing = table.map((row) => [row.method, row.path, row.guard, row.status, row.cache]);
+test('every endpoint has its method, path, callers, status, caching and sharing', () => {
+  const existing = table.map((row) => [row.method, row.path, row.guard, row.status, row.cache, row.shared && 'shared']);
   const lines = existing.map((parts) => parts.filter(Boolean).join(' '));
   expect(lines).toEqual(endpoints.trim().split(/,\s+/));
 });

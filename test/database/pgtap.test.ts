@@ -20,10 +20,7 @@ async function runFile(databaseUrl: string, file: string): Promise<void> {
 const suites = [
   { release: 15, states: { 'an empty database': null } },
   // Test with and without the seed, because `supabase start` runs it and `supabase db push` does not.
-  {
-    release: 17,
-    states: { 'a seeded database': 'supabase/seed.sql', 'a used database': 'tools/migration/usage.sql' },
-  },
+  { release: 17, states: { 'a seeded database': 'supabase/seed.sql', 'a used database': 'tools/migration/usage.sql' } },
 ] as const;
 
 describe.each(suites)('PostgreSQL $release', async ({ release, states }) => {

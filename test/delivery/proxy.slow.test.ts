@@ -80,11 +80,7 @@ test('the proxy forwards addresses, retries no POST, hides /readyz and aborts st
   const ports = [await startStub(seen[0], closed), await startStub(seen[1], closed)] as const;
   const { origin, accessLog } = await startCaddy(ports);
 
-  const claims = {
-    'X-Forwarded-For': '9.9.9.9',
-    'X-Forwarded-Proto': 'http',
-    Authorization: 'Bearer of-somebody',
-  };
+  const claims = { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'http', Authorization: 'Bearer of-somebody' };
   const url = `${origin}/api/v1/sounds?search=private`;
   await Promise.all(Array.from({ length: 20 }, () => send(url, 'GET', claims)));
   for (const requests of seen) expect(requests).not.toEqual([]);

@@ -16,11 +16,7 @@ test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
 async function makeAddresses(url: string, sql: Sql): Promise<string[]> {
   const [unknown, unconfirmed, confirmed, banned] = [newEmail(), newEmail(), newEmail(), newEmail()];
   const { secretKey } = inject('stack');
-  const headers = {
-    apikey: secretKey,
-    Authorization: `Bearer ${secretKey}`,
-    'Content-Type': 'application/json',
-  };
+  const headers = { apikey: secretKey, Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' };
   for (const email of [unconfirmed, confirmed, banned]) {
     const body = JSON.stringify({ email, password, email_confirm: email !== unconfirmed });
     const made = await fetch(`${url}/auth/v1/admin/users`, { method: 'POST', headers, body });

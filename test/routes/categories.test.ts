@@ -12,13 +12,7 @@ test('GET /categories returns active intentions in order, with their sub-intenti
   await sql`update public.categories set sort_order = -1, description = 'First' where slug = ${early}`;
   const { body } = await api.get('/categories').expect(200);
   const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
-  const category = (slug: string) => ({
-    id,
-    name: `Category ${slug}`,
-    slug,
-    description: null,
-    sort_order: 0,
-  });
+  const category = (slug: string) => ({ id, name: `Category ${slug}`, slug, description: null, sort_order: 0 });
   const slugs = body.data.map(({ slug }: { slug: string }) => slug);
   expect(slugs.indexOf(parent)).toBeLessThan(slugs.indexOf(next));
   expect(body.data.find(({ slug }: { slug: string }) => slug === parent)).toEqual({

@@ -10,9 +10,7 @@ import { test } from '../support/test.ts';
 const piece = JSON.stringify('x'.repeat(50_000));
 
 // The slowest client is disconnected after two windows of 6 s. The deadline of an export is a minute.
-test('an export is read as fast as its client reads, and aborted below 64 KB/s', {
-  timeout: 30_000,
-}, async () => {
+test('an export is read as fast as its client reads, and aborted below 64 KB/s', { timeout: 30_000 }, async () => {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let sentBytes = 0;
   function* withoutEnd() {

@@ -8,13 +8,7 @@ describe('GET /sounds', () => {
   test('lists exactly the fields of a Sound, and changes its ETag with them', async ({ app, sql }) => {
     const category = await addCategory(sql);
     const created_at = newMoment().toISOString();
-    const given = {
-      category,
-      title: 'Rain on leaves',
-      description: 'Soft rain',
-      duration_sec: 12.5,
-      created_at,
-    };
+    const given = { category, title: 'Rain on leaves', description: 'Soft rain', duration_sec: 12.5, created_at };
     const paths = { cover_image_path: 'rain/leaves.jpg', audio_path: 'rain/leaves.wav' };
     const id = await addSound(sql, { ...given, ...paths });
     const first = await app.get('/sounds').query({ category }).expect(200);

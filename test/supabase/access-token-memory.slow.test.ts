@@ -22,10 +22,7 @@ test('thousands of long tokens of one user do not exhaust the memory of a gatewa
   const clients = Array.from({ length: 8 }, async () => {
     while (sent < tokens) {
       const authorization = `Bearer ${await token(undefined, { session_id: String(sent++), user_metadata })}`;
-      const { statusCode, body } = await request(`${origin}/api/v1/home`, {
-        dispatcher,
-        headers: { authorization },
-      });
+      const { statusCode, body } = await request(`${origin}/api/v1/home`, { dispatcher, headers: { authorization } });
       await body.dump();
       statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     }

@@ -8,12 +8,7 @@ type Answer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 /** Fault of a request. Undefined passes it, a status or response answers it, `cut` closes its connection. */
 export type Fault = undefined | number | Answer | 'cut';
 
-export type ProxiedRequest = {
-  method: string;
-  path: string;
-  headers: IncomingMessage['headers'];
-  body: Buffer;
-};
+export type ProxiedRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer };
 
 export type Decide = (request: ProxiedRequest) => Fault | Promise<Fault>;
 

@@ -21,10 +21,7 @@ const SETTINGS = `
  */
 export async function openExplainer(databaseUrl: string) {
   let noted: string[] = [];
-  const sql = postgres(as(SUPERUSER, databaseUrl), {
-    max: 1,
-    onnotice: ({ message }) => noted.push(message ?? ''),
-  });
+  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice: ({ message }) => noted.push(message ?? '') });
   await sql.unsafe(SETTINGS);
 
   async function run({ role, user }: Caller, statement: string, notesPlans = false) {

@@ -9,9 +9,7 @@ export const verdict = (kept: boolean) => (kept ? 'yes' : 'NO');
 
 /** Returns the measured commit, and whether there are changes on top of it. */
 function commit(): string {
-  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty= with changes'], {
-    encoding: 'utf8',
-  });
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty= with changes'], { encoding: 'utf8' });
   return stdout?.trim() || 'unknown';
 }
 

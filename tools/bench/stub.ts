@@ -21,12 +21,7 @@ function exampleOf({ $ref, properties, items, examples, enum: values }: Schema):
 
 const signed = { signedURL: `/object/sign/bowls/c4?token=${'t'.repeat(220)}` };
 const page = { data: list(50, 'Sound'), next_cursor: '2026-06-23T09:30:00.000Z' };
-const file = (path: string) => ({
-  path,
-  version: 'd41d8cd98f00b204',
-  content_type: 'audio/mp4',
-  bytes: 1_048_576,
-});
+const file = (path: string) => ({ path, version: 'd41d8cd98f00b204', content_type: 'audio/mp4', bytes: 1_048_576 });
 const signedMany = (kind: string) =>
   Array.from({ length: 12 }, (_, n) => ({
     path: `${n}.${kind}`,

@@ -23,10 +23,7 @@ const authenticate: RequestHandler = async ({ headers: { authorization = '' } },
   locals['supabase'] = createClient(supabase.url, supabase.publishableKey, { auth, global });
   next();
 };
-const limit = rateLimit({
-  limit: rateLimits.userPerMinute,
-  keyGenerator: (_req, { locals }) => locals['userId'],
-});
+const limit = rateLimit({ limit: rateLimits.userPerMinute, keyGenerator: (_req, { locals }) => locals['userId'] });
 const app = express();
 app.use(pinoHttp(), helmet(), compression(), express.json());
 app.use('/api/v1', authenticate, limit);

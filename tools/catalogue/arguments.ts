@@ -41,13 +41,7 @@ export function readArguments(args: string[]): Settings | 'template' | 'help' {
     if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');
     const source = (values.source ?? basename(resolve(folder))).normalize('NFC').trim();
     if (source === '') throw new Error('Name the folder with --source.');
-    return {
-      ...values,
-      folder,
-      source,
-      dryRun: values['dry-run'],
-      makeCategories: values['make-categories'],
-    };
+    return { ...values, folder, source, dryRun: values['dry-run'], makeCategories: values['make-categories'] };
   } catch (error) {
     throw new ImportError(`${(error as Error).message}\n\n${USAGE}`);
   }

@@ -104,11 +104,7 @@ async function makePlan(
 
   const all = plan(sounds, identity, { ...catalogue, categories }, stored, settings);
   const { steps, problems } = await validate(client, all);
-  const made = assigned.made.map((category) => ({
-    where: category.slug,
-    action: 'create' as const,
-    category,
-  }));
+  const made = assigned.made.map((category) => ({ where: category.slug, action: 'create' as const, category }));
   return {
     source,
     steps,

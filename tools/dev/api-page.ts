@@ -1,11 +1,6 @@
 import { type Endpoint, fieldsOf, type Guard } from '../../src/endpoint.ts';
 
-const tokenOf: Record<Guard, string> = {
-  none: '',
-  optional: 'optional',
-  bearer: 'yes',
-  user: 'yes, no API key',
-};
+const tokenOf: Record<Guard, string> = { none: '', optional: 'optional', bearer: 'yes', user: 'yes, no API key' };
 
 const introduction = `# Endpoints
 

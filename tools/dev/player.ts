@@ -24,11 +24,7 @@ export async function startPlayer({
     root: fileURLToPath(new URL('../../examples/player', import.meta.url)),
     cacheDir: join(dataDir, 'vite'),
     logLevel: 'warn',
-    server: {
-      middlewareMode: true,
-      hmr: { server: http },
-      proxy: { '/api': `http://127.0.0.1:${gatewayPort}` },
-    },
+    server: { middlewareMode: true, hmr: { server: http }, proxy: { '/api': `http://127.0.0.1:${gatewayPort}` } },
   });
   http.on('request', vite.middlewares).listen(port, '127.0.0.1');
   await once(http, 'listening');

@@ -74,11 +74,7 @@ async function uploadSamples(client: SupabaseClient): Promise<void> {
 
 /** Creates the demo account as an administrator, so that no mail is sent and the address is confirmed. */
 async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
-  const { error } = await auth.admin.createUser({
-    ...DEMO,
-    email_confirm: true,
-    user_metadata: { full_name: 'Demo' },
-  });
+  const { error } = await auth.admin.createUser({ ...DEMO, email_confirm: true, user_metadata: { full_name: 'Demo' } });
   if (error && error.code !== 'email_exists')
     throw new Error(`The demo account could not be created: ${error.message}.`);
 }

@@ -43,11 +43,7 @@ function topSounds({ topSounds: sounds }: Figures): Section {
       data: {
         labels: sounds.map(({ title }) => (title.length > 32 ? `${title.slice(0, 31)}…` : title)),
         datasets: [
-          {
-            label: 'Listeners',
-            data: sounds.map(({ listeners }) => listeners),
-            backgroundColor: colors.listeners,
-          },
+          { label: 'Listeners', data: sounds.map(({ listeners }) => listeners), backgroundColor: colors.listeners },
         ],
       },
       options: {

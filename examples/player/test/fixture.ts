@@ -29,13 +29,7 @@ async function provideSite(use: (site: Site) => Promise<void>) {
   if (!inject('stack').embedded || !canRunBrowser) return use(null as never);
   const dataDir = await preparedFolder();
   const launching = launchBrowser();
-  const stack = await startStack({
-    dataDir,
-    apiPort: 0,
-    databasePort: 0,
-    durable: false,
-    emailConfirmations: true,
-  });
+  const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false, emailConfirmations: true });
   await seed(stack, false, () => {});
   const gateway = await startGateway({ SUPABASE_URL: stack.apiUrl });
   const port = await freePort();

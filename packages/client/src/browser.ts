@@ -1,9 +1,6 @@
 /** Globals of browsers that other runtimes may lack. */
 type Browser = {
-  navigator?: {
-    locks?: { request: <T>(name: string, task: () => Promise<T>) => Promise<T> };
-    onLine?: boolean;
-  };
+  navigator?: { locks?: { request: <T>(name: string, task: () => Promise<T>) => Promise<T> }; onLine?: boolean };
   indexedDB?: IndexedDb;
   /** Undefined in React Native, which has no origin. */
   location?: { origin?: string };

@@ -42,10 +42,7 @@ class ServiceError extends Error {
   }
 }
 
-type Coded<Code extends ErrorCode, Reason> = ServiceError & {
-  readonly code: Code;
-  readonly reason: Reason | null;
-};
+type Coded<Code extends ErrorCode, Reason> = ServiceError & { readonly code: Code; readonly reason: Reason | null };
 
 /** Error of every call that fails, unless its `signal` was aborted. The type of `reason` depends on `code`. */
 export type SoundsError =

@@ -25,12 +25,7 @@ export type SessionEvent =
   /** `asked`: by `signOut`. `elsewhere`: in another tab. `ended`: by the service. `deleted`: by `deleteAccount`. */
   | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
 
-export type SessionOptions = {
-  url: string;
-  store: Store;
-  waiting: Waiting;
-  onSession: (event: SessionEvent) => void;
-};
+export type SessionOptions = { url: string; store: Store; waiting: Waiting; onSession: (event: SessionEvent) => void };
 
 const key = 'sounds.session';
 

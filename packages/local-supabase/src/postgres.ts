@@ -51,11 +51,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   for (let attempt = 1; ; attempt++) {
     const port = options.port || (await freePort());
     const args = ['-D', folder, '-p', String(port), ...settings(options.durable ?? true)];
-    const server = spawnSupervised(programs.postgres, args, 'INT', {
-      ...account,
-      cwd: '/',
-      stdout: 'ignore',
-    });
+    const server = spawnSupervised(programs.postgres, args, 'INT', { ...account, cwd: '/', stdout: 'ignore' });
     const problem = await untilReady(server);
     if (problem === undefined) {
       const databaseUrl = `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;

@@ -15,11 +15,7 @@ type Exchange = {
   differs?: string;
 };
 
-type Exchanges = {
-  objects: string;
-  raised: Record<string, string[]>;
-  requests: Record<string, Exchange[]>;
-};
+type Exchanges = { objects: string; raised: Record<string, string[]>; requests: Record<string, Exchange[]> };
 
 const file = new URL('data-api.yaml', import.meta.url);
 const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Exchanges;

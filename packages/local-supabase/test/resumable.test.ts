@@ -9,12 +9,7 @@ useBuckets();
 
 /** Sends a request of the TUS protocol with the secret key. */
 const tus = ({ call, secretKey }: Supabase, path: string, { headers, ...request }: Request) =>
-  call(path, {
-    apikey: secretKey,
-    token: secretKey,
-    headers: { 'Tus-Resumable': '1.0.0', ...headers },
-    ...request,
-  });
+  call(path, { apikey: secretKey, token: secretKey, headers: { 'Tus-Resumable': '1.0.0', ...headers }, ...request });
 
 type Sent = { bucket?: string; type?: string; length?: number; token?: string; headers?: object };
 

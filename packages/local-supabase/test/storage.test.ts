@@ -67,10 +67,7 @@ test('the ETag of a file is its MD5, also after a copy or replacement, and resul
   const etag = `"${hash('md5', TEXT)}"`;
   const get = (name: string, headers = {}) => ask(supabase, `public/${COVERS}/${name}`, { headers });
   const name = await cover(supabase, 'another text');
-  expect((await upload(supabase, `${COVERS}/${name}`)).body).toMatchObject({
-    statusCode: '409',
-    error: 'Duplicate',
-  });
+  expect((await upload(supabase, `${COVERS}/${name}`)).body).toMatchObject({ statusCode: '409', error: 'Duplicate' });
   await upload(supabase, `${COVERS}/${name}`, 'text/plain', TEXT, { 'x-upsert': 'true' });
   const body = { bucketId: COVERS, sourceKey: name, destinationKey: `copy-${name}` };
   expect((await ask(supabase, 'copy', { body })).body.Key).toBe(`${COVERS}/copy-${name}`);
@@ -84,12 +81,7 @@ test('a move to another bucket keeps the row and changes its version and time', 
   const name = await cover(supabase);
   const rows = () => supabase.sql`select id, version, metadata from storage.objects where name like ${`%${name}`}`;
   const [before] = await rows();
-  const body = {
-    bucketId: COVERS,
-    sourceKey: name,
-    destinationBucket: AUDIO,
-    destinationKey: `moved/${name}`,
-  };
+  const body = { bucketId: COVERS, sourceKey: name, destinationBucket: AUDIO, destinationKey: `moved/${name}` };
   const moved = { message: 'Successfully moved', Id: before?.['id'], Key: `moved/${name}` };
   expect((await ask(supabase, 'move', { body })).body).toEqual(moved);
   const [after] = await rows();

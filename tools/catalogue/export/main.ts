@@ -27,10 +27,7 @@ a folder, which npm run import reads. Run again, it downloads only what has chan
  */
 function readFolder(): string | undefined {
   try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { help: { type: 'boolean' } },
-    });
+    const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' } } });
     const [folder, ...more] = positionals;
     if (values.help) return undefined;
     if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');

@@ -40,10 +40,7 @@ const inDisplayOrder = <T extends { sort_order: number; slug: string }>(rows: T[
 
 export function categorySheet(categories: Category[]): string {
   const slugs = new Map(categories.map(({ id, slug }) => [id, slug]));
-  const rows = inDisplayOrder(categories).map((row) => ({
-    ...row,
-    parent: slugs.get(row.parent_id ?? '') ?? null,
-  }));
+  const rows = inDisplayOrder(categories).map((row) => ({ ...row, parent: slugs.get(row.parent_id ?? '') ?? null }));
   return sheetOf(Object.keys(categoryRow(false).shape), rows);
 }
 

@@ -79,13 +79,7 @@ export function plan(
     if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
     const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
-    const remember = {
-      ...record,
-      places,
-      checksum: sound.audio?.checksum ?? null,
-      fields: write,
-      said: decided.said,
-    };
+    const remember = { ...record, places, checksum: sound.audio?.checksum ?? null, fields: write, said: decided.said };
     return { ...step, action: 'create', write, remember, uploads: missingFiles(sound, write, stored) };
   });
 }

@@ -68,10 +68,6 @@ export function planSections(csv: Csv, stored: Section[], overwrite: boolean, re
       created_at: existing?.created_at ?? created_at ?? new Date().toISOString(),
       ...wanted,
     };
-    return {
-      where: `${SECTION_SHEET} line ${line}`,
-      action: actionFor(existing, wanted, overwrite),
-      section,
-    };
+    return { where: `${SECTION_SHEET} line ${line}`, action: actionFor(existing, wanted, overwrite), section };
   });
 }

@@ -110,10 +110,7 @@ test('a file in Storage with the same name but other content is neither used nor
   for (const sound of sounds) {
     const { audio, picture } = sound;
     if (audio)
-      sound.audio = {
-        ...audio,
-        path: await storeFile('audio', audioPath, audio.type, 'x'.repeat(audio.size)),
-      };
+      sound.audio = { ...audio, path: await storeFile('audio', audioPath, audio.type, 'x'.repeat(audio.size)) };
     if (picture) sound.picture = { ...picture, path: await storeFile('covers', coverPath, picture.type) };
   }
   const { apiUrl, secretKey } = inject('stack');

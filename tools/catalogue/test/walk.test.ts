@@ -52,9 +52,7 @@ test('a file name that is not UTF-8, or that two files share, is rejected with a
   await rm(path('gr\xfcn'), { recursive: true });
   expect(sounds.map(({ file }) => file)).toEqual([names[0], names[2]]);
   const notText = { reason: 'Its name is not in UTF-8. Rename it.' };
-  const second = {
-    reason: expect.stringMatching(/^Another file has this name, with its accents .* Rename one\.$/),
-  };
+  const second = { reason: expect.stringMatching(/^Another file has this name, with its accents .* Rename one\.$/) };
   const wheres = ['Bär.wav', names[0], 'grün', names[2]];
   expect(rejected).toEqual(wheres.map((where, index) => ({ where, ...(index % 2 === 0 ? notText : second) })));
 });

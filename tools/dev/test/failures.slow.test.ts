@@ -97,9 +97,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     const filling = await onDisk(120);
     await filling.dev.until('Seeding the catalogue');
     const seen = `/proc/${filling.dev.pid}/root${filling.folder}/filler`;
-    const { stderr: filled } = spawnSync('dd', ['if=/dev/zero', `of=${seen}`, 'bs=64k'], {
-      encoding: 'utf8',
-    });
+    const { stderr: filled } = spawnSync('dd', ['if=/dev/zero', `of=${seen}`, 'bs=64k'], { encoding: 'utf8' });
     expect(filled).toContain('No space left');
     expect(await filling.dev.exited).toBe(1);
     const { stderr } = filling.dev.output;

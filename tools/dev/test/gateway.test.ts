@@ -20,10 +20,7 @@ const logged: string[] = [];
 async function start(more: Record<string, string> = {}) {
   const PORT = String(await freePort());
   const env = { ...process.env, ...environment(), PORT, LOG_LEVEL: 'warn', ...more };
-  return {
-    gateway: startGateway(env, (line) => logged.push(line)),
-    url: `http://127.0.0.1:${PORT}/healthz`,
-  };
+  return { gateway: startGateway(env, (line) => logged.push(line)), url: `http://127.0.0.1:${PORT}/healthz` };
 }
 
 beforeAll(async () => {

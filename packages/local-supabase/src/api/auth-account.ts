@@ -6,10 +6,7 @@ import { type AuthService, atomically } from './auth-lite.ts';
 import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { requireShortPassword } from './auth-service.ts';
 
-const Change = z.object({
-  password: z.string().optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-});
+const Change = z.object({ password: z.string().optional(), data: z.record(z.string(), z.unknown()).optional() });
 
 /** Routes for recovery, mailed codes and new passwords, as in Supabase Auth. */
 export const accountRoutes: Routes = {

@@ -10,10 +10,7 @@ type AuthError = ReturnType<typeof authError>;
 
 /** Creates an OAuth error, which Auth uses for ID tokens. Its status is 400, and it has no code. */
 export const oauthError = (error: string, message: string) =>
-  new HTTPException(400, {
-    message,
-    res: Response.json({ error, error_description: message }, { status: 400 }),
-  });
+  new HTTPException(400, { message, res: Response.json({ error, error_description: message }, { status: 400 }) });
 
 export function unexpectedFailure(
   message = 'Unexpected failure, please check server logs for more information',

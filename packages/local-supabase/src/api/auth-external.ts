@@ -53,9 +53,7 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
   }
   const confirmed = (await repository.findUserById(user.id)) ?? user;
   const identities = await repository.findIdentitiesByUserId(user.id);
-  return service['createSessionForUser'](repository.parseUserJson(confirmed), identities, 'user', {
-    provider,
-  });
+  return service['createSessionForUser'](repository.parseUserJson(confirmed), identities, 'user', { provider });
 }
 
 async function accountOf(

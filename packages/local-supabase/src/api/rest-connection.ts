@@ -202,10 +202,7 @@ function writingJson(db: Database): Database {
     const compiled = compile(node, id) as CompiledQuery<never>;
     const hasRows = node.kind === 'SelectQueryNode' || ('returning' in node && node.returning);
     if (!hasRows) return compiled;
-    return {
-      ...compiled,
-      sql: `with q as (${compiled.sql}) select row_to_json(q)::text as q_as_json from q`,
-    };
+    return { ...compiled, sql: `with q as (${compiled.sql}) select row_to_json(q)::text as q_as_json from q` };
   };
   return reading;
 }

@@ -50,9 +50,7 @@ export async function callFunction(
     const [answer] = (await db.executeQuery<Answer>(query)).rows;
     if (!answer || answer.count > Number(maxAffected ?? answer.count)) {
       const details = `The query affects ${answer?.count} rows`;
-      throw restError(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
-        details,
-      });
+      throw restError(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', { details });
     }
     return responseOf(answer, called.return_type === 'void', method === 'HEAD');
   };

@@ -154,7 +154,7 @@ test('categories and home sections are validated', async () => {
   const sections: Lines = [
     ['a,Rule,rule,,', 'rule_type'],
     ['b,Value,rule,newest,calm', 'rule_value belongs to'],
-    ['c,"Open,,,', 'A quote'],
+    ['c,"Open,,,', 'It has an unmatched quote'],
     ['new,New,rule,newest,'],
   ];
   const rejected: Problem[] = [];

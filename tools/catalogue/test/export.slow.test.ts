@@ -121,7 +121,9 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
 
   await target.sql`delete from public.imported_sounds where fields ->> 'title' = 'Wind'`;
   const { stdout } = await importInto(target, second, '--dry-run');
-  expect(stdout).toMatch(new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: at the last export no`));
+  expect(stdout).toMatch(
+    new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: no sound had it at the last export`),
+  );
   expect(stdout).toContain('0 new, 0 to update, 6 unchanged, 0 left alone, 0 rejected; 0 files');
 });
 

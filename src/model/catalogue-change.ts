@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SubCategory } from './category.ts';
 import { HomeSection } from './home-section.ts';
-import { dateTime, fileVersion, Sound, soundId } from './sound.ts';
+import { audioFacts, dateTime, fileVersion, Sound, soundId } from './sound.ts';
 
 const order = (others: string) =>
   z.int().meta({
@@ -13,6 +13,7 @@ const CopiedSound = Sound.extend({
   sort_order: order('the newest sounds'),
   audio_version: fileVersion,
   cover_version: fileVersion,
+  ...audioFacts,
 }).meta({ id: 'CopiedSound' });
 
 const CopiedCategory = SubCategory.extend({

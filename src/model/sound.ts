@@ -28,6 +28,10 @@ export const Sound = z
     is_featured: z.boolean().meta({ examples: [true] }),
     play_count: z.int().meta({ description: 'All plays, by all users.', examples: [1289] }),
     created_at: dateTime,
+    cover_placeholder: z.nullable(z.string()).meta({
+      description: 'ThumbHash of the cover in base64, to show until the cover has loaded.',
+      examples: ['3OcRJYB4d3h/iIeHeEh3eIhw+j3A'],
+    }),
   })
   .meta({ id: 'Sound' });
 
@@ -38,7 +42,27 @@ export const SoundPreview = Sound.pick({
   category: true,
   cover_image_url: true,
   duration_sec: true,
+  cover_placeholder: true,
 }).meta({ id: 'SoundPreview' });
+
+/** Measurements of a recording. */
+export const audioFacts = {
+  loudness_lufs: z.nullable(z.number()).meta({
+    description: 'Integrated loudness in LUFS (EBU R 128). Null if it was not measured, or for silence.',
+    examples: [-23.4],
+  }),
+  true_peak_dbtp: z.nullable(z.number()).meta({
+    description: 'True peak in dBTP. It may be above 0. Null if it was not measured, or for silence.',
+    examples: [-1.2],
+  }),
+  waveform: z
+    .array(z.int())
+    .nullable()
+    .meta({
+      description: 'Peaks of 200 equal parts of the recording, from 0 (silence) to 100 (full scale).',
+      examples: [Array.from({ length: 200 }, (_, part) => Math.round(100 * 0.98 ** part))],
+    }),
+};
 
 /** Lifetime of a signed URL, from the contract. */
 export const signedUrlLifetimeSeconds = 300;
@@ -60,6 +84,7 @@ export const SoundDetail = Sound.extend({
     description: 'Seconds for which the signed URLs are valid.',
     examples: [signedUrlLifetimeSeconds],
   }),
+  ...audioFacts,
 }).meta({ id: 'SoundDetail' });
 
 export const fileVersion = z.nullable(z.string()).meta({
@@ -94,7 +119,11 @@ export const SoundPage = z
 export type SoundPage = z.infer<typeof SoundPage>;
 
 /** Sound with the paths of its files, as the database returns it. */
-export type StoredSound = z.infer<typeof Sound> & { audio_path: string | null; cover_image_path: string | null };
+export type StoredSound = z.infer<typeof Sound> &
+  Pick<z.infer<typeof SoundDetail>, keyof typeof audioFacts> & {
+    audio_path: string | null;
+    cover_image_path: string | null;
+  };
 
 type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
 /** Paths of the files of a sound, as the database returns them. */

@@ -99,7 +99,7 @@ export const soundEndpoints = [
     handle: async ({ context, caller, params, log }) => {
       const stored = await context.data.find(caller, 'get_sound', { wanted_sound: params.id });
       if (stored === null) throw notFound('sound');
-      const { audio_path, cover_image_path, ...sound } = stored;
+      const { audio_path, cover_image_path, loudness_lufs, true_peak_dbtp, waveform, ...sound } = stored;
 
       const sign = async (bucket: string, path: string | null) => {
         if (path === null) return null;
@@ -114,6 +114,9 @@ export const soundEndpoints = [
           cover_image_url: coverUrl,
           audio_url: audioUrl,
           audio_url_expires_in: signedUrlLifetimeSeconds,
+          loudness_lufs,
+          true_peak_dbtp,
+          waveform,
         },
       };
     },

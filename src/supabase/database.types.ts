@@ -113,6 +113,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"imported_files": {
+                  Row: {
+                    "audio_checksum": string | null,"checksum": string,"facts": NonNullable<Json>
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "audio_checksum"?: string | null,"checksum": string,"facts": NonNullable<Json>
+                  }
+                  Update: {
+                    "audio_checksum"?: string | null,"checksum"?: string,"facts"?: NonNullable<Json>
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"imported_sounds": {
                   Row: {
                     "checksum": string | null,"fields": NonNullable<Json>,"places": NonNullable<Json>,"said": NonNullable<Json>,"sound_id": string
@@ -163,14 +177,14 @@ isOneToOne: true
                   ]
                 },"sounds": {
                   Row: {
-                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"updated_at": string
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Update: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"updated_at"?: string
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Relationships: [
                     {

@@ -679,6 +679,12 @@ create function private.is_file_path(value text) returns boolean language sql im
 $$;
 comment on function private.is_file_path is 'Accepts URL-safe paths with an extension and without hidden folders.';
 
+create function private.is_waveform(peaks smallint[]) returns boolean language sql immutable set search_path = '' as $$
+  select array_ndims(peaks) = 1 and cardinality(peaks) = 200 and array_position(peaks, null) is null
+    and 0 <= all (peaks) and 100 >= all (peaks)
+$$;
+comment on function private.is_waveform is 'Accepts 200 integers from 0 to 100.';
+
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
@@ -693,6 +699,11 @@ create table public.sounds (
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
   audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
+  loudness_lufs numeric constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
+  true_peak_dbtp numeric constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
+  waveform smallint[] constraint waveform_has_200_integers_from_0_to_100 check (private.is_waveform(waveform)),
+  cover_placeholder text
+    constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
@@ -732,6 +743,12 @@ comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
 comment on column public.sounds.cover_image_path is 'Path of the file in the bucket covers, for example bowls/f3.jpg.';
 comment on column public.sounds.audio_path is 'Path of the file in the bucket audio, for example bowls/f3.mp3.';
+comment on column public.sounds.loudness_lufs is
+  'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
+comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
+comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+comment on column public.sounds.cover_placeholder is
+  'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
@@ -757,7 +774,7 @@ begin
 end
 $$;
 create trigger sounds_empty_to_null before insert or update on public.sounds for each row
-  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
+  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.cover_placeholder, new.audio_path))
   execute function private.empty_to_null();
 
 create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
@@ -782,6 +799,23 @@ end
 $$;
 create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
   when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
+
+-- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
+create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
+begin
+  if old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform then
+    new.loudness_lufs := null;
+    new.true_peak_dbtp := null;
+    new.waveform := null;
+  end if;
+  if old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder then
+    new.cover_placeholder := null;
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_forget_facts before update of audio_path, cover_image_path on public.sounds for each row
+  execute function private.forget_facts();
 
 -- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
@@ -851,7 +885,7 @@ create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
   execute function private.assign_created_at();
 
-grant execute on function private.are_tags, private.is_file_path to authenticated, service_role;
+grant execute on function private.are_tags, private.is_file_path, private.is_waveform to authenticated, service_role;
 
 
 -- supabase/schemas/32_lists.sql
@@ -865,14 +899,15 @@ create view private.sound with (security_invoker = true) as
     'covers/' || sound.cover_image_path as cover_image_url,
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
-    private.iso_time(sound.created_at) as created_at
+    private.iso_time(sound.created_at) as created_at,
+    sound.cover_placeholder
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
 comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
-  select sound.*, stored.audio_path, stored.cover_image_path
+  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform, stored.audio_path, stored.cover_image_path
   from private.sound as sound join public.sounds as stored using (id);
 comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
 grant select on private.stored_sound to authenticated;
@@ -880,7 +915,7 @@ grant select on private.stored_sound to authenticated;
 create view private.sound_preview with (security_invoker = true) as
   select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
-    duration_sec
+    duration_sec, cover_placeholder
   from public.sounds
   where is_active;
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
@@ -1882,7 +1917,10 @@ create view private.copied_sound with (security_invoker = true) as
     sound.*,
     stored.sort_order,
     private.stored_file('audio', stored.audio_path) ->> 'version' as audio_version,
-    private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version
+    private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version,
+    stored.loudness_lufs,
+    stored.true_peak_dbtp,
+    stored.waveform
   from private.sound as sound join public.sounds as stored using (id);
 comment on view private.copied_sound is 'Sounds in responses of GET /catalogue/changes.';
 
@@ -2545,6 +2583,23 @@ alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imported_sounds to service_role;
 
+create table public.imported_files (
+  -- Collation "C" compares bytes, so that the import can read the table in pages.
+  checksum text collate "C" primary key,
+  audio_checksum text,
+  facts jsonb not null
+);
+comment on table public.imported_files is
+  'Measurements of files that npm run import has read, so that each file is decoded once. Do not edit them by hand.';
+comment on column public.imported_files.checksum is 'SHA-256 hash of the file, in hex.';
+comment on column public.imported_files.audio_checksum is
+  'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound. Null for pictures.';
+comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
+
+alter table public.imported_files enable row level security;
+create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imported_files to service_role;
+
 create table public.imports (
   source text primary key,
   started_at timestamptz,
@@ -2570,11 +2625,13 @@ begin
   for candidate in select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality loop
     begin
       insert into public.sounds
-        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at)
+        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at,
+          loudness_lufs, true_peak_dbtp, waveform, cover_placeholder)
       -- Accepts a folder named like the bucket, as the table does once its files are uploaded.
       select
         title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
-        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now())
+        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now()),
+        loudness_lufs, true_peak_dbtp, waveform, cover_placeholder
       from json_populate_record(null::public.sounds, candidate.value);
       raise sqlstate 'SSOK0';
     exception

@@ -12,6 +12,12 @@ create function private.is_file_path(value text) returns boolean language sql im
 $$;
 comment on function private.is_file_path is 'Accepts URL-safe paths with an extension and without hidden folders.';
 
+create function private.is_waveform(peaks smallint[]) returns boolean language sql immutable set search_path = '' as $$
+  select array_ndims(peaks) = 1 and cardinality(peaks) = 200 and array_position(peaks, null) is null
+    and 0 <= all (peaks) and 100 >= all (peaks)
+$$;
+comment on function private.is_waveform is 'Accepts 200 integers from 0 to 100.';
+
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
   title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
@@ -26,6 +32,11 @@ create table public.sounds (
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
   audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
+  loudness_lufs numeric constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
+  true_peak_dbtp numeric constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
+  waveform smallint[] constraint waveform_has_200_integers_from_0_to_100 check (private.is_waveform(waveform)),
+  cover_placeholder text
+    constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
@@ -65,6 +76,12 @@ comment on column public.sounds.frequency_hz is 'Fundamental frequency in hertz.
 comment on column public.sounds.duration_sec is 'Length of the audio in seconds.';
 comment on column public.sounds.cover_image_path is 'Path of the file in the bucket covers, for example bowls/f3.jpg.';
 comment on column public.sounds.audio_path is 'Path of the file in the bucket audio, for example bowls/f3.mp3.';
+comment on column public.sounds.loudness_lufs is
+  'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
+comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
+comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+comment on column public.sounds.cover_placeholder is
+  'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
@@ -90,7 +107,7 @@ begin
 end
 $$;
 create trigger sounds_empty_to_null before insert or update on public.sounds for each row
-  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.audio_path))
+  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.cover_placeholder, new.audio_path))
   execute function private.empty_to_null();
 
 create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
@@ -115,6 +132,23 @@ end
 $$;
 create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
   when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
+
+-- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
+create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
+begin
+  if old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform then
+    new.loudness_lufs := null;
+    new.true_peak_dbtp := null;
+    new.waveform := null;
+  end if;
+  if old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder then
+    new.cover_placeholder := null;
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_forget_facts before update of audio_path, cover_image_path on public.sounds for each row
+  execute function private.forget_facts();
 
 -- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
@@ -184,4 +218,4 @@ create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
   execute function private.assign_created_at();
 
-grant execute on function private.are_tags, private.is_file_path to authenticated, service_role;
+grant execute on function private.are_tags, private.is_file_path, private.is_waveform to authenticated, service_role;

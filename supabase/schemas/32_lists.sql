@@ -7,14 +7,15 @@ create view private.sound with (security_invoker = true) as
     'covers/' || sound.cover_image_path as cover_image_url,
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
-    private.iso_time(sound.created_at) as created_at
+    private.iso_time(sound.created_at) as created_at,
+    sound.cover_placeholder
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
 comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
-  select sound.*, stored.audio_path, stored.cover_image_path
+  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform, stored.audio_path, stored.cover_image_path
   from private.sound as sound join public.sounds as stored using (id);
 comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
 grant select on private.stored_sound to authenticated;
@@ -22,7 +23,7 @@ grant select on private.stored_sound to authenticated;
 create view private.sound_preview with (security_invoker = true) as
   select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
-    duration_sec
+    duration_sec, cover_placeholder
   from public.sounds
   where is_active;
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';

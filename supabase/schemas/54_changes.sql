@@ -84,7 +84,10 @@ create view private.copied_sound with (security_invoker = true) as
     sound.*,
     stored.sort_order,
     private.stored_file('audio', stored.audio_path) ->> 'version' as audio_version,
-    private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version
+    private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version,
+    stored.loudness_lufs,
+    stored.true_peak_dbtp,
+    stored.waveform
   from private.sound as sound join public.sounds as stored using (id);
 comment on view private.copied_sound is 'Sounds in responses of GET /catalogue/changes.';
 

@@ -20,6 +20,23 @@ alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imported_sounds to service_role;
 
+create table public.imported_files (
+  -- Collation "C" compares bytes, so that the import can read the table in pages.
+  checksum text collate "C" primary key,
+  audio_checksum text,
+  facts jsonb not null
+);
+comment on table public.imported_files is
+  'Measurements of files that npm run import has read, so that each file is decoded once. Do not edit them by hand.';
+comment on column public.imported_files.checksum is 'SHA-256 hash of the file, in hex.';
+comment on column public.imported_files.audio_checksum is
+  'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound. Null for pictures.';
+comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
+
+alter table public.imported_files enable row level security;
+create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
+grant select, insert, update on public.imported_files to service_role;
+
 create table public.imports (
   source text primary key,
   started_at timestamptz,
@@ -45,11 +62,13 @@ begin
   for candidate in select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality loop
     begin
       insert into public.sounds
-        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at)
+        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at,
+          loudness_lufs, true_peak_dbtp, waveform, cover_placeholder)
       -- Accepts a folder named like the bucket, as the table does once its files are uploaded.
       select
         title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
-        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now())
+        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now()),
+        loudness_lufs, true_peak_dbtp, waveform, cover_placeholder
       from json_populate_record(null::public.sounds, candidate.value);
       raise sqlstate 'SSOK0';
     exception

@@ -1,6 +1,6 @@
 -- Attacks on the state of the import, which contains names of files and decides what the next import may change.
 begin;
-select plan(31);
+select plan(38);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.imported_sounds (sound_id, places, fields)
@@ -14,6 +14,9 @@ create view pg_temp.attacks as
     ('imported_sounds', $$ update public.imported_sounds set fields = '{}' $$),
     ('imported_sounds', 'delete from public.imported_sounds'),
     ('imported_sounds', 'truncate public.imported_sounds'),
+    ('imported_files', 'select * from public.imported_files'),
+    ('imported_files', $$ insert into public.imported_files (checksum, facts) values ('mine', '{}') $$),
+    ('imported_files', 'delete from public.imported_files'),
     ('imports', 'select * from public.imports'),
     ('imports', $$ insert into public.imports (source) values ('mine') $$),
     ('imports', 'update public.imports set sheet = true'),

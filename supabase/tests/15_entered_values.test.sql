@@ -1,6 +1,6 @@
 -- Values that the tables reject with a message, and customers that are created from metadata of accounts.
 begin;
-select plan(66);
+select plan(74);
 
 insert into public.categories (slug, name) values ('tests-parent', 'Parent');
 insert into public.categories (slug, name, parent_id)
@@ -29,6 +29,14 @@ from (
     ('cover_image_path', '''/a.jpg''', 'cover_image_path_has_url_safe_characters'),
     ('cover_image_path', '''../a.jpg''', 'cover_image_path_has_url_safe_characters'),
     ('category', '''tests-nowhere''', 'category_is_the_slug_of_an_existing_category'),
+    ('loudness_lufs', '''NaN''', 'loudness_lufs_lies_between'),
+    ('true_peak_dbtp', '''-Infinity''', 'true_peak_dbtp_lies_between'),
+    ('waveform', 'array_fill(0, array[199])', 'waveform_has_200'),
+    ('waveform', 'array_fill(0, array[2, 100])', 'waveform_has_200'),
+    ('waveform', 'array_fill(101, array[200])', 'waveform_has_200'),
+    ('waveform', 'array_fill(-1, array[200])', 'waveform_has_200'),
+    ('waveform', 'array_fill(null::int, array[200])', 'waveform_has_200'),
+    ('cover_placeholder', '''not base64!''', 'cover_placeholder_is_a_thumbhash'),
     ('tags', 'array[''a'', null]', 'tags_are'),
     ('tags', 'array[''a'', '''']', 'tags_are'),
     ('tags', 'array['' a'']', 'tags_are'),

@@ -20,7 +20,7 @@ test('openapi.json passes the recommended rules of Redocly without a warning', a
 });
 
 const sound = `id title description bowl_note frequency_hz duration_sec category tags cover_image_url is_featured
-  play_count created_at`;
+  play_count created_at cover_placeholder`;
 const tokens = 'access_token refresh_token token_type expires_at expires_in';
 
 /** Fields of the contract's tables, in the order in which responses must have them. */
@@ -29,8 +29,8 @@ const contractOrder = {
   SignedUp: `${tokens} needs_email_confirmation user`,
   RefreshedSession: tokens,
   Sound: sound,
-  SoundDetail: `${sound} audio_url audio_url_expires_in`,
-  SoundPreview: 'id title category cover_image_url duration_sec',
+  SoundDetail: `${sound} audio_url audio_url_expires_in loudness_lufs true_peak_dbtp waveform`,
+  SoundPreview: 'id title category cover_image_url duration_sec cover_placeholder',
   Favorite: 'sound_id created_at sounds',
   Profile: 'id email full_name avatar_url',
   Customer: `id email full_name avatar_url phone provider source locale country marketing_opt_in is_active

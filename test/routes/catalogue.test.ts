@@ -31,13 +31,14 @@ describe('GET /catalogue/changes', () => {
     const parent = await addCategory(sql);
     const slug = await addCategory(sql, { parent });
     const audio_path = await addAudio('file');
-    const id = await addSound(sql, { title: 'Copied', category: slug, sort_order: 7, audio_path });
+    const facts = { loudness_lufs: -23.4, true_peak_dbtp: 0.3, waveform: Array<number>(200).fill(50) };
+    const id = await addSound(sql, { title: 'Copied', category: slug, sort_order: 7, audio_path, ...facts });
     const rule = { mode: 'rule', rule_type: 'category', rule_value: slug };
     const section = await addSection(sql, rule);
     const changes = await reader(app)();
     expect(changes.reset).toBe(false);
     const { body } = await app.get('/sounds').query({ ids: id }).expect(200);
-    const more = { sort_order: 7, audio_version: expect.any(String), cover_version: null };
+    const more = { sort_order: 7, audio_version: expect.any(String), cover_version: null, ...facts };
     const none = { sound: null, category: null, home_section: null };
     const change = { ...none, kind: 'sound', id, sound: { ...body.data[0], ...more } };
     expect(of(changes, id)).toEqual([change]);

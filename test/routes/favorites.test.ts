@@ -7,7 +7,7 @@ describe('favorites', () => {
   test('a favorite can be added, listed with a preview and removed', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const category = await addCategory(sql);
-    const preview = { title: 'First', category, duration_sec: 4.5 };
+    const preview = { title: 'First', category, duration_sec: 4.5, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==' };
     const rows = [{ ...preview, cover_image_path: 'a.jpg' }, { title: 'Second' }];
     const [first = '', second = ''] = await addSounds(sql, rows);
     const ok = { data: { ok: true } };
@@ -16,7 +16,13 @@ describe('favorites', () => {
     const list = async () => (await app.get('/favorites').expect(200)).body.data;
     const added = await list();
     const created_at = expect.any(String);
-    const bare = { title: 'Second', category: null, cover_image_url: null, duration_sec: null };
+    const bare = {
+      title: 'Second',
+      category: null,
+      cover_image_url: null,
+      duration_sec: null,
+      cover_placeholder: null,
+    };
     expect(added).toEqual([
       { sound_id: second, created_at, sounds: { id: second, ...bare } },
       { sound_id: first, created_at, sounds: { id: first, ...preview, cover_image_url: 'covers/a.jpg' } },

@@ -26,7 +26,7 @@ async function addManualSection(sql: Sql, ids: string[], fields: object = {}) {
 describe('GET /home', () => {
   test('returns active sections in order, manual ones with their active sounds', async ({ app, sql }) => {
     const category = await addCategory(sql);
-    const shown = { title: 'First', category, duration_sec: 30 };
+    const shown = { title: 'First', category, duration_sec: 30, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==' };
     const [second = '', hidden = '', first = ''] = await addSounds(sql, [
       { title: 'Second' },
       { is_active: false },
@@ -42,7 +42,13 @@ describe('GET /home', () => {
       rule_value: null,
       rule_include_children: false,
     };
-    const bare = { title: 'Second', category: null, cover_image_url: null, duration_sec: null };
+    const bare = {
+      title: 'Second',
+      category: null,
+      cover_image_url: null,
+      duration_sec: null,
+      cover_placeholder: null,
+    };
     const sounds = [
       { id: first, ...shown, cover_image_url: 'covers/first.jpg' },
       { id: second, ...bare },

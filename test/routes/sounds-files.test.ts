@@ -12,12 +12,30 @@ async function addRecording(sql: Sql) {
   const name = randomUUID();
   const audio_path = await storeFile('audio', `${name}/take-1.mp3`, 'audio/mpeg', 'some audio');
   const cover_image_path = await storeFile('covers', `${name}.png`, 'image/png', 'a cover');
-  return { audio_path, id: await addSound(sql, { audio_path, cover_image_path }) };
+  return { audio_path, id: await addSound(sql, { audio_path, cover_image_path, cover_placeholder, ...facts }) };
 }
+
+const cover_placeholder = 'k7kMBYA3eYiAd4iAiA==';
+const facts = { loudness_lufs: -23.4, true_peak_dbtp: 0.3, waveform: Array<number>(200).fill(50) };
 
 const contentOf = async (url: string) => (await fetch(url)).text();
 
 describe('GET /sounds/{id}', () => {
+  test('contains no facts about an earlier file of the sound', async ({ app, sql }) => {
+    const { id } = await addRecording(sql);
+    const change = async (row: object) => {
+      await sql`update public.sounds set ${sql(row)} where id = ${id}`;
+      return (await app.get(`/sounds/${id}`).expect(200)).body.data;
+    };
+    const none = { loudness_lufs: null, true_peak_dbtp: null, waveform: null };
+    expect(await change({ title: 'Renamed' })).toMatchObject({ ...facts, cover_placeholder });
+    expect(await change({ audio_path: 'another.mp3' })).toMatchObject({ ...none, cover_placeholder });
+    expect(await change({ cover_image_path: 'another.png', ...facts })).toMatchObject({
+      ...facts,
+      cover_placeholder: null,
+    });
+  });
+
   test('returns the Sound with audio and cover signed for 300 seconds', async ({ app, sql }) => {
     const { id } = await addRecording(sql);
     const { body } = await app
@@ -27,7 +45,7 @@ describe('GET /sounds/{id}', () => {
     const { audio_url, cover_image_url } = body.data;
     const list = await app.get('/sounds').query({ ids: id });
     const urls = { audio_url, cover_image_url, audio_url_expires_in: 300 };
-    expect(body.data).toEqual({ ...list.body.data[0], ...urls });
+    expect(body.data).toEqual({ ...list.body.data[0], ...urls, ...facts });
     expect([await contentOf(audio_url), await contentOf(cover_image_url)]).toEqual(['some audio', 'a cover']);
     for (const url of [audio_url, cover_image_url]) {
       const { exp = 0, iat = 0 } = decodeJwt(new URL(url).searchParams.get('token') ?? '');

@@ -10,10 +10,11 @@ describe('GET /sounds', () => {
     const created_at = newMoment().toISOString();
     const given = { category, title: 'Rain on leaves', description: 'Soft rain', duration_sec: 12.5, created_at };
     const paths = { cover_image_path: 'rain/leaves.jpg', audio_path: 'rain/leaves.wav' };
-    const id = await addSound(sql, { ...given, ...paths });
+    const cover_placeholder = 'k7kMBYA3eYiAd4iAiA==';
+    const id = await addSound(sql, { ...given, ...paths, cover_placeholder });
     const first = await app.get('/sounds').query({ category }).expect(200);
     const byDefault = { bowl_note: null, frequency_hz: null, tags: null, is_featured: false, play_count: 0 };
-    const sound = { id, ...given, ...byDefault, cover_image_url: 'covers/rain/leaves.jpg' };
+    const sound = { id, ...given, ...byDefault, cover_image_url: 'covers/rain/leaves.jpg', cover_placeholder };
     expect(first.body).toEqual({ data: [sound], next_cursor: null });
 
     const head = await app.head('/sounds').query({ category }).expect(200);

@@ -13,6 +13,7 @@ import { requestLog } from './http/request-log.ts';
 import { endpointRouter, rejectOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { weakETag } from './http/shared-answer.ts';
+import { closeWhileDraining } from './http/shutdown.ts';
 import { joinTrace } from './http/trace-context.ts';
 import { createLimiters } from './limits/limiters.ts';
 import { docsRouter } from './openapi/docs.ts';
@@ -59,6 +60,7 @@ export function createApp(context: Context): Express {
     .set('query parser', parseQuery)
     .set('etag', weakETag);
 
+  app.use(closeWhileDraining(context));
   app.use(joinTrace);
   app.use(requestLog(log)); // sets X-Request-Id and logs one line
   app.use(securityHeaders);

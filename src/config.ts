@@ -150,6 +150,8 @@ function settings(read: Read) {
     metricsPort: read('METRICS_PORT', wholeNumber(0, 65_535).optional()) ?? null,
     /** Lifetime of idle connections. Must be longer than in load balancers, which otherwise use closed connections. */
     keepAliveSeconds: read('KEEP_ALIVE_SECONDS', wholeNumber(1, 3_600).default(75)),
+    /** Time for which the gateway still accepts connections after SIGTERM. Part of shutdownGraceSeconds. */
+    drainSeconds: read('DRAIN_SECONDS', wholeNumber(0, 600).default(2)),
     shutdownGraceSeconds: read('SHUTDOWN_GRACE_SECONDS', wholeNumber(0, 600).default(20)),
     rateLimits: {
       userPerMinute: read('RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.userPerMinute)),

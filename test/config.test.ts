@@ -28,6 +28,7 @@ test('only the address and the keys of the project are required, and empty value
     trustProxy: false,
     metricsPort: null,
     keepAliveSeconds: 75,
+    drainSeconds: 2,
     shutdownGraceSeconds: 20,
     rateLimits: { userPerMinute: 60, apiKeyPerMinute: 60, anonymousPerMinute: 300, signUpsPerHour: 30 },
     passwordCallsAtOnce: 8,

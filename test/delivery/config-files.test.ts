@@ -34,7 +34,7 @@ test('ops/kubernetes.yaml configures a gateway that starts and stops, and routes
   const manifests = parseAllDocuments(source).map((document): any => document.toJS());
   const only = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
   const { spec, metadata } = only('Deployment').spec.template;
-  const [{ env, ports, lifecycle }] = spec.containers;
+  const [{ env, ports }] = spec.containers;
 
   const literals = source.replaceAll('…', 'x.example.com').matchAll(/--from-literal=(\w+)=(\S+)/g);
   const variables: Record<string, string> = Object.fromEntries([
@@ -48,9 +48,7 @@ test('ops/kubernetes.yaml configures a gateway that starts and stops, and routes
     { name: 'http', containerPort: config.port },
     { name: 'metrics', containerPort: config.metricsPort },
   ]);
-  expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
-    lifecycle.preStop.sleep.seconds + config.shutdownGraceSeconds + 5,
-  );
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(config.shutdownGraceSeconds + 5);
 
   expect(only('Service').spec).toMatchObject({ selector: metadata.labels, ports: [{ targetPort: 'http' }] });
   const [{ backend }] = only('Ingress').spec.rules[0].http.paths;

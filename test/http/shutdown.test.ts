@@ -38,7 +38,7 @@ test('no request is lost or counted twice when a gateway stops under keep-alive 
       else counted.failures.push(error);
     }
   }
-  // Open all connections first, because the kernel resets those that are not accepted when a listener closes.
+  // Open all connections first, so that the first gateway has some when it ends.
   await Promise.all(Array.from({ length: 16 }, (_, turn) => play(turn)));
   const clients = Array.from({ length: 8 }, async (_, index) => {
     for (let turn = index; counted.on; turn++) {
@@ -96,7 +96,29 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   expect(await answer).toBe('cut off');
   expect(await exited).toEqual([1, null]);
   expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
-  const phases = ['stop accepting', 'answer', 'finish', 'disconnect'];
+  const phases = ['drain', 'answer', 'finish', 'disconnect'];
   expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);
   silent.close();
+});
+
+test('a gateway that ends answers new connections and pipelined requests during DRAIN_SECONDS', async () => {
+  const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '60' });
+  const port = Number(new URL(origin).port);
+  const [early, late] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  early.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(early, 'data');
+
+  for (const _ of [1, 2]) child.kill('SIGINT'); // as npm forwards it
+  await until(/"phase":"drain"/);
+  expect((await fetch(`${origin}/readyz`)).status).toBe(503);
+  const paths = ['/healthz', '/api/v1/categories', '/readyz', '/api/v1/nope', '/healthz'];
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
+  for (const socket of [early, late]) {
+    socket.write(requests);
+    const answers = await text(socket);
+    expect(answers.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['200', '200', '503', '404', '200']);
+    expect(answers.match(/Connection: close/g)).toHaveLength(1);
+  }
+  await expect.poll(() => (child.kill('SIGINT') ? null : child.exitCode)).toBe(0);
+  await exited;
 });

@@ -13,6 +13,7 @@ export function environment(): Record<string, string> {
     SUPABASE_SECRET_KEY: secretKey,
     SUPABASE_JWT_SECRET: jwtSecret,
     REQUIRE_HTTPS: 'false',
+    DRAIN_SECONDS: '0',
     RATE_LIMIT_PER_MINUTE: '1000000',
     API_KEY_RATE_LIMIT_PER_MINUTE: '1000000',
     ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',

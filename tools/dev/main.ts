@@ -23,6 +23,7 @@ const log = (line: string) => logger.info(line);
 function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv {
   return {
     // Restarts quickly.
+    DRAIN_SECONDS: '0',
     SHUTDOWN_GRACE_SECONDS: '1',
     // Allows web apps in development at any port.
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',

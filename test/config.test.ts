@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig, variableNames } from '../src/config.ts';
 

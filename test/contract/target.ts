@@ -1,4 +1,4 @@
-import { makeIdToken } from 'local-supabase/identity-provider';
+import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';

@@ -1,4 +1,4 @@
-import { supabase } from 'local-supabase/database';
+import { supabase } from '@sounds-service/local-supabase/database';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';

@@ -1,7 +1,7 @@
-import type { Release } from 'local-supabase/postgres-files';
+import type { Release } from '@sounds-service/local-supabase/postgres-files';
+import { compareSchemas } from '@sounds-service/migration/changes';
+import { applySchemaFiles } from '@sounds-service/migration/schema-files';
 import postgres from 'postgres';
-import { compareSchemas } from 'sounds-migration/changes';
-import { applySchemaFiles } from 'sounds-migration/schema-files';
 import { expect, onTestFinished } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 

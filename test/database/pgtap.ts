@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
 /** Assertion in TAP, the Test Anything Protocol. */

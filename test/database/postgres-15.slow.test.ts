@@ -1,6 +1,6 @@
-import { migrate } from 'local-supabase/database';
+import { migrate } from '@sounds-service/local-supabase/database';
+import { checkDatabase } from '@sounds-service/migration/check';
 import postgres from 'postgres';
-import { checkDatabase } from 'sounds-migration/check';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';

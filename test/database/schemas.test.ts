@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
+import { databaseTypes } from '@sounds-service/dev/types';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { compareSchemas } from '@sounds-service/migration/changes';
 import postgres from 'postgres';
-import { databaseTypes } from 'sounds-dev/types';
-import { compareSchemas } from 'sounds-migration/changes';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 import { expectDeclared } from './declared.ts';

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { supabase } from 'local-supabase/database';
+import { supabase } from '@sounds-service/local-supabase/database';
 import { expect, test } from 'vitest';
 import { run } from '../support/processes.ts';
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
-import { startStack } from 'local-supabase/stack';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { startStack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
 import { test as base, describe, expect, inject } from 'vitest';
 import { fixture } from '../support/fixture.ts';

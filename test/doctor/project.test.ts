@@ -1,4 +1,4 @@
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { describe, expect, inject } from 'vitest';
 import { checks } from '../../src/doctor/checks.ts';
 import { freePort } from '../support/ports.ts';

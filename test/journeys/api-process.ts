@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 // Keeps running after errors that the driver throws outside of calls when a connection is lost, as real services do.
 const script = `
   process.on('uncaughtException', (error) => console.error(error.message));
-  import { startApi } from 'local-supabase/api';
+  import { startApi } from '@sounds-service/local-supabase/api';
   const { url } = await startApi(JSON.parse(process.argv[1]));
   console.log(url);`;
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from 'local-supabase/keys';
-import { startPostgres } from 'local-supabase/postgres';
-import { removeFolder } from 'local-supabase/postgres-files';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { startPostgres } from '@sounds-service/local-supabase/postgres';
+import { removeFolder } from '@sounds-service/local-supabase/postgres-files';
 import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
 import { startApiProcess } from './api-process.ts';

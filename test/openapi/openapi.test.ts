@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createConfig, lint } from '@redocly/openapi-core';
+import { documentText, generatedFiles } from '@sounds-service/dev/openapi';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { documentText, generatedFiles } from 'sounds-dev/openapi';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { soundCursor } from '../../src/model/cursor.ts';

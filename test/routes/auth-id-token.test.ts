@@ -1,5 +1,5 @@
+import { type IdTokenOptions, makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { generateKeyPair } from 'jose';
-import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
 import { describe, expect, inject } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';

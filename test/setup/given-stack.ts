@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PUBLIC_SIGNING_KEY } from 'local-supabase/keys';
+import { PUBLIC_SIGNING_KEY } from '@sounds-service/local-supabase/keys';
 import postgres from 'postgres';
 
 /** Supabase that the tests run against. */

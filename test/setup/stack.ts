@@ -3,7 +3,7 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format } from 'node:util';
-import { startStack } from 'local-supabase/stack';
+import { startStack } from '@sounds-service/local-supabase/stack';
 import type { TestProject } from 'vitest/node';
 import { prepareClusters, preparedFolder } from '../support/prepared.ts';
 import { givenStack, type TestStack } from './given-stack.ts';

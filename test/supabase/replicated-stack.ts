@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { as } from 'local-supabase/database';
-import { LOCAL_KEYS } from 'local-supabase/keys';
-import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
-import { removeFolder } from 'local-supabase/postgres-files';
-import { makeStandby } from 'local-supabase/standby';
+import { as } from '@sounds-service/local-supabase/database';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { removeFolder } from '@sounds-service/local-supabase/postgres-files';
+import { makeStandby } from '@sounds-service/local-supabase/standby';
 import postgres from 'postgres';
 import { startApiProcess } from '../journeys/api-process.ts';
 import { freePort } from '../support/ports.ts';

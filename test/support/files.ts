@@ -1,5 +1,5 @@
+import { put } from '@sounds-service/catalogue/storage';
 import { createClient } from '@supabase/supabase-js';
-import { put } from 'sounds-catalogue/storage';
 import { inject } from 'vitest';
 
 /** Stores a file in Storage, replacing one with the same name. Returns its path in the bucket. */

@@ -1,5 +1,5 @@
+import { PRIVATE_SIGNING_KEY } from '@sounds-service/local-supabase/keys';
 import { type JWTPayload, SignJWT } from 'jose';
-import { PRIVATE_SIGNING_KEY } from 'local-supabase/keys';
 import { inject, type TestContext } from 'vitest';
 
 /** Reason for skipping a test that needs a token that Auth does not issue. */

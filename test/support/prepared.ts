@@ -4,10 +4,10 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { as, migrate, prepareDatabase } from 'local-supabase/database';
-import { SUPERUSER, startPostgres } from 'local-supabase/postgres';
-import { ownFolder, type Release } from 'local-supabase/postgres-files';
-import { startBareDatabase, startScratchDatabase } from 'local-supabase/scratch-database';
+import { as, migrate, prepareDatabase } from '@sounds-service/local-supabase/database';
+import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { ownFolder, type Release } from '@sounds-service/local-supabase/postgres-files';
+import { startBareDatabase, startScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 

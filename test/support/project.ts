@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ApiOptions, startApi } from 'local-supabase/api';
+import { type ApiOptions, startApi } from '@sounds-service/local-supabase/api';
 import { inject } from 'vitest';
 import { type Api, apiAt } from './api.ts';
 import { fixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-import { startScratchDatabase } from 'local-supabase/scratch-database';
+import { startScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 import { markdownTable } from 'markdown-table';
 import postgres from 'postgres';
 import { median } from 'simple-statistics';

@@ -1,5 +1,5 @@
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
 /** Role and user of a call. */

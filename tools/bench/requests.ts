@@ -1,6 +1,6 @@
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import autocannon from 'autocannon';
 import { SignJWT } from 'jose';
-import { LOCAL_KEYS } from 'local-supabase/keys';
 import { median } from 'simple-statistics';
 
 /** Request of an app. `endpoint` contains the method, the path and, for some, JSON. */

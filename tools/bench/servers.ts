@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from 'local-supabase/free-port';
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { freePort } from '@sounds-service/local-supabase/free-port';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

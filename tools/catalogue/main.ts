@@ -1,4 +1,4 @@
-import { readEnvFile } from 'local-supabase/env-file';
+import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { readArguments, USAGE } from './arguments.ts';
 import { importFolder } from './import-folder.ts';
 import { TEMPLATE } from './read/sheet.ts';

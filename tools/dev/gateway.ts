@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type SupervisedChild, spawnSupervised } from '@sounds-service/local-supabase/supervised-child';
 import { watch } from 'chokidar';
-import { type SupervisedChild, spawnSupervised } from 'local-supabase/supervised-child';
 import { prettyLog } from './log.ts';
 
 /** Child process of the gateway. Restarts when its source changes. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { makeIdToken, PROVIDERS, type Provider } from 'local-supabase/identity-provider';
+import { makeIdToken, PROVIDERS, type Provider } from '@sounds-service/local-supabase/identity-provider';
 
 // `npm run -s id-token -- --email ada@example.com` prints an ID token that only the stack of `npm run dev` accepts.
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { MIGRATIONS, migrationDrift } from '@sounds-service/local-supabase/migrations';
+import { type Stack, startStack } from '@sounds-service/local-supabase/stack';
 import { watch } from 'chokidar';
-import { MIGRATIONS, migrationDrift } from 'local-supabase/migrations';
-import { type Stack, startStack } from 'local-supabase/stack';
 import { pino } from 'pino';
 import { diskProblem, FULL_MB, NEEDED_MB } from './disk.ts';
 import { type Gateway, startGateway } from './gateway.ts';

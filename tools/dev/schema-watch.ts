@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { compareSchemas } from '@sounds-service/migration/changes';
+import { PROJECT, startSchemaDatabases } from '@sounds-service/migration/databases';
 import { type FSWatcher, watch } from 'chokidar';
-import { compareSchemas } from 'sounds-migration/changes';
-import { PROJECT, startSchemaDatabases } from 'sounds-migration/databases';
 
 /**
  * Compares the schema files with the migrations after each save.

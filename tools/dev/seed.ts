@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { listStored, put } from '@sounds-service/catalogue/storage';
+import { connect } from '@sounds-service/catalogue/supabase';
+import { walk } from '@sounds-service/catalogue/walk';
+import type { Stack } from '@sounds-service/local-supabase/stack';
 import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Stack } from 'local-supabase/stack';
 import postgres from 'postgres';
-import { listStored, put } from 'sounds-catalogue/storage';
-import { connect } from 'sounds-catalogue/supabase';
-import { walk } from 'sounds-catalogue/walk';
 
 const SEED = 'supabase/seed.sql';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { migrationDrift } from '@sounds-service/local-supabase/migrations';
 import express, { type RequestHandler } from 'express';
-import { migrationDrift } from 'local-supabase/migrations';
 import { createApp } from '../../src/app.ts';
 import { configOrExit } from '../../src/config.ts';
 import { createContext } from '../../src/context.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readEnvFile } from 'local-supabase/env-file';
+import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { hostAddress } from './host-address.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { Stack } from 'local-supabase/stack';
+import type { Stack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
 import { DEMO } from './seed.ts';
 import type { Settings } from './settings.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { supabase } from 'local-supabase/database';
-import { startScratchDatabase } from 'local-supabase/scratch-database';
+import { supabase } from '@sounds-service/local-supabase/database';
+import { startScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 
 /** Returns the types of tables and functions, as the Supabase CLI writes them. */
 export const databaseTypes = (databaseUrl: string) => supabase(['gen', 'types', `--remote=${databaseUrl}`]);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { startBareDatabase } from '@sounds-service/local-supabase/scratch-database';
 import type { Action, FactBase, StableId } from '@supabase/pg-delta';
-import { startBareDatabase } from 'local-supabase/scratch-database';
 import { nameOf, planChanges, withPools } from './changes.ts';
 import { PROJECT } from './databases.ts';
 import { applySchemaFiles } from './schema-files.ts';

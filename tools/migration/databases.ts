@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { as, migrate } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
-import type { Release } from 'local-supabase/postgres-files';
-import { startBareDatabase } from 'local-supabase/scratch-database';
+import { as, migrate } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import type { Release } from '@sounds-service/local-supabase/postgres-files';
+import { startBareDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
 import { applySchemaFiles } from './schema-files.ts';
 

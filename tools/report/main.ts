@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readEnvFile } from 'local-supabase/env-file';
+import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { readFigures } from './figures.ts';
 import { reportPage } from './page.ts';
 

@@ -4,7 +4,7 @@ import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { documentText } from 'sounds-dev/openapi';
+import { documentText } from '@sounds-service/dev/openapi';
 import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { startStack } from 'local-supabase/stack';
+import { startPlayer } from '@sounds-service/dev/player';
+import { seed } from '@sounds-service/dev/seed';
+import { startStack } from '@sounds-service/local-supabase/stack';
 import type { Browser, Page } from 'playwright-core';
 import postgres from 'postgres';
-import { startPlayer } from 'sounds-dev/player';
-import { seed } from 'sounds-dev/seed';
 import { test as base, expect, inject, type TestContext } from 'vitest';
 import { canRunBrowser, inProfile, launchBrowser, type View } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';

@@ -1,4 +1,4 @@
-import { makeIdToken } from 'local-supabase/identity-provider';
+import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { expect, inject } from 'vitest';
 import { ageSignIn } from '../../../test/routes/age-sign-in.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IdTokenOptions, makeIdToken } from 'local-supabase/identity-provider';
+import { type IdTokenOptions, makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { expect, inject } from 'vitest';
 import { test as base, codeOf, newEmail, type Supabase, testWith } from './supabase.ts';
 

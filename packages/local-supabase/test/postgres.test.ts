@@ -8,7 +8,7 @@ import { run, untilGone } from '../../../test/support/processes.ts';
 test.runIf(inject('stack').embedded)('PostgreSQL ends when the process that started it is killed', async () => {
   const dataDir = join(await preparedFolder('bare'), 'postgres');
   const script = `
-    const { startPostgres } = await import('local-supabase/postgres');
+    const { startPostgres } = await import('@sounds-service/local-supabase/postgres');
     await startPostgres({ dataDir: '${dataDir}', port: 0 });
     console.log('started');`;
   const starter = run(['--input-type=module-typescript', '-e', script]);

@@ -1,5 +1,5 @@
-import type { Release } from 'local-supabase/postgres-files';
-import type { ScratchDatabase } from 'local-supabase/scratch-database';
+import type { Release } from '@sounds-service/local-supabase/postgres-files';
+import type { ScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readEnvFile } from 'local-supabase/env-file';
+import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { type Catalogue, readCatalogue } from '../project/catalogue.ts';
 import { readSections } from '../project/sections.ts';
 import { listStored } from '../project/storage.ts';

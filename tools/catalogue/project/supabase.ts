@@ -1,5 +1,5 @@
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { createClient, type SupabaseClient } from '@supabase/supabase-js';
-import { LOCAL_KEYS } from 'local-supabase/keys';
 import pRetry from 'p-retry';
 import { ImportError } from '../shared/problems.ts';
 

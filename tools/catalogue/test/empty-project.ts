@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApi } from 'local-supabase/api';
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { startApi } from '@sounds-service/local-supabase/api';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import postgres from 'postgres';
 import { onTestFinished } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from 'local-supabase/keys';
-import { startPostgres } from 'local-supabase/postgres';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { apiAt, bearer } from '../../../test/support/api.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from 'local-supabase/keys';
+import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { devEnvironment, startDev, untilGone } from '../../../test/support/processes.ts';
 import { DEMO } from '../seed.ts';

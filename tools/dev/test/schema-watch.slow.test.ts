@@ -3,7 +3,7 @@ import { appendFile, cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PROJECT } from 'sounds-migration/databases';
+import { PROJECT } from '@sounds-service/migration/databases';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchSchemas } from '../schema-watch.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { as } from 'local-supabase/database';
-import { SUPERUSER } from 'local-supabase/postgres';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';

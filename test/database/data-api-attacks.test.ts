@@ -29,7 +29,13 @@ test('values of several megabytes are rejected or ignored', async ({ sql, user: 
     Array.from({ length: 500 }, () => ({ title: `${'%'.repeat(99)} ${randomUUID()}` })),
   );
   const longCursor = Buffer.from(JSON.stringify(['title', megabytes, '2026-01-01Z'])).toString('hex');
+  const manyIds = Array.from({ length: 50_000 }, () => randomUUID());
+  const tooManyIds = { text: `{${manyIds}}`, nested: [manyIds], object: { ids: manyIds } };
   for (const [name, args, expected] of [
+    ...Object.values(tooManyIds).map((ids) => ['list_sounds', { filters: JSON.stringify({ ids }) }, 400] as const),
+    ['list_sounds', { filters: JSON.stringify({ ids: manyIds }) }, 200],
+    ['list_sounds', { filters: JSON.stringify({ tag: `{${manyIds}}` }) }, 200],
+    ['list_sounds', { filters: JSON.stringify({ tag: [manyIds] }) }, 200],
     ['list_sounds', { filters: JSON.stringify({ search: megabytes }) }, 200],
     ['list_sounds', { filters: JSON.stringify({ category: megabytes, include_children: true }) }, 200],
     ['list_sounds', { filters: JSON.stringify({ q: megabytes }) }, 200],

@@ -114,6 +114,28 @@ describe('GET /sounds?q=', () => {
       expect(await find(app, query)).toEqual(expected);
   });
 
+  test('applies every filter as a list without q does', async ({ app, sql }) => {
+    const parent = await addTitles(sql, ['Rain far off']);
+    const category = await addCategory(sql, { parent });
+    await addSounds(sql, [
+      { title: 'Rain', category, tags: ['wet'], duration_sec: 10 },
+      { title: 'More rain', category, is_featured: true, duration_sec: 50 },
+    ]);
+    const family = { category: parent, include_children: true };
+    const filters = { featured: true, search: 'more', tag: 'wet', min_duration: 20, max_duration: 20 };
+    const single = Object.entries(filters).map(([name, value]) => ({ ...family, [name]: value }));
+    for (const query of [{ category }, family, ...single]) {
+      const expected = (await find(app, query)).toSorted();
+      expect(expected.length).toBeGreaterThan(0);
+      expect([query, (await find(app, { ...query, q: 'rain' })).toSorted()]).toEqual([query, expected]);
+    }
+    const others = ['q', 'ids', 'sort', 'limit', 'cursor'];
+    const known = await sql`
+      select attname from pg_attribute where attrelid = 'private.sound_query'::regclass and attname <> all (${others})`;
+    const tested = Object.keys({ ...family, ...filters });
+    expect(known.map(({ attname }) => attname).toSorted()).toEqual(tested.toSorted());
+  });
+
   test('returns the best sounds, up to limit', async ({ app, sql }) => {
     const titles = Array.from({ length: 105 }, (_, n) => (n === 99 ? 'Rain' : `More rain ${n}`));
     const category = await addTitles(sql, titles);

@@ -100,20 +100,25 @@ export function clusterFolder(dataDir: string): string {
 async function createCluster(initdb: string, folder: string, account: Account): Promise<void> {
   // Create the database under another name, so that an interrupted first start leaves no incomplete database.
   const unfinished = `${folder}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
-  const args = [
-    `--pgdata=${unfinished}`,
-    `--username=${SUPERUSER}`,
-    // Do not check the password, because it is public, as in `supabase start`.
-    '--auth=trust',
-    '--encoding=UTF8',
-    // Sort as a hosted project does, independent of LANG.
-    '--locale=C',
-    '--locale-provider=icu',
-    '--icu-locale=en-US',
-    '--no-sync',
-  ];
-  await promisify(execFile)(initdb, args, { ...account, cwd: '/' });
+  const create = (characterType: string) => {
+    rmSync(unfinished, { recursive: true, force: true });
+    const args = [
+      `--pgdata=${unfinished}`,
+      `--username=${SUPERUSER}`,
+      // Do not check the password, because it is public, as in `supabase start`.
+      '--auth=trust',
+      '--encoding=UTF8',
+      // Sort as a hosted project does, independent of LANG.
+      '--locale=C',
+      '--locale-provider=icu',
+      '--icu-locale=en-US',
+      `--lc-ctype=${characterType}`,
+      '--no-sync',
+    ];
+    return promisify(execFile)(initdb, args, { ...account, cwd: '/' });
+  };
+  // Use the other type where the system lacks that of a hosted project. Both contain the letters of all scripts.
+  await create('en_US.UTF-8').catch(() => create('C.UTF-8'));
   renameSync(unfinished, folder);
 }
 

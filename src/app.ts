@@ -27,6 +27,7 @@ import { historyEndpoints } from './routes/history.ts';
 import { homeEndpoints } from './routes/home.ts';
 import { meEndpoints } from './routes/me.ts';
 import { playEndpoints } from './routes/plays.ts';
+import { progressEndpoints } from './routes/progress.ts';
 import { recoveryEndpoints } from './routes/recovery.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
@@ -37,6 +38,7 @@ export const endpoints = [
   ...soundEndpoints,
   ...playEndpoints,
   ...historyEndpoints,
+  ...progressEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,
   ...homeEndpoints,
@@ -103,7 +105,7 @@ function parseQuery(text: string) {
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: origins.map((origin) => (origin.endsWith(':*') ? anyPortOf(origin) : origin)),
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders:
       'Date,ETag,Retry-After,X-Error-Field,X-Error-Reason,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id',
     maxAge: 600,

@@ -39,7 +39,7 @@ type Declaration<
   R extends z.ZodType,
   G extends Guard,
 > = {
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Path below apiBase, with {name} for a parameter. */
   path: `/${string}`;
   /** Stable name: operationId of the document, label in logs and metrics. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Customer, Profile } from './customer.ts';
 import { Favorite } from './favorite.ts';
 import { HistoryEntry } from './history.ts';
+import { StoredProgress } from './progress.ts';
 import { dateTime, soundId } from './sound.ts';
 
 const ApiKeyName = z
@@ -33,5 +34,6 @@ export const AccountExport = z
       description: 'Days of the last 31 on which something was played (UTC).',
       examples: [['2026-06-23']],
     }),
+    progress: z.array(StoredProgress),
   })
   .meta({ id: 'AccountExport' });

@@ -35,7 +35,9 @@ export const historyEndpoints = [
     path: '/history',
     operation: 'clearHistory',
     summary: 'Clear the history',
-    description: 'Removes all entries. Play counts of sounds stay as they are.',
+    description:
+      'Removes all entries and all positions (`GET /progress`). The ids of sounds with a position are kept for 30 days, ' +
+      'so that older positions from other devices stay removed. Play counts of sounds stay as they are.',
     guard: 'bearer',
     response: Done,
     handle: async ({ context, caller }) => {
@@ -49,7 +51,10 @@ export const historyEndpoints = [
     path: '/history/{soundId}',
     operation: 'removeFromHistory',
     summary: 'Remove a sound from the history',
-    description: 'Idempotent: removing a sound that is not there returns the same. The play count of the sound stays.',
+    description:
+      'Also removes its position (`GET /progress`). The id of the sound is kept for 30 days, so that an older position ' +
+      'from another device stays removed. Idempotent: removing a sound that is not there returns the same. The play ' +
+      'count of the sound stays.',
     guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,

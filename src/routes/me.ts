@@ -38,7 +38,7 @@ export const meEndpoints = [
     operation: 'deleteAccount',
     summary: 'Delete the account',
     description:
-      'Permanently deletes the account of the caller, with its customer record, favorites, history and API keys. ' +
+      'Permanently deletes the account of the caller, with its customer record, favorites, history, positions and API keys. ' +
       'This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in ' +
       'again. API keys get 401 here.',
     guard: 'user',

@@ -2,13 +2,9 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import type { Caller } from '../model/caller.ts';
-import { momentOf } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
 import { PlayCount, PlayResult } from '../model/play.ts';
-
-/** Bounds of played_at, because Postgres has no year 0 and reads years of four digits. */
-const earliest = Date.parse('0001-01-01T00:00:00.000Z');
-const latest = Date.parse('9999-12-31T23:59:59.999Z');
+import { reportedAt } from '../model/reported-at.ts';
 
 const examplePlay = {
   id: '8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d',
@@ -32,19 +28,9 @@ const idempotencyKey = z
       'last 30 days is not counted again, and returns the current count. Other callers can use the same keys.',
   });
 
-const playedAt = z
-  .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a date-time') })
-  .transform((value, check) => {
-    const moment = momentOf(value);
-    if (!Number.isNaN(moment)) return new Date(Math.min(Math.max(moment, earliest), latest)).toISOString();
-    check.addIssue('must be a date-time such as 2026-06-23T09:30:00.000Z');
-    return z.NEVER;
-  })
-  .meta({
-    override: { format: 'date-time' },
-    description: 'Time of the play. Up to five minutes ahead counts as now; a later time is `in_future`.',
-    examples: [examplePlay.played_at],
-  });
+const playedAt = reportedAt.meta({
+  description: 'Time of the play. Up to five minutes ahead counts as now; a later time is `in_future`.',
+});
 
 const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
 

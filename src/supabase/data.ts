@@ -34,7 +34,13 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
 ]);
 
 /** Functions that change nothing, so that a failed call can be repeated. */
-const reads: ReadonlySet<FunctionName> = new Set([...catalogueReads, 'get_customer', 'list_favorites', 'list_history']);
+const reads: ReadonlySet<FunctionName> = new Set([
+  ...catalogueReads,
+  'get_customer',
+  'list_favorites',
+  'list_history',
+  'list_progress',
+]);
 
 /**
  * Tells whether Postgres has closed the connection. Repeating the call helps, because PostgREST removes one closed

@@ -175,6 +175,26 @@ isOneToOne: true
       referencedColumns: ["id"]
     }
                   ]
+                },"progress": {
+                  Row: {
+                    "position_sec": number | null,"sound_id": string,"updated_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "position_sec"?: number | null,"sound_id": string,"updated_at": string,"user_id": string
+                  }
+                  Update: {
+                    "position_sec"?: number | null,"sound_id"?: string,"updated_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "progress_sound_id_fkey"
+      columns: ["sound_id"]
+isOneToOne: false
+      referencedRelation: "sounds"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"sounds": {
                   Row: {
                     "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
@@ -252,6 +272,9 @@ isOneToOne: false
 "list_home_sections":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_progress":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "list_sound_files":
 { Args: { "wanted": Json }; Returns: Json
                            },
@@ -266,6 +289,9 @@ isOneToOne: false
                            },
 "replica_lag_seconds":
 { Args: Record<PropertyKey, never>; Returns: number
+                           },
+"save_progress":
+{ Args: { "entries": Json }; Returns: Json
                            },
 "touch_last_seen":
 { Args: Record<PropertyKey, never>; Returns: boolean

@@ -6,6 +6,7 @@ import type { Favorite } from '../model/favorite.ts';
 import type { HistoryEntry } from '../model/history.ts';
 import type { HomeSection } from '../model/home-section.ts';
 import type { PlayCount, PlayResult } from '../model/play.ts';
+import type { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import type { SoundPage, StoredFiles, StoredSound } from '../model/sound.ts';
 
 /** Result of each SQL function that returns JSON. Contract tests compare it with the database. */
@@ -19,7 +20,9 @@ export type Results = {
   list_favorites: Favorite[];
   list_history: { data: HistoryEntry[]; has_more: boolean };
   list_home_sections: HomeSection[];
+  list_progress: ProgressEntry[];
   list_sound_files: StoredFiles[];
   list_sounds: SoundPage;
+  save_progress: ProgressResult[];
   update_customer: Customer;
 };

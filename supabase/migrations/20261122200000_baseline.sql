@@ -1597,15 +1597,24 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
+-- The clock of a phone may be up to five minutes ahead. Rounds down, so that a stored time is never in the future.
+create function private.time_of_report(reported text) returns timestamptz language plpgsql stable set search_path = '' as $$
+declare
+  moment constant timestamptz := reported;
+begin
+  return case when moment <= now() + interval '5 minutes' then date_trunc('milliseconds', least(moment, now())) else 'infinity' end;
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time that an app reports for a play or a position, at most now; infinity if it is in the future.';
+
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
-  -- The clock of a phone may be up to five minutes ahead.
   moments constant timestamptz[] := array(
-    select case when moment <= now() + interval '5 minutes' then least(moment, now()) else 'infinity' end
-    from jsonb_array_elements(plays) as play cross join lateral (select (play ->> 'played_at')::timestamptz) as played (moment)
+    select private.time_of_report(play ->> 'played_at') from jsonb_array_elements(plays) as play
   );
   counted integer[];
 begin
@@ -1719,22 +1728,32 @@ comment on function public.list_history is
   'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
+declare
+  was_there boolean;
 begin
-  perform private.require_account();
+  perform private.lock_progress('{}');
   delete from public.history where user_id = (select auth.uid());
-  return found;
+  was_there := found;
+  perform private.remove_progress();
+  return was_there;
 end
 $$;
-comment on function public.clear_history is 'Deletes the history of the caller. Returns false if it was empty.';
+comment on function public.clear_history is
+  'Deletes the history of the caller with all positions. Returns false if the history was empty.';
 
 create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
+declare
+  was_there boolean;
 begin
-  perform private.require_account();
+  perform private.lock_progress(array[forgotten_sound]);
   delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
-  return found;
+  was_there := found;
+  perform private.remove_progress(forgotten_sound);
+  return was_there;
 end
 $$;
-comment on function public.remove_from_history is 'Deletes a sound from the history. Returns false if not found.';
+comment on function public.remove_from_history is
+  'Deletes a sound from the history, with its position. Returns false if it was not in the history.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;
 
@@ -2011,6 +2030,10 @@ begin
     select ctid from private.listening_days where day < current_date - 31
     order by day limit batch for update skip locked
   ));
+  delete from public.progress where ctid = any (array(
+    select ctid from public.progress where position_sec is null and updated_at < now() - interval '30 days'
+    order by updated_at limit batch for update skip locked
+  ));
 
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
@@ -2028,8 +2051,131 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity. Deletes idempotency records and listening days after 31 days, and changes of removed '
-  'rows after 90 days.';
+  'Refreshes private.popularity. Deletes removals of positions after 30 days, idempotency records and listening days '
+  'after 31 days, and changes of removed rows after 90 days.';
+
+
+-- supabase/schemas/56_progress.sql
+
+-- Position of each user in each sound. The newest report wins, in whatever order reports arrive.
+
+create table public.progress (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  sound_id uuid not null references public.sounds (id) on delete cascade,
+  position_sec double precision constraint position_sec_is_from_0_to_one_day check (position_sec between 0 and 86400),
+  updated_at timestamptz(3) not null constraint updated_at_is_finite check (isfinite(updated_at)),
+  primary key (user_id, sound_id)
+);
+create index progress_newest_first on public.progress (user_id, updated_at desc, sound_id) where position_sec is not null;
+create index progress_removals on public.progress (updated_at) where position_sec is null;
+create index progress_sound_id on public.progress (sound_id);
+comment on table public.progress is
+  'Where each customer stopped in a sound. A customer has at most 200 positions; removals are kept for 30 days.';
+comment on column public.progress.position_sec is
+  'Position in seconds. Null if it was removed: the row then rejects older positions that arrive later.';
+comment on column public.progress.updated_at is 'Time at which the customer was there, or removed the position.';
+
+alter table public.progress enable row level security;
+create policy "Users read their own positions" on public.progress for select to authenticated
+  using (user_id = (select auth.uid()) and position_sec is not null);
+grant select on public.progress to authenticated;
+
+create view private.progress_entry with (security_invoker = true) as
+  select sound_id, position_sec, private.iso_time(progress.updated_at) as updated_at,
+    (select sound from private.sound_preview as sound where sound.id = progress.sound_id) as sounds
+  from public.progress as progress
+  where user_id = (select auth.uid()) and position_sec is not null
+  order by progress.updated_at desc, sound_id;
+comment on view private.progress_entry is 'Positions of the caller in API responses, newest first.';
+grant select on private.progress_entry to authenticated;
+
+create function public.list_progress() returns json language plpgsql stable set search_path = '' as $$
+begin
+  perform private.require_account();
+  return to_json(array(select entry from private.progress_entry as entry));
+end
+$$;
+comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
+
+-- Locks the account, the caller's rows, then sounds by id: before the history, as the deletions of an account and of a
+-- sound do, so that nothing deadlocks. Users share 1,000 locks, because the memory for locks is limited.
+create function private.lock_progress(sound_ids uuid[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform private.require_player(auth.uid());
+  perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
+  perform from public.sounds where id = any (sound_ids) order by id for key share;
+end
+$$;
+
+create function private.save_progress(entries jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  sound_ids constant uuid[] := array(select (entry ->> 'sound_id')::uuid from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  positions constant double precision[] :=
+    array(select (entry ->> 'position_sec')::double precision from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  moments constant timestamptz[] :=
+    array(select private.time_of_report(entry ->> 'updated_at') from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  active uuid[];
+begin
+  perform private.lock_progress(sound_ids);
+  active := array(select id from public.sounds where id = any (sound_ids) and is_active);
+  insert into public.progress as own (user_id, sound_id, position_sec, updated_at)
+    select distinct on (sound_id) auth.uid(), sound_id, position_sec, moment
+    from unnest(sound_ids, positions, moments) as report (sound_id, position_sec, moment)
+    where sound_id = any (active) and moment < 'infinity'
+    order by sound_id, moment desc, position_sec desc nulls first
+    on conflict (user_id, sound_id) do update
+      set position_sec = excluded.position_sec, updated_at = excluded.updated_at
+      where (excluded.updated_at, excluded.position_sec is null, excluded.position_sec)
+        > (own.updated_at, own.position_sec is null, own.position_sec);
+  -- Skips rows that the deletion of their sounds has locked.
+  delete from public.progress where user_id = auth.uid() and sound_id = any (array(
+    select sound_id from public.progress where user_id = auth.uid() and sound_id = any (array(
+      select sound_id from public.progress where user_id = auth.uid() and position_sec is not null
+      order by updated_at desc, sound_id offset 200
+    )) for update skip locked
+  ));
+  return array_to_json(array(
+    select json_build_object('sound_id', report.sound_id, 'status', case
+      when moment = 'infinity' then 'in_future'
+      when report.sound_id <> all (active) then 'not_found'
+      when exists (
+        select from public.progress as own
+        where user_id = auth.uid() and own.sound_id = report.sound_id and own.updated_at = moment
+          and own.position_sec is not distinct from report.position_sec
+      ) then 'saved'
+      else 'older'
+    end)
+    from unnest(sound_ids, positions, moments) with ordinality as report (sound_id, position_sec, moment, place)
+    order by place
+  ));
+end
+$$;
+
+create function public.save_progress(entries jsonb) returns json
+language sql volatile set search_path = '' as $$ select private.save_progress(entries) $$;
+comment on function public.save_progress is
+  'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. The newest of each sound '
+  'wins. Returns [{sound_id, status}] in the same order.';
+
+-- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
+create function private.remove_progress(forgotten_sound uuid default null) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  this_moment constant timestamptz := date_trunc('milliseconds', now());
+begin
+  insert into public.progress (user_id, sound_id, updated_at)
+    select auth.uid(), id, this_moment from public.sounds where id = forgotten_sound
+    on conflict do nothing;
+  update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
+    where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null and position_sec is not null);
+end
+$$;
+comment on function private.remove_progress is 'Removes the position of the caller in a sound, by default in all.';
+
+grant execute on function public.list_progress, private.lock_progress, private.save_progress, public.save_progress,
+  private.remove_progress to authenticated;
 
 
 -- supabase/schemas/60_api_keys.sql
@@ -2207,7 +2353,7 @@ grant execute on function private.owner_of_live_key, private.rpc_statement, publ
 -- supabase/schemas/61_export.sql
 
 -- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
-create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
+create function private.export_account(out api_keys json, out play_receipts json, out listening_days json, out progress json)
 language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
@@ -2218,7 +2364,12 @@ language sql stable security definer set search_path = '' as $$
       select json_build_object('key', key, 'sound_id', sound_id, 'received_at', private.iso_time(received_at))
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     )),
-    to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
+    to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
+    to_json(array(
+      select json_build_object(
+        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(progress.updated_at))
+      from public.progress as progress where user_id = auth.uid() order by progress.updated_at desc, sound_id
+    ))
 $$;
 
 -- Returns the body as the gateway sends it, because a month of plays takes megabytes.
@@ -2234,7 +2385,8 @@ create function public.export_account() returns json language sql stable set sea
     'history', array(select entry from private.history_entry as entry),
     'api_keys', hidden.api_keys,
     'play_receipts', hidden.play_receipts,
-    'listening_days', hidden.listening_days
+    'listening_days', hidden.listening_days,
+    'progress', hidden.progress
   )
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())

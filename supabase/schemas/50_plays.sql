@@ -211,15 +211,24 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
+-- The clock of a phone may be up to five minutes ahead. Rounds down, so that a stored time is never in the future.
+create function private.time_of_report(reported text) returns timestamptz language plpgsql stable set search_path = '' as $$
+declare
+  moment constant timestamptz := reported;
+begin
+  return case when moment <= now() + interval '5 minutes' then date_trunc('milliseconds', least(moment, now())) else 'infinity' end;
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time that an app reports for a play or a position, at most now; infinity if it is in the future.';
+
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
-  -- The clock of a phone may be up to five minutes ahead.
   moments constant timestamptz[] := array(
-    select case when moment <= now() + interval '5 minutes' then least(moment, now()) else 'infinity' end
-    from jsonb_array_elements(plays) as play cross join lateral (select (play ->> 'played_at')::timestamptz) as played (moment)
+    select private.time_of_report(play ->> 'played_at') from jsonb_array_elements(plays) as play
   );
   counted integer[];
 begin

@@ -72,21 +72,31 @@ comment on function public.list_history is
   'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
+declare
+  was_there boolean;
 begin
-  perform private.require_account();
+  perform private.lock_progress('{}');
   delete from public.history where user_id = (select auth.uid());
-  return found;
+  was_there := found;
+  perform private.remove_progress();
+  return was_there;
 end
 $$;
-comment on function public.clear_history is 'Deletes the history of the caller. Returns false if it was empty.';
+comment on function public.clear_history is
+  'Deletes the history of the caller with all positions. Returns false if the history was empty.';
 
 create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
+declare
+  was_there boolean;
 begin
-  perform private.require_account();
+  perform private.lock_progress(array[forgotten_sound]);
   delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
-  return found;
+  was_there := found;
+  perform private.remove_progress(forgotten_sound);
+  return was_there;
 end
 $$;
-comment on function public.remove_from_history is 'Deletes a sound from the history. Returns false if not found.';
+comment on function public.remove_from_history is
+  'Deletes a sound from the history, with its position. Returns false if it was not in the history.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;

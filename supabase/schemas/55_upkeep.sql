@@ -16,6 +16,10 @@ begin
     select ctid from private.listening_days where day < current_date - 31
     order by day limit batch for update skip locked
   ));
+  delete from public.progress where ctid = any (array(
+    select ctid from public.progress where position_sec is null and updated_at < now() - interval '30 days'
+    order by updated_at limit batch for update skip locked
+  ));
 
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
@@ -33,5 +37,5 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity. Deletes idempotency records and listening days after 31 days, and changes of removed '
-  'rows after 90 days.';
+  'Refreshes private.popularity. Deletes removals of positions after 30 days, idempotency records and listening days '
+  'after 31 days, and changes of removed rows after 90 days.';

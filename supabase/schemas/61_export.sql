@@ -1,5 +1,5 @@
 -- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
-create function private.export_account(out api_keys json, out play_receipts json, out listening_days json)
+create function private.export_account(out api_keys json, out play_receipts json, out listening_days json, out progress json)
 language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
@@ -10,7 +10,12 @@ language sql stable security definer set search_path = '' as $$
       select json_build_object('key', key, 'sound_id', sound_id, 'received_at', private.iso_time(received_at))
       from private.play_receipts where user_id = auth.uid() order by received_at, key
     )),
-    to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day))
+    to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
+    to_json(array(
+      select json_build_object(
+        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(progress.updated_at))
+      from public.progress as progress where user_id = auth.uid() order by progress.updated_at desc, sound_id
+    ))
 $$;
 
 -- Returns the body as the gateway sends it, because a month of plays takes megabytes.
@@ -26,7 +31,8 @@ create function public.export_account() returns json language sql stable set sea
     'history', array(select entry from private.history_entry as entry),
     'api_keys', hidden.api_keys,
     'play_receipts', hidden.play_receipts,
-    'listening_days', hidden.listening_days
+    'listening_days', hidden.listening_days,
+    'progress', hidden.progress
   )
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())

@@ -1,6 +1,6 @@
 -- Data that remains after an account is deleted: Alice's is deleted, Bob's is kept.
 begin;
-select plan(33);
+select plan(37);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -27,6 +27,8 @@ update auth.users set banned_until = '2999-01-01' where email like '%@tests.exam
 update public.customers set is_active = false where email like '%@tests.example.com';
 select public.count_play('7e575000-0000-4000-8000-000000000001', id, 'a key')
   from auth.users where email like '%@tests.example.com';
+insert into public.progress (user_id, sound_id, position_sec, updated_at)
+  select id, '7e575000-0000-4000-8000-000000000001', 5, now() from auth.users where email like '%@tests.example.com';
 
 create temporary view traces as
   select 'auth.users' as place, id as account from auth.users
@@ -37,6 +39,7 @@ create temporary view traces as
   union all select 'public.customers', id from public.customers
   union all select 'public.favorites', user_id from public.favorites
   union all select 'public.history', user_id from public.history
+  union all select 'public.progress', user_id from public.progress
   union all select 'private.play_receipts', user_id from private.play_receipts
   union all select 'private.listening_days', user_id from private.listening_days
   union all select 'private.api_keys', owner_id from private.api_keys
@@ -49,7 +52,8 @@ create temporary table places on commit drop as
 select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
-    'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys', 'private.suspended_bans'],
+    'public.history', 'public.progress', 'private.play_receipts', 'private.listening_days', 'private.api_keys',
+    'private.suspended_bans'],
   'a deactivated customer has rows everywhere except in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');
@@ -63,7 +67,7 @@ select is_empty(
 select set_eq(
   $$ select distinct place from traces where account = 'b0000000-0000-4000-8000-000000000000' $$,
   array['auth.users', 'auth.sessions', 'auth.identities', 'auth.audit_log_entries', 'public.customers',
-    'public.favorites', 'public.history', 'private.play_receipts', 'private.listening_days', 'private.api_keys'],
+    'public.favorites', 'public.history', 'public.progress', 'private.play_receipts', 'private.listening_days', 'private.api_keys'],
   'another account keeps all of its rows'
 );
 select is(
@@ -79,6 +83,8 @@ insert into own_data values
   ($$ select public.add_favorite('7e575000-0000-4000-8000-000000000001') $$),
   ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$),
   ('select public.list_history()'),
+  ('select public.list_progress()'),
+  ($$ select public.save_progress('[]') $$),
   ('select public.clear_history()'),
   ($$ select public.remove_from_history('7e575000-0000-4000-8000-000000000001') $$),
   ('select public.export_account()');

@@ -1,7 +1,7 @@
 -- Attacks on the views behind the responses. The API does not expose their schema; they show only rows that the tables
 -- show to the user.
 begin;
-select plan(40);
+select plan(43);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -15,6 +15,8 @@ insert into public.favorites (user_id, sound_id) values
 
 insert into public.history (user_id, sound_id, plays, last_played_at) values
   ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 1, now());
+insert into public.progress (user_id, sound_id, position_sec, updated_at) values
+  ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 5, now());
 
 create view pg_temp.views as
   select relname as name from pg_class where relnamespace = 'private'::regnamespace and relkind = 'v';
@@ -22,7 +24,7 @@ grant select on pg_temp.views to anon, authenticated, service_role;
 select bag_eq(
   'select name from views',
   $$ values
-    ('category'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('sound'), ('sound_preview'), ('stored_sound'),
+    ('category'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('progress_entry'), ('sound'), ('sound_preview'), ('stored_sound'),
     ('sub_category') $$,
   'the views are exactly the listed ones'
 );
@@ -53,6 +55,7 @@ select results_eq(
 );
 select is_empty('select * from private.favorite', 'a user finds no favorite of another');
 select is_empty('select * from private.history_entry', 'a user finds no history of another');
+select is_empty('select * from private.progress_entry', 'a user finds no position of another');
 select results_eq(
   format('select title from private.%I where title like %L', name, 'Tests %'), array['Tests shown'],
   'a user finds only what is active in ' || name

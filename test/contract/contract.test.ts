@@ -76,6 +76,7 @@ const endpoints = `
   post /auth/recover none, post /auth/resend none, post /auth/verify none, post /auth/password user,
   get /sounds bearer revalidate shared, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
   post /plays bearer, get /history bearer revalidate, delete /history bearer, delete /history/{soundId} bearer,
+  get /progress bearer revalidate, put /progress bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
   get /home bearer revalidate shared, get /categories optional revalidate shared,

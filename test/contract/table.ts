@@ -32,6 +32,10 @@ const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
 const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 const playOf = (sound_id: string) => ({ id: randomUUID(), sound_id, played_at: new Date().toISOString() });
+const progressOf = (sound_id: string, position_sec: unknown = 5) => ({
+  ...{ sound_id, position_sec },
+  updated_at: new Date().toISOString(),
+});
 const noMoments = [...words('10000-01-01T00:00:00Z 2026-02-30T00:00:00Z 2026-06-23T09:30'), 1e9, undefined];
 const moment = '2024-01-01T00:00:00Z';
 const id = randomUUID();
@@ -153,6 +157,17 @@ const rows: Record<string, Row> = {
       cursor: [
         ...['', 'x', 'AAAA', '%00', '%ff', 'x'.repeat(201), '2026-06-23T09:30:00.000Z'],
         ...[moment, `${moment} ${id} more`, `infinity ${id}`, `${moment} 1`].map(encoded),
+      ],
+    },
+  },
+  saveProgress: {
+    valid: ({ soundId }) => ({ body: { entries: [progressOf(soundId)] } }),
+    invalid: {
+      entries: [
+        ...[undefined, null, [], [null], ids(101).map((each) => progressOf(each)), [progressOf('x')]],
+        ...[-1, 86_401, '5', { sound_id: id }].map((wrong) => [progressOf(id), progressOf(id, wrong)]),
+        [progressOf(id), { sound_id: id, updated_at: moment }],
+        ...noMoments.map((updated_at) => [progressOf(id), { ...progressOf(id), updated_at }]),
       ],
     },
   },

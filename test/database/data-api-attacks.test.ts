@@ -44,6 +44,7 @@ test('values of several megabytes are rejected or ignored', async ({ sql, user: 
     ['list_sounds', { filters: megabytes }, 400],
     ['list_catalogue_changes', { filters: JSON.stringify({ since: megabytes }) }, 200],
     ['list_sound_files', { wanted: JSON.stringify({ ids: [megabytes] }) }, 400],
+    ['save_progress', { entries: [{ sound_id: megabytes }] }, 400],
     ['update_customer', { changes: { full_name: megabytes } }, 400],
     ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
     ['update_customer', { changes: { phone: `+${'1'.repeat(2_000_000)}` } }, 400],

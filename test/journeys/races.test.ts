@@ -1,38 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
-import { afterAll, expect, inject, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
 import { startDatabase } from '../support/prepared.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
-
-/** Connections for concurrent statements, so that they run in the database at the same time. */
-const pool = postgres(inject('stack').databaseUrl, { max: 12, onnotice() {} });
-afterAll(() => pool.end());
-
-/** Runs a statement in a transaction as the data API does for the user. */
-const asUser = ({ user }: Session, statement: string) =>
-  pool.begin(async (transaction) => {
-    const claims = JSON.stringify({ sub: user.id, role: 'authenticated' });
-    await transaction`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
-    const [row] = await transaction.unsafe(statement);
-    return row?.['result'];
-  });
-
-type Play = { id: string; sound_id: string };
-
-const playOf = (sound_id: string): Play => ({ id: randomUUID(), sound_id });
-
-const shuffled = (sounds: string[]) => sounds.toSorted(() => Math.random() - 0.5);
+import { asUser, countPlays, expectNone, type Play, playOf, pool, shuffled } from './concurrency.ts';
 
 const countPlay = async ({ user }: Session, { id, sound_id }: Play) =>
   await pool`select public.count_play(${sound_id}, ${user.id}, ${id})`;
-
-/** Counts plays as the service does. Returns their statuses. */
-async function countPlays({ user }: Session, plays: Play[], moment = new Date()): Promise<string[]> {
-  const sent = plays.map((play) => ({ ...play, played_at: moment.toISOString() }));
-  const [row] = await pool`select public.count_plays(${pool.json(sent)}, ${user.id}) as results`;
-  return row?.['results'].map(({ status }: { status: string }) => status);
-}
 
 /** Returns the stored plays of each sound: in total, of one day, and in the history of a user. */
 const kept = (sql: Sql, { user }: Session, sounds: string[], day: Date) => sql`
@@ -42,12 +17,6 @@ const kept = (sql: Sql, { user }: Session, sounds: string[], day: Date) => sql`
     left join private.plays_by_day as by_day on by_day.sound_id = sound.id and day = ${day.toISOString().slice(0, 10)}
     left join public.history on history.sound_id = sound.id and history.user_id = ${user.id}
   order by position`;
-
-/** Expects that none of these tables has a row with one of the values. */
-async function expectNone(sql: Sql, column: string, values: string[], tables: string[]) {
-  for (const table of tables)
-    expect(await sql`select from ${sql(table)} where ${sql(column)} = any (${values})`, table).toEqual([]);
-}
 
 test('a play that is sent alone and in a batch at the same time counts once', async ({ sql, user }) => {
   const sounds = await addSounds(sql, Array(50).fill({}));

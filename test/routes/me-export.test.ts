@@ -18,6 +18,11 @@ describe('GET /me/export', () => {
     await app.post('/favorites').send({ sound_id: id }).expect(201);
     await app.post(`/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);
     await app.patch('/me/customer').send({ full_name: 'Ada', country: 'DE' }).expect(200);
+    const updated_at = '2026-01-02T03:04:05.678Z';
+    await app
+      .put('/progress')
+      .send({ entries: [{ sound_id: id, position_sec: 5, updated_at }] })
+      .expect(200);
     const apiKey = await issueKey(sql, mine);
     await other.app.post(`/sounds/${id}/play`).expect(200);
     await issueKey(sql, other);
@@ -34,6 +39,7 @@ describe('GET /me/export', () => {
       api_keys: [{ name: 'Partner', key_prefix: apiKey.slice(0, 16) }],
       play_receipts: [{ key, sound_id: id, received_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
       listening_days: [new Date().toISOString().slice(0, 10)],
+      progress: [{ sound_id: id, position_sec: 5, updated_at }],
     });
     const { profile, customer, favorites, history } = body.data;
     expect([profile.full_name, customer.country]).toEqual(['Ada', 'DE']);

@@ -53,6 +53,7 @@ export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}
   await timed(log, `${size.customers} customers`, () => loadCustomers(sql, size));
   await timed(log, `${size.favorites} favorites`, () => loadFavorites(sql, size));
   await timed(log, 'histories', () => loadHistories(sql));
+  await timed(log, 'positions', () => loadProgress(sql));
   await timed(log, `${SECTIONS} home sections`, () => loadSections(sql));
 }
 
@@ -160,6 +161,17 @@ async function loadHistories(sql: Transaction) {
     select favorite.user_id, sound_id, 1 + (random() * 20)::int,
       now() - row_number() over (partition by favorite.user_id order by favorite.created_at) * interval '1 hour'
     from public.favorites as favorite join loaded_customers on id = favorite.user_id`;
+}
+
+/** Loads positions in the last 200 sounds of each user. */
+async function loadProgress(sql: Transaction) {
+  await sql`
+    insert into public.progress (user_id, sound_id, position_sec, updated_at)
+    select user_id, sound_id, 60, last_played_at
+    from (
+      select *, row_number() over (partition by user_id order by last_played_at desc) as place from public.history
+    ) as played
+    where place <= 200`;
 }
 
 /** Loads sections of categories from large to small, and one each of featured and newest sounds. */

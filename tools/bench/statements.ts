@@ -54,6 +54,11 @@ const hundredPlays = (sound: string) => `(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
   from generate_series(1, 100) as n)`;
 
+/** Positions of one request, at most, in sounds of the history. */
+const hundredPositions = `(
+  select jsonb_agg(jsonb_build_object('sound_id', sound_id, 'position_sec', 60, 'updated_at', now()))
+  from (select sound_id from public.history order by last_played_at desc limit 100) as played)`;
+
 /**
  * Returns the statements behind the endpoints.
  * @param cursor `created_at` of a sound far into the list
@@ -117,6 +122,8 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
     2,
   ),
   call('DELETE /history/{id}', user, `remove_from_history('${sound}')`, /^history_/),
+  call('GET /progress', user, 'list_progress()', /^progress_/, 4),
+  call('PUT /progress', user, `save_progress(${hundredPositions})`, /^sounds_pkey$/, 15),
   call('GET /categories', anon, 'list_categories()', /^categories_/, 4),
   call('GET /home', service, 'list_home_sections()', /^sounds_category$/, 8),
   call('GET /favorites', user, 'list_favorites()', /^favorites_/, 18),

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { dateTime, SoundPreview, soundId } from './sound.ts';
+
+const positionSec = z.number().meta({ description: 'Position in seconds.', examples: [754.5] });
+
+export const ProgressEntry = z
+  .object({
+    sound_id: soundId,
+    position_sec: positionSec,
+    updated_at: dateTime.meta({ description: 'Time at which the caller was there.' }),
+    sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
+  })
+  .meta({ id: 'ProgressEntry' });
+export type ProgressEntry = z.infer<typeof ProgressEntry>;
+
+/** Position or removal as it is stored, for the export. */
+export const StoredProgress = z
+  .object({
+    sound_id: soundId,
+    position_sec: positionSec.nullable().meta({ description: 'Null for a removal, which is kept for 30 days.' }),
+    updated_at: dateTime,
+  })
+  .meta({ id: 'StoredProgress' });
+
+const ProgressStatus = z.enum(['saved', 'older', 'in_future', 'not_found']).meta({
+  id: 'ProgressStatus',
+  description:
+    'saved: the service has this state; older: a newer one stays, or 200 newer positions do; in_future: more than five ' +
+    'minutes ahead, by a wrong clock; not_found: there is no such active sound. All are final: do not send the entry again.',
+});
+
+export const ProgressResult = z.object({ sound_id: z.guid(), status: ProgressStatus }).meta({ id: 'ProgressResult' });
+export type ProgressResult = z.infer<typeof ProgressResult>;

@@ -32,6 +32,8 @@ const Claims = z.object({
   exp: z.number(),
   // Rejects anonymous users, which the service does not support.
   is_anonymous: z.literal(false).optional(),
+  // Rejects tokens of the OAuth server of Auth, which a third-party app has.
+  client_id: z.undefined().optional(),
   email: z.string().optional().catch(undefined),
   session_id: z.string().optional().catch(undefined),
   amr: z.array(z.object({ method: z.string(), timestamp: z.number() })).catch([]),

@@ -61,10 +61,12 @@ create function private.require_account() returns void language plpgsql stable s
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  elsif auth.jwt() ->> 'client_id' is not null then
+    raise exception 'This token belongs to another app.' using errcode = 'PT401';
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted.';
+comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.

@@ -64,9 +64,11 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- Rejects calls of Auth that the public publishable key allows. A second factor would lock out the owner of a stolen
--- session. An account keeps its sign-in methods when its address changes, so an attacker could change theirs to an
--- address whose owner recovers the account later. Administrators change addresses without email_change.
+-- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
+-- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a sign-in
+-- after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so an
+-- attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
+-- without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth replaces addresses by hashes when it soft-deletes an account.
@@ -80,6 +82,25 @@ comment on function private.refuse_at_auth is 'Rejects a call of Auth with the m
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service does not support second factors.');
+-- The Auth of older projects has no passkeys.
+do $$
+begin
+  if to_regclass('auth.webauthn_credentials') is not null then
+    create trigger sounds_service_refuse_passkey before insert on auth.webauthn_credentials for each row
+      execute function private.refuse_at_auth('The service does not support passkeys.');
+  end if;
+end
+$$;
+-- Uses JSON, because older projects lack these columns, and runs afterwards, because JSON includes generated columns.
+create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
+  when (to_jsonb(new) ->> 'oauth_client_id' is not null)
+  execute function private.refuse_at_auth('The service does not open sessions for other apps.');
+create trigger sounds_service_refuse_anonymous after insert on auth.users for each row
+  when (to_jsonb(new) ->> 'is_anonymous' = 'true')
+  execute function private.refuse_at_auth('The service does not support anonymous accounts.');
+create trigger sounds_service_refuse_provider before insert on auth.identities for each row
+  when (new.provider = 'web3' or new.provider like 'sso:%')
+  execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
@@ -103,6 +124,24 @@ $$;
 create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
+
+-- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of the
+-- account, or of one of its identities.
+create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
+    coalesce(new.identity_data ->> 'email_verified' = 'true', false) and lower(new.identity_data ->> 'email') in (
+      select lower(email) from auth.users where id = new.user_id
+      union all select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id
+    )
+  ) then
+    raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_refuse_link before insert on auth.identities for each row
+  when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
 
 -- Confirming an address resets password, sessions, unverified identities, name and picture, because an attacker may
 -- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,

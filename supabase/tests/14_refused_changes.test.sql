@@ -1,6 +1,6 @@
 -- Changes that the database rejects, by administrators in the dashboard and by users who call Auth directly.
 begin;
-select plan(28);
+select plan(43);
 
 insert into auth.users (id, email, raw_app_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"provider": "email"}'),
@@ -81,6 +81,61 @@ select lives_ok(
   $$ insert into auth.users (id, email, phone) values (gen_random_uuid(), 'carol@tests.example.com', '4915550102') $$,
   'an account with an e-mail address may also have a phone number'
 );
+select throws_ok(
+  $$ insert into auth.webauthn_credentials (user_id, credential_id, public_key)
+     values ('a0000000-0000-4000-8000-000000000000', 'id', 'key') $$,
+  '0A000', 'The service does not support passkeys.', 'a passkey cannot be registered'
+);
+select throws_ok(
+  $$ insert into auth.users (id, is_anonymous) values (gen_random_uuid(), true) $$,
+  '0A000', 'The service does not support anonymous accounts.', 'an anonymous account cannot be created'
+);
+select throws_ok(
+  $$ insert into auth.sessions (id, user_id, oauth_client_id)
+     values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000', gen_random_uuid()) $$,
+  '0A000', 'The service does not open sessions for other apps.', 'Auth cannot open a session for another app'
+);
+select throws_ok(
+  format('insert into auth.identities (id, provider, provider_id, user_id) values (gen_random_uuid(), %L, %L, %L)', provider, provider,
+    'b0000000-0000-4000-8000-000000000000'),
+  '0A000', 'The service does not support wallets and single sign-on.', 'an identity of ' || provider || ' cannot be created'
+) from unnest(array['web3', 'sso:4d6b8a52-4f0e-4b43-9a5e-0d9d3c1b2a10']) as provider;
+
+-- Identities of a confirmed account
+insert into auth.users (id, email, email_confirmed_at) values ('d0000000-0000-4000-8000-000000000000', 'dora@tests.example.com', now());
+create function pg_temp.link(provider text, data jsonb) returns void language sql as $$
+  insert into auth.identities (id, provider, provider_id, user_id, identity_data)
+    values (gen_random_uuid(), provider, 'd', 'd0000000-0000-4000-8000-000000000000', data)
+$$;
+select throws_ok(
+  format('select pg_temp.link(%L, %L)', 'google', data), '0A000', 'Users cannot link identities to their accounts.',
+  'a confirmed account rejects an identity with the data ' || data
+) from (values
+  ('{"email": "mallory@tests.example.com", "email_verified": true}'), ('{"email": "dora@tests.example.com", "email_verified": false}'),
+  ('{"email": "dora@tests.example.com"}'), ('{}')
+) as attempt (data);
+select lives_ok(format('select pg_temp.link(%L, %L)', provider, data), provider || ' can be added to a confirmed account with ' || data)
+from (values
+  ('email', '{"email": "dora@tests.example.com"}'), ('phone', '{}'),
+  ('google', '{"email": "Dora@tests.example.com", "email_verified": true}')
+) as identity (provider, data);
+update auth.users set email = 'dora@new.example.com' where id = 'd0000000-0000-4000-8000-000000000000';
+select lives_ok(
+  $$ select pg_temp.link('apple', '{"email": "dora@tests.example.com", "email_verified": true}') $$,
+  'a confirmed account accepts an identity with the verified address of another of its identities'
+);
+
+-- Tokens of other apps
+set local role authenticated;
+select set_config('request.jwt.claims',
+  '{"sub": "d0000000-0000-4000-8000-000000000000", "role": "authenticated", "client_id": "c", "scope": "email"}', true);
+select throws_ok('select public.export_account()', 'PT401', 'This token belongs to another app.', 'another app cannot export an account');
+select is_empty(
+  'select id from public.customers union all select user_id from public.favorites union all select user_id from public.history',
+  'another app reads no rows of a user'
+);
+reset role;
+select set_config('request.jwt.claims', '', true);
 
 -- Identities
 insert into auth.identities (id, provider, provider_id, user_id, identity_data) values

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { addSounds } from '../support/catalogue.ts';
+import { addSound, addSounds } from '../support/catalogue.ts';
+import { forge } from '../support/forge.ts';
 import { rest } from '../support/rest.ts';
 import { test } from '../support/test.ts';
 
@@ -20,6 +21,23 @@ test('users, guests and the service can access only the exposed schema', async (
         expect(status, `${schema}.${name}`).toBe(406);
       }
     }
+});
+
+test('a token that Auth issued to another app reaches nothing of its user', async ({ app, user, sql, skip }) => {
+  const { id: sub } = user.user;
+  await app.post('/favorites').send({ sound_id: await addSound(sql) });
+  const claims = { sub, aud: 'authenticated', role: 'authenticated', exp: Math.floor(Date.now() / 1000) + 600 };
+  const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
+  for (const name of ['export_account', 'get_customer', 'list_favorites', 'list_history', 'clear_history'])
+    expect((await rest(token, 'POST', `rpc/${name}`, {})).status, name).toBe(401);
+  for (const table of ['customers', 'favorites', 'history']) {
+    expect(await rest(await forge(skip, claims), 'GET', table), table).toMatchObject({ status: 200 });
+    expect(await rest(token, 'GET', table), table).toEqual({ status: 200, body: [] });
+  }
+  expect((await rest(token, 'POST', 'favorites', { sound_id: await addSound(sql) })).status).toBe(403);
+  expect(await rest(token, 'PATCH', `customers?id=eq.${sub}`, { full_name: 'Mallory' })).toMatchObject({ body: [] });
+  expect((await rest(token, 'DELETE', `favorites?user_id=eq.${sub}`)).body).toEqual([]);
+  expect((await app.get('/favorites')).body.data).toHaveLength(1);
 });
 
 test('values of several megabytes are rejected or ignored', async ({ sql, user: { access_token: token } }) => {

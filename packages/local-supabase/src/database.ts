@@ -41,7 +41,8 @@ export async function prepareDatabase(databaseUrl: string): Promise<void> {
 
 const sqlFile = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
-// Adds second factors, which Lite lacks. `postgres` may use Auth's rows, triggers and keys, but not alter its tables.
+// Adds second factors, passkeys and the third-party app of a session, which Lite lacks. `postgres` may use Auth's rows,
+// triggers and keys, but not alter its tables.
 const AUTH_MORE = `
 create table auth.mfa_factors (
   id uuid primary key,
@@ -52,6 +53,16 @@ create table auth.mfa_factors (
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
+create table auth.webauthn_credentials (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  credential_id bytea not null unique,
+  public_key bytea not null,
+  friendly_name text not null default '',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+alter table auth.sessions add oauth_client_id uuid;
 grant all on all tables in schema auth to postgres;
 grant all on all sequences in schema auth to postgres`;
 

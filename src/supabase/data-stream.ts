@@ -5,21 +5,24 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { UserCaller } from '../model/caller.ts';
 import type { Upstream } from './fetch.ts';
+import { startOf } from './results.ts';
+
+type StreamedFunction = Parameters<typeof startOf>[0];
 
 const ErrorBody = z
   .object({ code: z.string(), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
-/** Rejects a body that cannot be JSON, such as the page of a proxy. */
-async function expectJson(body: Readable): Promise<Readable> {
+/** Rejects a body that does not begin like the result, such as the page of a proxy. */
+async function expectStart(body: Readable, expected: string): Promise<Readable> {
   await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty body never becomes readable
   const start: Buffer | null = body.read();
-  if (/^[[{]/.test(start?.toString('latin1', 0, 1) ?? '')) {
+  if (start !== null && expected.startsWith(start.toString('latin1', 0, expected.length))) {
     body.unshift(start);
     return body;
   }
   body.on('error', () => {}).destroy();
-  throw new Error('The 200 response is not JSON');
+  throw new Error('The 200 response is not the result');
 }
 
 /**
@@ -30,7 +33,7 @@ async function expectJson(body: Readable): Promise<Readable> {
 export function createDataStream({ supabase }: Config, { stream }: Upstream) {
   const lastOf = new Map<string, Promise<void>>();
 
-  async function call(name: string, token: string): Promise<Readable> {
+  async function call(name: StreamedFunction, token: string): Promise<Readable> {
     const answer = await stream(`${supabase.url}/rest/v1/rpc/${name}`, {
       method: 'POST',
       headers: {
@@ -40,11 +43,11 @@ export function createDataStream({ supabase }: Config, { stream }: Upstream) {
       },
       body: '{}',
     });
-    if (!('status' in answer)) return expectJson(answer);
+    if (!('status' in answer)) return expectStart(answer, startOf(name));
     throw new PostgrestError(ErrorBody.parse(await answer.json()));
   }
 
-  return async ({ userId, token }: UserCaller, name: string): Promise<Readable> => {
+  return async ({ userId, token }: UserCaller, name: StreamedFunction): Promise<Readable> => {
     const before = lastOf.get(userId);
     const { promise, resolve } = Promise.withResolvers<void>();
     lastOf.set(userId, promise);

@@ -7,10 +7,10 @@ import type { Client, Clients } from './clients.ts';
 import type { DataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
-import type { Results } from './results.ts';
+import { type CalledFunction, isResultOf, type Results } from './results.ts';
 
 type Functions = Database['public']['Functions'];
-type FunctionName = keyof Functions & string;
+type FunctionName = CalledFunction;
 
 type Result<Name extends FunctionName> = Name extends keyof Results ? Results[Name] : Functions[Name]['Returns'];
 
@@ -68,7 +68,9 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
 
 /** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Default: server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
-  const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, { cause: error });
+  // Without a code, the message is a whole body that is not JSON, and may repeat the user's search.
+  const known = error.code ? { cause: error } : {};
+  const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, known);
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not active
       return invalidToken(cause);
@@ -140,7 +142,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     const answer = await withRetries(ask, reads.has(name)).catch(rethrowMapped(name, withUserToken));
     const { data, status }: { data: unknown; status: number } = answer;
     // A 404 without a body arrives as 204, because postgrest-js changes it.
-    if (data === null && status !== 200) throw noValue(status, name);
+    if (data === null ? status !== 200 : !isResultOf(name, data)) throw noValue(status, name);
     return data as Result<Name> | null;
   }
 
@@ -173,7 +175,7 @@ export function createData({ user, service }: Clients, stream: DataStream) {
      */
     service: callsBy(service),
     /** Streams the JSON of a read without arguments, without holding or parsing it. */
-    stream: (caller: UserCaller, name: FunctionName): Promise<Readable> =>
+    stream: (caller: UserCaller, name: Parameters<DataStream>[1]): Promise<Readable> =>
       withRetries(() => stream(caller, name), true).catch(rethrowMapped(name, true)),
   };
 }

@@ -45,10 +45,9 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
-const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
-
-/** Matches errors of PostgREST. Those of proxies may repeat the URL with the user's search, and are never logged. */
-const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
+/** Tells whether PostgREST wrote a body. Those of proxies may repeat the user's search, and are never logged. */
+const isFromPostgrest = (status: number, text: string) =>
+  status < 300 ? /^([[{"\d-]|true$|false$|null$|$)/.test(text) : /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s.test(text);
 
 /**
  * Creates the fetch of supabase-js, jose and the calls to Auth, with metrics and the deadline, id and trace of the
@@ -110,7 +109,7 @@ export function createFetch(metrics: Metrics | null) {
     const answer = await open(url, service, init, deadline);
     const text = await answer.body.text();
     if (answer.statusCode === 200 && text === '') throw new Error('The 200 response has no body');
-    if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(text))
+    if (service === 'data' && !isFromPostgrest(answer.statusCode, text))
       throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
     return toResponse(answer.statusCode, answer.headers, text);
   }

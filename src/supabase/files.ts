@@ -18,8 +18,8 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
      */
     async signUrl(bucket: string, path: string, lifetimeSeconds: number): Promise<string | null> {
       const { data, error } = await service.storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
-      // Storage reports a missing file in the body of a 400.
-      if (error instanceof StorageApiError && error.statusCode === '404') return null;
+      // Storage reports a missing file in the body of a 400. A response with status 404 is from something else.
+      if (error instanceof StorageApiError && error.status === 400 && error.statusCode === '404') return null;
       const signed = publicAddress(data?.signedUrl ?? null);
       if (signed === null) throw serverError(new Error(`Storage did not sign ${bucket}/${path}`, { cause: error }));
       return signed;
@@ -30,7 +30,9 @@ export function createFiles({ supabase: { url, publicUrl } }: Config, { service 
       if (paths.length === 0) return new Map<string | null, null>();
       const { data, error } = await service.storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);
       if (error) throw serverError(new Error(`Storage did not sign files of ${bucket}`, { cause: error }));
-      return new Map(data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]));
+      const urls = new Map(data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]));
+      if (paths.every((path) => urls.has(path))) return urls;
+      throw serverError(new Error(`Storage did not answer about each file of ${bucket}`));
     },
   };
 }

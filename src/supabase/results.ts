@@ -26,3 +26,44 @@ export type Results = {
   save_progress: ProgressResult[];
   update_customer: Customer;
 };
+
+type Shape = 'array' | 'boolean' | readonly string[];
+
+/**
+ * Outer shape of the result of each SQL function that the gateway calls: a type, or keys of an object. It distinguishes
+ * a result from the JSON of a proxy. Validating all fields would double the time of a request.
+ */
+const shapes = {
+  add_favorite: 'boolean',
+  clear_history: 'boolean',
+  count_play: ['id', 'play_count'],
+  count_plays: 'array',
+  export_account: ['profile'],
+  get_customer: ['id', 'marketing_opt_in'],
+  get_sound: ['id', 'audio_path'],
+  list_catalogue_changes: ['data', 'next'],
+  list_categories: 'array',
+  list_favorites: 'array',
+  list_history: ['data', 'has_more'],
+  list_home_sections: 'array',
+  list_sound_files: 'array',
+  list_sounds: ['data', 'next_cursor'],
+  remove_favorite: 'boolean',
+  remove_from_history: 'boolean',
+  touch_last_seen: 'boolean',
+  update_customer: ['id', 'marketing_opt_in'],
+} as const satisfies Record<keyof Results, Shape> & Record<string, Shape>;
+
+/** SQL function that the gateway calls. */
+export type CalledFunction = keyof typeof shapes;
+
+/** Returns the text with which the JSON of an object begins. */
+export const startOf = (name: 'export_account') => `{"${shapes[name][0]}"`;
+
+/** Tells whether a value can be the result of a function. */
+export function isResultOf(name: CalledFunction, value: unknown): boolean {
+  const shape: Shape = shapes[name];
+  if (shape === 'array') return Array.isArray(value);
+  if (shape === 'boolean') return typeof value === 'boolean';
+  return typeof value === 'object' && value !== null && shape.every((key) => key in value);
+}

@@ -65,10 +65,12 @@ create function private.require_account() returns void language plpgsql stable s
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
+  elsif auth.jwt() ->> 'client_id' is not null then
+    raise exception 'This token belongs to another app.' using errcode = 'PT401';
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted.';
+comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.
@@ -212,6 +214,9 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
+-- Auth issues such tokens to apps that a user allows to know their address. They could otherwise do all that the user can.
+create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
+  using ((select auth.jwt() ->> 'client_id') is null);
 -- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
@@ -353,9 +358,11 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- Rejects calls of Auth that the public publishable key allows. A second factor would lock out the owner of a stolen
--- session. An account keeps its sign-in methods when its address changes, so an attacker could change theirs to an
--- address whose owner recovers the account later. Administrators change addresses without email_change.
+-- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
+-- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a sign-in
+-- after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so an
+-- attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
+-- without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth replaces addresses by hashes when it soft-deletes an account.
@@ -369,6 +376,25 @@ comment on function private.refuse_at_auth is 'Rejects a call of Auth with the m
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service does not support second factors.');
+-- The Auth of older projects has no passkeys.
+do $$
+begin
+  if to_regclass('auth.webauthn_credentials') is not null then
+    create trigger sounds_service_refuse_passkey before insert on auth.webauthn_credentials for each row
+      execute function private.refuse_at_auth('The service does not support passkeys.');
+  end if;
+end
+$$;
+-- Uses JSON, because older projects lack these columns, and runs afterwards, because JSON includes generated columns.
+create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
+  when (to_jsonb(new) ->> 'oauth_client_id' is not null)
+  execute function private.refuse_at_auth('The service does not open sessions for other apps.');
+create trigger sounds_service_refuse_anonymous after insert on auth.users for each row
+  when (to_jsonb(new) ->> 'is_anonymous' = 'true')
+  execute function private.refuse_at_auth('The service does not support anonymous accounts.');
+create trigger sounds_service_refuse_provider before insert on auth.identities for each row
+  when (new.provider = 'web3' or new.provider like 'sso:%')
+  execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
 create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
@@ -392,6 +418,24 @@ $$;
 create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
+
+-- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of the
+-- account, or of one of its identities.
+create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
+    coalesce(new.identity_data ->> 'email_verified' = 'true', false) and lower(new.identity_data ->> 'email') in (
+      select lower(email) from auth.users where id = new.user_id
+      union all select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id
+    )
+  ) then
+    raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_refuse_link before insert on auth.identities for each row
+  when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
 
 -- Confirming an address resets password, sessions, unverified identities, name and picture, because an attacker may
 -- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,
@@ -1156,6 +1200,8 @@ create policy "Users read their own favorites" on public.favorites for select to
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
+  using ((select auth.jwt() ->> 'client_id') is null);
 -- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
@@ -1673,6 +1719,8 @@ comment on column public.history.plays is 'Number of plays by this customer sinc
 alter table public.history enable row level security;
 create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
 create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Tokens of other apps reach nothing" on public.history as restrictive to authenticated
+  using ((select auth.jwt() ->> 'client_id') is null);
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 

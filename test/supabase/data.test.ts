@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect, inject } from 'vitest';
+import { unissuedKey } from '../model/unissued-key.ts';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
@@ -56,24 +57,28 @@ test('a search for 100 characters with all filters has a URL that every proxy ac
   expect(Math.max(...reads.map(({ href }) => href.length))).toBeLessThan(4_000);
 });
 
-test('no log contains the search terms if an error page in front of Supabase repeats the URL', async () => {
+test('no log contains the search terms if a page in front of Supabase repeats the request', async () => {
   const search = 'Zanzibar';
-  for (const behave of [
-    ({ url }, res) => {
-      const page = `<h1>Cannot reach ${decodeURIComponent(url ?? '')}</h1>`;
-      res.writeHead(502, { 'Content-Type': 'text/html' }).end(page);
-    },
-    ({ url }, res) => {
-      const body = JSON.stringify({ code: 404, message: `Cannot GET ${url}`, path: url });
-      res.writeHead(404, { 'Content-Type': 'application/json' }).end(body);
-    },
-    ({ url }, res) => res.writeHead(308, { Location: `https://example.com${url}` }).end(),
-  ] satisfies RequestListener[])
-    await withSupabase(behave, async (api, gateway) => {
-      const list = api.get('/sounds').query({ search });
-      await list.auth(await token(), bearer).expect(500);
-      const line = gateway.logged.map((text) => JSON.parse(text)).find(({ level }) => level === 50);
-      expect(line.err.message).toMatch(/list_sounds/);
-      expect(gateway.logged.join('')).not.toContain(search);
-    });
+  for (const [status, render] of [
+    [502, (request: string) => `<h1>Cannot reach ${request}</h1>`],
+    [404, (request: string) => JSON.stringify({ code: 404, message: `Cannot GET ${request}`, path: request })],
+    [308, () => ''],
+    [200, (request: string) => `<h1>${request}</h1>`],
+    [200, (request: string) => `[${request}]`], // begins like JSON
+    [200, (request: string) => JSON.stringify({ path: request })],
+  ] as const)
+    await withSupabase(
+      async (req, res) => {
+        const request = `${decodeURIComponent(req.url ?? '')} ${await text(req)}`;
+        res.writeHead(status, { Location: `https://example.com${req.url}` }).end(render(request));
+      },
+      async (api, gateway) => {
+        for (const credential of [await token(), unissuedKey()])
+          await api.get('/sounds').query({ search }).auth(credential, bearer).expect(500);
+        const lines = gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+        expect(lines).toHaveLength(2);
+        for (const { err } of lines) expect(err.message).toMatch(/list_sounds|as_api_key/);
+        expect(gateway.logged.join('')).not.toContain(search);
+      },
+    );
 });

@@ -142,10 +142,65 @@ test('a slow check of a code does not reduce the 5 seconds to store the name', a
       sendSession(held.get('/auth/v1/verify') as ServerResponse);
       await until(() => held.has('/auth/v1/user') && held.has('/rest/v1/rpc/update_customer'));
       await pass(4_900);
-      for (const res of [...held.values()].slice(1)) res.writeHead(200, jsonType).end('{}');
+      const saved = JSON.stringify({ id, marketing_opt_in: false });
+      for (const res of [...held.values()].slice(1)) res.writeHead(200, jsonType).end(saved);
       expect((await answer)[0].status).toBe(200);
     });
   await withSupabase((req, res) => void held.set(req.url, res), check);
+});
+
+test('a response of Supabase that is not the documented one gives 500', async () => {
+  let behave: RequestListener = () => {};
+  const data = [
+    ['get', '/categories'],
+    ['get', '/sounds'],
+    ['get', `/sounds/${id}`],
+    ['get', '/home'],
+    ['get', '/favorites'],
+    ['get', '/history'],
+    ['get', '/me'],
+    ['get', '/me/customer'],
+    ['get', '/me/export'],
+    ['get', '/catalogue/changes'],
+    ['patch', '/me/customer', { country: 'DE' }],
+    ['post', '/favorites', { sound_id: id }],
+    ['delete', `/favorites/${id}`],
+    ['delete', '/history'],
+    ['post', `/sounds/${id}/play`],
+    ['post', '/sounds/files', { ids: [id] }],
+  ] as const;
+  const email = 'ada@example.com';
+  const auth = [
+    ['delete', '/me'],
+    ['post', '/auth/password', { password }],
+    ['post', '/auth/signout'],
+    ['post', '/auth/recover', { email }],
+    ['post', '/auth/resend', { email, type: 'signup' }],
+  ] as const;
+  await withSupabase(
+    (req, res) => behave(req, res),
+    async (api) => {
+      const accessToken = await token();
+      const send = async ([method, path, body]: (typeof data | typeof auth)[number], reply: RequestListener) => {
+        behave = reply;
+        const answer = await api[method](path).auth(accessToken, bearer).send(body);
+        return `${method} ${path} ${answer.status}`;
+      };
+      for (const body of ['{"status":"ok"}', '{}', '"ok"', '5', '["'])
+        for (const request of data) expect(await send(request, respond(200, jsonType, body)), body).toMatch(/ 500$/);
+      for (const body of ['[]', '"ok"'])
+        for (const request of auth) expect(await send(request, respond(200, jsonType, body)), body).toMatch(/ 500$/);
+      for (const request of auth.filter(([, path]) => path !== '/auth/signout'))
+        expect(await send(request, respond(204, {}, ''))).toMatch(/ 500$/);
+
+      const deletion =
+        (body: string): RequestListener =>
+        ({ method }, res) =>
+          res.writeHead(200, jsonType).end(method === 'DELETE' ? body : JSON.stringify({ id }));
+      expect(await send(auth[0], deletion('{}'))).toMatch(/ 200$/);
+      for (const body of ['[]', '"ok"']) expect(await send(auth[0], deletion(body)), body).toMatch(/ 500$/);
+    },
+  );
 });
 
 test('an error of Supabase about the request is passed on by its code, without its message', async () => {

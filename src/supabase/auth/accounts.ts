@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ApiError, tokenRejected, unauthorized } from '../../errors.ts';
 import { invalidToken, type UserCaller } from '../../model/caller.ts';
 import { Tokens } from '../../model/session.ts';
@@ -16,6 +17,9 @@ import { weakPassword } from './sign-up.ts';
 
 /** Purpose of a mailed code. */
 export type CodeType = 'signup' | 'recovery';
+
+/** Success of a call whose values are not needed. Auth answers some of them with an empty object. */
+const JsonObject = z.object();
 
 type MailedCode = { type: CodeType; email: string; code: string };
 
@@ -58,7 +62,7 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   async function mailCode(type: CodeType, email: string, ip: string): Promise<string | null> {
     const [path, body] = type === 'recovery' ? ['recover', { email }] : ['resend', { type, email }];
     try {
-      await call(path, { ip, body });
+      expectAnswer(JsonObject, await call(path, { ip, body }));
       return null;
     } catch (thrown) {
       const reason = reasonForNoMail(thrown);
@@ -106,7 +110,9 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
   }
 
   const putPassword = (token: string, body: object, ip: string) =>
-    inPasswordQueue(ip, () => call('user', { ip, method: 'PUT', body, bearer: token }));
+    inPasswordQueue(ip, async () =>
+      expectAnswer(JsonObject, await call('user', { ip, method: 'PUT', body, bearer: token })),
+    );
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   async function changePassword(
@@ -132,11 +138,12 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
    */
   const deleteAccount = ({ userId, token }: UserCaller): Promise<void> =>
     share(['delete', { token }], async () => {
-      await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone));
+      expectAnswer(JsonObject, await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone)));
       // Another session of the user may delete the account at the same time.
-      await share(['delete', { userId }], () =>
+      const answer = await share(['delete', { userId }], () =>
         call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
       ).catch(mapGone(['user_not_found']));
+      expectAnswer(JsonObject, answer);
     });
 
   return { mailCode, verifyCode, confirmAddress, changePassword, deleteAccount };

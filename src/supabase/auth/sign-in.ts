@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { IdTokenProvider } from '../../config.ts';
 import { tokenRejected, unauthorized } from '../../errors.ts';
 import { Tokens } from '../../model/session.ts';
@@ -77,7 +78,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
   /** Ends the session of an access token. A session that has already ended is success. */
   async function signOut(accessToken: string, ip: string): Promise<void> {
     const isOver = ['session_not_found', 'user_not_found', 'user_banned'];
-    await call('logout?scope=local', { ip, bearer: accessToken })
+    const answer = await call('logout?scope=local', { ip, bearer: accessToken })
       .catch((thrown: unknown) => {
         if (!(thrown instanceof AuthError && isOver.includes(thrown.code))) throw thrown;
       })
@@ -86,6 +87,7 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
           code === 'bad_jwt' ? tokenRejected('The access token is invalid or has expired.') : undefined,
         ),
       );
+    expectAnswer(z.undefined(), answer); // a 204 has no body
   }
 
   return { signIn, exchangeIdToken, refresh, signOut };

@@ -46,10 +46,12 @@ const shapes = {
   list_favorites: 'array',
   list_history: ['data', 'has_more'],
   list_home_sections: 'array',
+  list_progress: 'array',
   list_sound_files: 'array',
   list_sounds: ['data', 'next_cursor'],
   remove_favorite: 'boolean',
   remove_from_history: 'boolean',
+  save_progress: 'array',
   touch_last_seen: 'boolean',
   update_customer: ['id', 'marketing_opt_in'],
 } as const satisfies Record<keyof Results, Shape> & Record<string, Shape>;

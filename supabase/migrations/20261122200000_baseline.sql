@@ -2126,6 +2126,8 @@ comment on column public.progress.updated_at is 'Time at which the customer was 
 alter table public.progress enable row level security;
 create policy "Users read their own positions" on public.progress for select to authenticated
   using (user_id = (select auth.uid()) and position_sec is not null);
+create policy "Tokens of other apps reach nothing" on public.progress as restrictive to authenticated
+  using ((select auth.jwt() ->> 'client_id') is null);
 grant select on public.progress to authenticated;
 
 create view private.progress_entry with (security_invoker = true) as
@@ -2150,6 +2152,7 @@ comment on function public.list_progress is 'Returns the positions of the caller
 create function private.lock_progress(sound_ids uuid[]) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
+  perform private.require_account();
   perform private.require_player(auth.uid());
   perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
   perform from public.sounds where id = any (sound_ids) order by id for key share;

@@ -1,7 +1,7 @@
 -- Compares grants on tables, policies, and functions with more rights than their callers with the lists below. If you
 -- add one, add it here, and test what it must not allow. Functions with the rights of their callers need no line.
 begin;
-select plan(21);
+select plan(22);
 
 create view pg_temp.our_schemas as
   select oid, nspname as name from pg_namespace where nspname in ('public', 'private', 'admin');
@@ -49,6 +49,7 @@ select bag_eq(
     ('public.imports', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
     ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
     ('public.progress', 'SELECT', 'authenticated', 'Users read their own positions'),
+    ('public.progress', 'ALL', 'authenticated', 'Tokens of other apps reach nothing'),
     ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
     ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
     ('private.catalogue_changes', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
@@ -62,6 +63,11 @@ select bag_eq(
     ('private.suspended_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
     ('private.visitors_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table') $$,
   'policies are exactly the listed ones'
+);
+select is_empty(
+  $$ select tablename from pg_policies where schemaname = 'public' and concat(qual, with_check) like '%auth.uid()%'
+     except select tablename from pg_policies where permissive = 'RESTRICTIVE' $$,
+  'tables with rows of users reject tokens of other apps'
 );
 select is_empty(
   $$ select tablename from pg_policies

@@ -28,9 +28,17 @@ test('a token that Auth issued to another app reaches nothing of its user', asyn
   await app.post('/favorites').send({ sound_id: await addSound(sql) });
   const claims = { sub, aud: 'authenticated', role: 'authenticated', exp: Math.floor(Date.now() / 1000) + 600 };
   const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
-  for (const name of ['export_account', 'get_customer', 'list_favorites', 'list_history', 'clear_history'])
+  for (const name of [
+    'export_account',
+    'get_customer',
+    'list_favorites',
+    'list_history',
+    'list_progress',
+    'clear_history',
+  ])
     expect((await rest(token, 'POST', `rpc/${name}`, {})).status, name).toBe(401);
-  for (const table of ['customers', 'favorites', 'history']) {
+  expect((await rest(token, 'POST', 'rpc/save_progress', { entries: [] })).status).toBe(401);
+  for (const table of ['customers', 'favorites', 'history', 'progress']) {
     expect(await rest(await forge(skip, claims), 'GET', table), table).toMatchObject({ status: 200 });
     expect(await rest(token, 'GET', table), table).toEqual({ status: 200, body: [] });
   }

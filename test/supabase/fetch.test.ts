@@ -158,6 +158,7 @@ test('a response of Supabase that is not the documented one gives 500', async ()
     ['get', '/home'],
     ['get', '/favorites'],
     ['get', '/history'],
+    ['get', '/progress'],
     ['get', '/me'],
     ['get', '/me/customer'],
     ['get', '/me/export'],

@@ -905,6 +905,9 @@ declare
   free timestamptz(3);
   steps integer := 0;
 begin
+  if tg_op = 'INSERT' and exists (select from public.sounds where id = new.id and created_at = new.created_at) then
+    return new; -- an upsert that does not change it
+  end if;
   if taken @> new.created_at then
     select known into run from unnest(taken) as known where known @> new.created_at;
   end if;
@@ -1921,6 +1924,18 @@ comment on table private.catalogue_feed is
   'One row with the id of the change feed. Change it after restoring a backup, so that apps reload the catalogue.';
 comment on column private.catalogue_feed.forgotten is 'Highest number that was deleted from private.catalogue_changes.';
 
+create unique index catalogue_feed_has_one_row on private.catalogue_feed ((true));
+
+-- Lets the row of a backup replace that of the migrations. A restore disables all triggers but this one.
+create function private.replace_feed() returns trigger language plpgsql set search_path = '' as $$
+begin
+  delete from private.catalogue_feed;
+  return new;
+end
+$$;
+create trigger catalogue_feed_replace before insert on private.catalogue_feed for each row execute function private.replace_feed();
+alter table private.catalogue_feed enable always trigger catalogue_feed_replace;
+
 create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   insert into private.catalogue_changes (kind, id) values (changed_kind, changed_id)
@@ -2342,7 +2357,7 @@ begin
       join auth.users as account on account.id = key.owner_id
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
       and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
-  if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
+  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute' and current_setting('transaction_read_only') = 'off' then
     -- Skips a row that a concurrent request has locked.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
@@ -2670,13 +2685,20 @@ declare
   section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
   problems text;
 begin
-  select string_agg(format('"%s" is the title of %s sounds', wanted, count), ', ' order by wanted) into problems
+  select string_agg(
+      case when named > 1 then format('"%s" is named %s times', wanted, named)
+        else format('"%s" is the title of %s sounds', coalesce(wanted, 'NULL'), found) end,
+      ', ' order by wanted
+    ) into problems
     from (
-      select wanted, count(sounds.id) from unnest(titles) as wanted left join public.sounds on title = wanted group by wanted
-    ) as found
-    where count <> 1;
+      select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+      from unnest(titles) as wanted group by wanted
+    ) as checked
+    where named > 1 or found <> 1;
   if section is null then
     raise exception 'There is no home section "%" with mode manual.', slug;
+  elsif coalesce(cardinality(titles), 0) = 0 then
+    raise exception 'There are no titles. To empty a section, delete its rows of home_section_sounds.';
   elsif problems is not null then
     raise exception '%. Correct the title here, or rename the sound.', problems;
   end if;
@@ -2684,9 +2706,8 @@ begin
   return query
     with arranged as (
       insert into public.home_section_sounds (section_id, sound_id, position)
-        select section, sounds.id, 10 * min(place)
+        select section, sounds.id, 10 * place
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
-        group by sounds.id
         returning sound_id, position
     )
     select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
@@ -2694,6 +2715,32 @@ end
 $$;
 comment on function admin.arrange_section is
   'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
+
+-- Schedules of Supabase Cron have no year, and a job that is scheduled in its minute may run in the next year. The
+-- command ignores a moment that was missed by a day, because the project was paused.
+create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  job constant text := concat_ws(' ', case when is_active then 'publish' else 'hide' end, kind, id);
+  minute constant timestamptz := date_trunc('minute', moment);
+begin
+  if (minute between now() + interval '30 seconds' and now() + interval '364 days') is not true then
+    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.', coalesce(moment::text, 'NULL');
+  elsif to_regprocedure('cron.schedule(text, text, text)') is null then
+    raise exception 'Supabase Cron is off. Switch it on under Integrations.';
+  end if;
+  perform cron.schedule(
+    job, to_char(minute at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
+    format(
+      'update public.%I set is_active = %L where id = %L and now() < %L; select cron.unschedule(%L)',
+      case kind when 'sound' then 'sounds' else 'home_sections' end, is_active, id, minute + interval '1 day', job
+    )
+  );
+  return job;
+end
+$$;
+comment on function admin.schedule_activation is
+  'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
 
 -- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
@@ -2708,14 +2755,17 @@ create view admin.scheduled with (security_invoker = true) as
   select job,
     case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
       select min(due) from (
-        select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
-        from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
+        select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due
+        from (select string_to_array(schedule, ' ', '*')::integer[] as fields) as parsed
+          -- Eight years include a 29 February.
+          cross join generate_series(date_trunc('day', now() at time zone 'UTC'), now() + interval '8 years', '1 day') as day
+        where extract(day from day) = fields[3] and extract(month from day) = fields[4]
       ) as occurrence where due >= date_trunc('minute', now())
     ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
-comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job.';
+comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
 -- Plays, listeners and accounts by day in UTC, without names.
 

@@ -194,6 +194,9 @@ declare
   free timestamptz(3);
   steps integer := 0;
 begin
+  if tg_op = 'INSERT' and exists (select from public.sounds where id = new.id and created_at = new.created_at) then
+    return new; -- an upsert that does not change it
+  end if;
   if taken @> new.created_at then
     select known into run from unnest(taken) as known where known @> new.created_at;
   end if;

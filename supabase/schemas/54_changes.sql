@@ -18,6 +18,18 @@ comment on table private.catalogue_feed is
   'One row with the id of the change feed. Change it after restoring a backup, so that apps reload the catalogue.';
 comment on column private.catalogue_feed.forgotten is 'Highest number that was deleted from private.catalogue_changes.';
 
+create unique index catalogue_feed_has_one_row on private.catalogue_feed ((true));
+
+-- Lets the row of a backup replace that of the migrations. A restore disables all triggers but this one.
+create function private.replace_feed() returns trigger language plpgsql set search_path = '' as $$
+begin
+  delete from private.catalogue_feed;
+  return new;
+end
+$$;
+create trigger catalogue_feed_replace before insert on private.catalogue_feed for each row execute function private.replace_feed();
+alter table private.catalogue_feed enable always trigger catalogue_feed_replace;
+
 create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   insert into private.catalogue_changes (kind, id) values (changed_kind, changed_id)

@@ -109,7 +109,7 @@ begin
       join auth.users as account on account.id = key.owner_id
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
       and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
-  if live.last_used_at is null or live.last_used_at < now() - interval '1 minute' then
+  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute' and current_setting('transaction_read_only') = 'off' then
     -- Skips a row that a concurrent request has locked.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);

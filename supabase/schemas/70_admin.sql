@@ -219,13 +219,20 @@ declare
   section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
   problems text;
 begin
-  select string_agg(format('"%s" is the title of %s sounds', wanted, count), ', ' order by wanted) into problems
+  select string_agg(
+      case when named > 1 then format('"%s" is named %s times', wanted, named)
+        else format('"%s" is the title of %s sounds', coalesce(wanted, 'NULL'), found) end,
+      ', ' order by wanted
+    ) into problems
     from (
-      select wanted, count(sounds.id) from unnest(titles) as wanted left join public.sounds on title = wanted group by wanted
-    ) as found
-    where count <> 1;
+      select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+      from unnest(titles) as wanted group by wanted
+    ) as checked
+    where named > 1 or found <> 1;
   if section is null then
     raise exception 'There is no home section "%" with mode manual.', slug;
+  elsif coalesce(cardinality(titles), 0) = 0 then
+    raise exception 'There are no titles. To empty a section, delete its rows of home_section_sounds.';
   elsif problems is not null then
     raise exception '%. Correct the title here, or rename the sound.', problems;
   end if;
@@ -233,9 +240,8 @@ begin
   return query
     with arranged as (
       insert into public.home_section_sounds (section_id, sound_id, position)
-        select section, sounds.id, 10 * min(place)
+        select section, sounds.id, 10 * place
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
-        group by sounds.id
         returning sound_id, position
     )
     select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
@@ -243,6 +249,32 @@ end
 $$;
 comment on function admin.arrange_section is
   'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
+
+-- Schedules of Supabase Cron have no year, and a job that is scheduled in its minute may run in the next year. The
+-- command ignores a moment that was missed by a day, because the project was paused.
+create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  job constant text := concat_ws(' ', case when is_active then 'publish' else 'hide' end, kind, id);
+  minute constant timestamptz := date_trunc('minute', moment);
+begin
+  if (minute between now() + interval '30 seconds' and now() + interval '364 days') is not true then
+    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.', coalesce(moment::text, 'NULL');
+  elsif to_regprocedure('cron.schedule(text, text, text)') is null then
+    raise exception 'Supabase Cron is off. Switch it on under Integrations.';
+  end if;
+  perform cron.schedule(
+    job, to_char(minute at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
+    format(
+      'update public.%I set is_active = %L where id = %L and now() < %L; select cron.unschedule(%L)',
+      case kind when 'sound' then 'sounds' else 'home_sections' end, is_active, id, minute + interval '1 day', job
+    )
+  );
+  return job;
+end
+$$;
+comment on function admin.schedule_activation is
+  'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
 
 -- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
@@ -257,14 +289,17 @@ create view admin.scheduled with (security_invoker = true) as
   select job,
     case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
       select min(due) from (
-        select (to_timestamp(year || ' ' || schedule, 'YYYY MI HH24 DD MM')::timestamp at time zone 'UTC') as due
-        from generate_series(extract(year from now())::integer, extract(year from now())::integer + 1) as year
+        select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due
+        from (select string_to_array(schedule, ' ', '*')::integer[] as fields) as parsed
+          -- Eight years include a 29 February.
+          cross join generate_series(date_trunc('day', now() at time zone 'UTC'), now() + interval '8 years', '1 day') as day
+        where extract(day from day) = fields[3] and extract(month from day) = fields[4]
       ) as occurrence where due >= date_trunc('minute', now())
     ) end as due_at, schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
-comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job.';
+comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
 -- Plays, listeners and accounts by day in UTC, without names.
 

@@ -1,6 +1,6 @@
 -- Attacks on API keys: read, create or reactivate keys, or exceed the rights of the owner.
 begin;
-select plan(70);
+select plan(73);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -144,6 +144,19 @@ select throws_like(
   '%must have an account first.', 'a key cannot be issued without an account'
 );
 select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'an unknown key cannot be revoked');
+
+-- Without last_used_at: an update is due. Comes last, because Postgres allows no way back.
+update private.api_keys set last_used_at = null where key_prefix = 'sk_live_tests_1';
+create function pg_temp.read_with_key(operation text) returns void language plpgsql as $$
+begin
+  set local role service_role;
+  perform public.as_api_key(repeat('a', 64), operation);
+  reset role;
+end $$;
+set local transaction_read_only = on;
+select lives_ok(
+  format('select pg_temp.read_with_key(%L)', operation), 'a key reads from a read-only database: ' || operation
+) from unnest(array['get_customer', 'list_sounds', 'list_favorites']) as operation;
 
 select * from finish();
 rollback;

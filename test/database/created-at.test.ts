@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
@@ -37,6 +38,21 @@ test('an import of 500 sounds with one created_at makes them unique in 5 scans p
         select count(*)::int as sounds, extract(epoch from max(created_at) - min(created_at))::float as seconds
         from public.sounds where title = 'Import'`;
   expect(span).toEqual({ sounds: 500, seconds: 0.499 });
+});
+
+test('an upsert that repeats the created_at of a sound does not move it', async () => {
+  const sql = await ownDatabase();
+  const upsert = (rows: object[]) => sql`
+    insert into public.sounds ${sql(rows)}
+    on conflict (id) do update set title = excluded.title, created_at = excluded.created_at`;
+  const times = Array.from({ length: 60 }, (_, n) => new Date(Date.parse(moment) + n).toISOString());
+  const rows = times.map((created_at) => ({ id: randomUUID(), title: 'x', created_at }));
+  for (let run = 0; run < 3; run++) await upsert(rows);
+  const stored = () => sql`select created_at from public.sounds order by created_at`;
+  expect((await stored()).map(({ created_at }) => created_at.toISOString())).toEqual(times);
+  // A time that another sound has is still moved.
+  await upsert([{ ...rows[0], created_at: times[1] }]);
+  expect(new Set((await stored()).map(({ created_at }) => created_at.toISOString())).size).toBe(60);
 });
 
 test('a used created_at moves to the next free millisecond, also if a deleted sound had it', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { addSound, newSlug } from '../support/catalogue.ts';
+import { addSound, addSounds, newSlug } from '../support/catalogue.ts';
 import { newEmail, type Sql, test } from '../support/test.ts';
 
 const folder = 'supabase/snippets';
@@ -66,7 +66,7 @@ describe('the snippets for the SQL editor', () => {
   test.for(readdirSync(folder))(
     '%s runs, returns rows, and changes nothing until it is edited',
     async (file, { sql }) => {
-      if (/^(fill|publish|arrange|deactivate|reactivate|issue|revoke)_/.test(file))
+      if (/^(fill|publish|hide|arrange|deactivate|reactivate|issue|revoke)_/.test(file))
         expect(await runSnippet(sql, file, false)).toEqual([]);
       expect(await runSnippet(sql, file, true)).not.toEqual([]);
       expect(readFileSync(`${folder}/${file}`, 'utf8')).toMatch(/^-- [A-Z]/);
@@ -78,22 +78,76 @@ describe('the snippets for the SQL editor', () => {
     expect(new Set([...named].map(([, name]) => name))).toEqual(new Set(readdirSync(folder)));
   });
 
-  test('publish_a_sound_later.sql schedules a job that publishes a sound once', async ({ sql }) => {
-    const title = newSlug();
-    const id = await addSound(sql, { title, is_active: false });
-    const due = new Date(Math.ceil(Date.now() / 60_000 + 60 * 24 * 40) * 60_000);
-    const snippet = readFileSync(`${folder}/publish_a_sound_later.sql`, 'utf8');
-    await sql.unsafe(
-      snippet
-        .replace('<2030-01-04 09:30 Europe/Berlin>', due.toISOString())
-        .replace("title = '<title of the sound>'", `title = '${title}'`),
-    );
-    const scheduled = () => sql`select due_at, command from admin.scheduled where job = ${`publish sound ${title}`}`;
-    const [job] = await scheduled();
-    expect(job?.['due_at']).toEqual(due);
-    await sql.unsafe(job?.['command']);
-    expect(await scheduled()).toEqual([]);
-    expect(await sql`select is_active from public.sounds where id = ${id}`).toEqual([{ is_active: true }]);
+  /** Runs a snippet for a title or slug at a time. Returns its jobs. */
+  const schedule = async (sql: Sql, file: string, key: string, due: string) => {
+    const text = readFileSync(`${folder}/${file}.sql`, 'utf8').replace(/<(title|slug) of the \w+>/, key);
+    const rows = await sql.unsafe(text.replace('<2030-01-04 09:30 Europe/Berlin>', due));
+    return rows.map(({ job }): string => job);
+  };
+  const inDays = (days: number) => new Date(Math.ceil(Date.now() / 60_000 + 60 * 24 * days) * 60_000);
+
+  test.for(['sound', 'section'])('%ss are published and hidden once, by a job named by id', async (kind, { sql }) => {
+    const [key, table] = kind === 'sound' ? [`Don't ${newSlug()}`, 'sounds'] : [newSlug(), 'home_sections'];
+    const added =
+      kind === 'sound'
+        ? await addSounds(sql, [
+            { title: key, is_active: false },
+            { title: key, is_active: false },
+          ])
+        : (
+            await sql`insert into public.home_sections (slug, title, is_active) values (${key}, 'x', false) returning id`
+          ).map(({ id }): string => id);
+    const states = () => sql`select is_active from public.${sql(table)} where id = any (${added})`;
+    for (const [action, is_active] of [
+      ['publish', true],
+      ['hide', false],
+    ] as const) {
+      const due = inDays(40);
+      const jobs = await schedule(sql, `${action}_a_${kind}_later`, key, due.toISOString());
+      expect(jobs.toSorted()).toEqual(added.map((id) => `${action} ${kind} ${id}`).toSorted());
+      const pending = () => sql`select due_at, command from admin.scheduled where job = any (${jobs})`;
+      for (const { due_at, command } of await pending()) {
+        expect(due_at).toEqual(due);
+        await sql.unsafe(command);
+      }
+      expect(await pending()).toEqual([]);
+      expect(await states()).toEqual(added.map(() => ({ is_active })));
+    }
+  });
+
+  test.for([inDays(-1), new Date(), inDays(365), inDays(3 * 365)].map((due) => due.toISOString()).concat('infinity'))(
+    'a publication at %s is rejected',
+    async (due, { sql }) => {
+      const title = newSlug();
+      await addSound(sql, { title, is_active: false });
+      for (const action of ['publish', 'hide'])
+        await expect(schedule(sql, `${action}_a_sound_later`, title, due)).rejects.toThrow(
+          'is not within the next 364 days',
+        );
+    },
+  );
+
+  test('admin.scheduled shows jobs on days that are rare or never come', async ({ sql }) => {
+    const due = async (schedule: string) => {
+      let found: unknown;
+      await sql
+        .begin(async (transaction) => {
+          await transaction`select cron.schedule('rare', ${schedule}, 'select 1')`;
+          [found] = (await transaction`select due_at from admin.scheduled where job = 'rare'`).map(
+            (row) => row['due_at'],
+          );
+          throw new Undo();
+        })
+        .catch((error) => expect(error).toBeInstanceOf(Undo));
+      return found;
+    };
+    const year = new Date().getUTCFullYear();
+    const leapDays = Array.from({ length: 9 }, (_, n) => new Date(Date.UTC(year + n, 1, 29, 9, 5)));
+    const next = leapDays.find((day) => day.getUTCMonth() === 1 && day > new Date());
+    expect(await due('5 9 29 2 *')).toEqual(next);
+    for (const never of ['0 5 31 2 *', '0 5 31 4 *', '0 5 30 2 *']) expect(await due(never)).toBeNull();
+    expect(await due('59 23 31 12 *')).toEqual(new Date(Date.UTC(year, 11, 31, 23, 59)));
+    expect(await due('59 23 31 12 1')).toBeNull();
   });
 
   test('admin.scheduled shows the hourly upkeep', async ({ sql }) => {

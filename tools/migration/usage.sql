@@ -8,6 +8,7 @@ update public.customers set country = 'DE', locale = 'de', phone = '+4915550100'
 where email like 'listener-1%';
 update public.customers set is_active = false where email like 'listener-2%';
 delete from auth.users where email like 'listener-3%';
+update auth.users set deleted_at = now() where email = 'listener-40@example.com';
 
 insert into public.favorites (user_id, sound_id)
 select customer.id, sound.id from public.customers as customer, public.sounds as sound where customer.email like 'listener-1%';

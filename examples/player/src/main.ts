@@ -49,7 +49,7 @@ addEventListener('wait', ({ detail }) => notify(waitText(detail), (detail.until.
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 
 addEventListener('session', ({ detail: event }) => {
-  if (event.type === 'refreshed') return;
+  if (event.type === 'refreshed' || event.type === 'notStored') return;
   stop();
   // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in forGuests) history.replaceState(null, '', '#/');

@@ -1,6 +1,5 @@
-import createClient from 'openapi-fetch';
+import { createApi } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { paths } from './document.types.ts';
 import { SoundsError } from './error.ts';
 import type { Schema } from './schema.ts';
 import {
@@ -34,10 +33,9 @@ export function createAuth({ url, waiting, session, forget }: Options) {
   /** Sends calls that must not take effect twice. */
   const once = guestClient(url, { repeatable: false, ...waiting });
 
-  const clientOf = (fetch: DeviceSession['fetch']) =>
-    createClient<paths>({ baseUrl: url, fetch: (request) => fetch(request) });
+  const clientOf = (fetch: DeviceSession['fetch']) => createApi(url, (request) => fetch(request));
 
-  const passingSession = () => createSession({ url, store: memoryStore(), waiting, onSession: () => {} });
+  const passingSession = () => createSession({ url, store: memoryStore(), waiting });
 
   /** Sends with a session. `mayBeDone` returns true if an attempt may have succeeded although its response was lost. */
   function repeating(sender: DeviceSession, userId?: string) {

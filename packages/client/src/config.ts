@@ -9,6 +9,9 @@ export interface AppConfig extends Schema<'AppConfig'> {}
 
 const key = 'sounds.config';
 
+/** Least size of a small cover in pixels, for rows of a list on a dense screen. */
+const smallCover = 256;
+
 /** Creates functions that load the settings of the service. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
   const repeated = guestClient(url, { repeatable: true, ...waiting });
@@ -16,21 +19,33 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 
+  /** Reads the settings of an earlier start from the store. */
+  async function restore(): Promise<void> {
+    if (!known) known = (await readItem<AppConfig>(store, key).catch(() => null)) ?? known;
+  }
+  void restore();
+
   async function ask(options?: CallOptions): Promise<AppConfig> {
-    known ??= await readItem<AppConfig>(store, key);
+    await restore();
     // Do not wait for a network if the settings of an earlier start are stored.
     const guest = known ? once : repeated;
     try {
       known = (await answer(guest.GET('/config', signalOf(options)))).data;
-      await store.setItem(key, JSON.stringify(known));
     } catch (error) {
       if (known === null || options?.signal?.aborted) throw error;
+      return known;
+    }
+    try {
+      await store.setItem(key, JSON.stringify(known));
+    } catch {
+      // The next start requests the settings.
     }
     return known;
   }
 
   return {
     ask,
+    restore,
 
     /** Loads the settings that `coverUrl` needs. Ignores a failure, so that lists are shown without covers. */
     async covers(): Promise<void> {
@@ -43,9 +58,14 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
       await asking;
     },
 
-    coverUrl({ cover_image_url }: { cover_image_url: string | null }): string | null {
-      if (cover_image_url === null || cover_image_url.startsWith('http')) return cover_image_url;
-      return known && known.storage_url + cover_image_url;
+    coverUrl({ cover_image_url: path }: { cover_image_url: string | null }, { small = false } = {}): string | null {
+      if (path === null || path.startsWith('http')) return path;
+      if (!known?.storage_url) return null;
+      const { template, sizes } = known.cover_sizes ?? { template: '', sizes: [] };
+      const size = sizes.find((each) => each >= smallCover);
+      return small && size
+        ? template.replace('{path}', () => path).replace(/\{size\}/g, String(size))
+        : known.storage_url + path;
     },
   };
 }

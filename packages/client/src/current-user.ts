@@ -1,21 +1,28 @@
 import type { SessionEvent, User } from './session.ts';
 
 /** The user who is signed in, with the functions that React's `useSyncExternalStore` needs. */
-export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow'> {}
+export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow' | 'found'> {}
 
-export function createCurrentUser(stored: Promise<User | null>) {
+/** @param read reads the store, and calls `found` */
+export function createCurrentUser(read: () => Promise<unknown>) {
   const listeners = new Set<() => void>();
   let current: User | null | undefined;
+  let isReading = false;
 
   function change(user: User | null) {
     if (current !== undefined && current?.id === user?.id) return;
     current = user;
     for (const listener of [...listeners]) listener();
   }
-  stored.then((user) => current === undefined && change(user)).catch(() => {});
 
   return {
-    follow: (event: SessionEvent) => change(event.type === 'signedOut' ? null : event.user),
+    follow(event: SessionEvent) {
+      if (event.type !== 'notStored') change(event.type === 'signedOut' ? null : event.user);
+    },
+
+    found(user: User | null) {
+      if (current === undefined) change(user);
+    },
 
     /** Calls `listener` whenever the user changes. @returns a function that ends the subscription */
     subscribe(listener: () => void): () => void {
@@ -24,6 +31,16 @@ export function createCurrentUser(stored: Promise<User | null>) {
     },
 
     /** Returns the user who is signed in on this device, or null; undefined until the store has been read. */
-    user: (): User | null | undefined => current,
+    user(): User | null | undefined {
+      if (current === undefined && !isReading) {
+        isReading = true;
+        read()
+          .catch(() => {}) // the next call reads again
+          .finally(() => {
+            isReading = false;
+          });
+      }
+      return current;
+    },
   };
 }

@@ -1,9 +1,10 @@
 import { exclusively } from './lock.ts';
 import { readItem, type Store } from './store.ts';
+import { unlessAborted } from './wait.ts';
 
 export type Entries<Entry> = ReturnType<typeof createEntries<Entry>>;
 
-/** Keeps a map of entries for each user in the store, such as unsent changes or the copy of a list. */
+/** Keeps a map of entries for each user in the store, such as unsent changes. */
 export function createEntries<Entry>(store: Store, name: string) {
   const keyOf = (userId: string) => `sounds.${name}.${userId}`;
 
@@ -11,10 +12,17 @@ export function createEntries<Entry>(store: Store, name: string) {
     return (await readItem<Record<string, Entry>>(store, keyOf(userId))) ?? {};
   }
 
-  const save = (userId: string, entries: Record<string, Entry>) =>
-    Object.keys(entries).length === 0
-      ? store.removeItem(keyOf(userId))
-      : store.setItem(keyOf(userId), JSON.stringify(entries));
+  async function save(userId: string, entries: Record<string, Entry>) {
+    const isEmpty = Object.keys(entries).length === 0;
+    try {
+      await (isEmpty ? store.removeItem(keyOf(userId)) : store.setItem(keyOf(userId), JSON.stringify(entries)));
+    } catch {
+      // The store keeps unsent changes in memory, and the app works without a copy.
+    }
+  }
+
+  const replace = (userId: string, entries: Record<string, Entry>) =>
+    exclusively(keyOf(userId), () => save(userId, entries));
 
   return {
     read,
@@ -27,13 +35,23 @@ export function createEntries<Entry>(store: Store, name: string) {
         await save(userId, entries);
       }),
 
-    /** Runs `send` when no other tab or part of the program is sending. */
-    sending: (userId: string, send: () => Promise<void>) => exclusively(`${keyOf(userId)}.sending`, send),
+    /** Runs `send` when no other tab or part of the program is sending. @param limitMs maximum wait for other tabs */
+    sending: (userId: string, limitMs: number, send: () => Promise<void>, signal?: AbortSignal) =>
+      unlessAborted(exclusively(`${keyOf(userId)}.sending`, send, limitMs), signal),
 
     /** Replaces all entries of a user. */
-    replace: (userId: string, entries: Record<string, Entry>) =>
-      exclusively(keyOf(userId), async () => void (await save(userId, entries))),
+    replace,
 
-    forget: (userId: string) => exclusively(keyOf(userId), async () => void (await save(userId, {}))),
+    forget: (userId: string) => replace(userId, {}),
+  };
+}
+
+/** Keeps the copy of a list for each user. The app works without it while the store fails. */
+export function createCopy<Entry>(store: Store, name: string): Entries<Entry> {
+  const { read, update, ...entries } = createEntries<Entry>(store, `copy.${name}`);
+  return {
+    ...entries,
+    read: (userId) => read(userId).catch(() => ({})),
+    update: (userId, change) => update(userId, change).catch(() => {}),
   };
 }

@@ -4,6 +4,13 @@ import { createEntries } from './entries.ts';
 import { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 import type { Favorite } from './resources.ts';
+import { pause } from './wait.ts';
+
+/** Maximum number of ids in one call of `GET /sounds`. */
+const idsAtOnce = 100;
+
+/** Share of the user's requests that unsent changes leave to the app. */
+const shareOfApp = 1 / 3;
 
 /** Returns a new favorite for a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
@@ -17,12 +24,17 @@ const isNotFound = (error: unknown) => error instanceof SoundsError && error.cod
 /** The user's favorites, which can be changed without a network. */
 export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'forget'> {}
 
-export function createFavorites({ api, session, store, favoritesCopy: copy, find, covers }: Parts) {
+export function createFavorites({ api, session, waiting, store, favoritesCopy: copy, find, covers }: Parts) {
+  const { timeLimitMs, service } = waiting;
+
   /** Unsent changes: true adds a favorite, false removes it. */
   const wanted = createEntries<boolean>(store, 'favorites');
 
   /** Error of a change that the service rejected. The next `flush` throws it. */
   let rejection: SoundsError | undefined;
+
+  /** Timer of the next call of `send`. */
+  let sendingLater: ReturnType<typeof setTimeout> | undefined;
 
   async function want(id: string, isFavorite: boolean) {
     const { user } = await session.current();
@@ -34,20 +46,34 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
       if (!isFavorite) delete entries[id];
       else if (sound) entries[id] ??= favoriteOf(sound);
     });
+    sendSoon();
+  }
+
+  function sendSoon() {
     send().catch(() => {}); // a failed change stays in `wanted`
   }
 
+  /** Sends unsent changes until the time limit. Sends the others when the service allows more requests. */
   async function send(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
-    await wanted.sending(user, async () => {
+    const sendAll = async () => {
+      const deadline = performance.now() + timeLimitMs;
       for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
+        const pauseMs = service.pauseMs(shareOfApp);
+        if (performance.now() + pauseMs >= deadline) {
+          clearTimeout(sendingLater);
+          sendingLater = setTimeout(sendSoon, pauseMs);
+          return;
+        }
+        if (pauseMs > 0) await pause(pauseMs, options?.signal);
         await sendOne(user, id, isFavorite, options);
         await wanted.update(user, (entries) => {
           if (entries[id] === isFavorite) delete entries[id]; // unless the user has changed it again meanwhile
         });
       }
-    });
+    };
+    await wanted.sending(user, timeLimitMs, sendAll, options?.signal);
   }
 
   /** Sends one change, or sets `rejection`. @throws SoundsError if the other changes cannot be sent either */
@@ -64,16 +90,15 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
     }
   }
 
-  /** Returns a favorite that is not sent yet, or an empty list if the sound does not exist any more. */
-  async function newFavorite(id: string, options?: CallOptions): Promise<Favorite[]> {
-    const init = { params: { path: { id } }, ...signalOf(options) };
-    try {
-      const { data } = await answer(api.GET('/sounds/{id}', init));
-      return [favoriteOf(data)];
-    } catch (error) {
-      if (isNotFound(error)) return [];
-      throw error;
+  /** Returns favorites that are not sent yet, without sounds that do not exist any more. */
+  async function newFavorites(ids: string[], options?: CallOptions): Promise<Favorite[]> {
+    const found: Favorite[] = [];
+    for (let first = 0; first < ids.length; first += idsAtOnce) {
+      const query = { ids: ids.slice(first, first + idsAtOnce) };
+      const { data } = await answer(api.GET('/sounds', { params: { query }, ...signalOf(options) }));
+      found.push(...data.map(favoriteOf));
     }
+    return found;
   }
 
   return {
@@ -93,9 +118,11 @@ export function createFavorites({ api, session, store, favoritesCopy: copy, find
       const [{ data }] = await Promise.all([answer(asked), covers()]);
       const wishes = { ...before, ...(await wanted.read(user.id)) };
       const known = new Set(data.map(({ sound_id }) => sound_id));
-      const added = Object.keys(wishes).filter((id) => wishes[id] && !known.has(id));
+      const added = Object.keys(wishes)
+        .filter((id) => wishes[id] && !known.has(id))
+        .reverse();
       const list = [
-        ...(await Promise.all(added.map((id) => newFavorite(id, options)))).flat(),
+        ...(await newFavorites(added, options)),
         ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
       ];
       if ((await session.current()).user.id === user.id)

@@ -1,12 +1,11 @@
-import createClient from 'openapi-fetch';
+import { createApi } from './api.ts';
 import { type Auth, createAuth } from './auth.ts';
 import { browser } from './browser.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { type AppConfig, createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
-import type { paths } from './document.types.ts';
-import { createEntries } from './entries.ts';
+import { createCopy } from './entries.ts';
 import { createFavorites, type Favorites } from './favorites.ts';
 import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
@@ -22,8 +21,9 @@ import type {
   Profile,
 } from './resources.ts';
 import type { Wait } from './send.ts';
+import { createService } from './service.ts';
 import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
-import { indexedDbStore, type Store } from './store.ts';
+import { indexedDbStore, inPieces, memoryStore, remembering, type Store, timed } from './store.ts';
 
 export { type AudioElement, attachAudio } from './attach-audio.ts';
 export type { Auth, MailedCode } from './auth.ts';
@@ -44,8 +44,8 @@ export { indexedDbStore, memoryStore, type Store } from './store.ts';
 export interface Options {
   /** URL of the service, with `/api/v1`. */
   url: string;
-  /** Stores tokens and unsent changes: localStorage, AsyncStorage, SecureStore … */
-  store: Store;
+  /** Stores tokens and unsent changes: localStorage, AsyncStorage, SecureStore … Default: memory, as on a server. */
+  store?: Store | undefined;
   /** Stores copies for offline use, which may be megabytes. Default: IndexedDB if available, otherwise `store`. */
   offlineStore?: Store;
   /** Called when the session of this device begins, gets new tokens, or ends. */
@@ -76,8 +76,8 @@ export interface Sounds {
   /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
   config(options?: CallOptions): Promise<AppConfig>;
 
-  /** Returns the address of the cover of a sound; null when there is none. */
-  coverUrl(sound: { cover_image_url: string | null }): string | null;
+  /** Returns the address of the cover of a sound; null when there is none. @param options `small` for lists */
+  coverUrl(sound: { cover_image_url: string | null }, options?: { small?: boolean }): string | null;
 
   /** Returns the sections of the home page with their sounds. */
   home(options?: CallOptions): Promise<HomeSection[]>;
@@ -100,25 +100,32 @@ export interface Sounds {
   me(options?: CallOptions): Promise<Profile>;
 }
 
+/** Time limit for the export of an account, which may be megabytes, and which the service limits to few an hour. */
+const exportLimitMs = 65_000;
+
 /** Makes a client. One is enough for the whole app. */
-export function createSounds({ url, store, offlineStore, onSession, timeLimitMs = 60_000, onWait }: Options): Sounds {
-  const waiting = { timeLimitMs, onWait };
+export function createSounds(options: Options): Sounds {
+  const { offlineStore, onSession, timeLimitMs = 60_000, onWait } = options;
+  const url = options.url.replace(/\/+$/, '');
+  const given = options.store?.getItem ? options.store : memoryStore();
+  const store = remembering(timed(given));
+  const waiting = { timeLimitMs, onWait, service: createService() };
   const tell = (event: SessionEvent) => {
     follow(event);
     if (event.type === 'signedIn') flush();
     if (event.type === 'signedOut') forgetCopies(event.user.id).catch(() => {});
     onSession?.(event);
   };
-  const session = createSession({ url, store, waiting, onSession: tell });
-  const { follow, ...currentUser } = createCurrentUser(session.load().then((found) => found?.user ?? null));
+  const { follow, found, ...currentUser } = createCurrentUser(() => session.load());
+  const session = createSession({ url, store, waiting, onSession: tell, onLoad: found });
   watchOtherTabs(tell);
-  const api = createClient<paths>({ baseUrl: url, fetch: (request) => session.fetch(request) });
-  const { ask, covers, coverUrl } = createConfig({ url, store, waiting });
-  const copies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : store);
-  const favoritesCopy = createEntries<Favorite>(copies, 'copy.favorites');
-  const historyCopy = createEntries<HistoryEntry>(copies, 'copy.history');
+  const api = createApi(url, (request) => session.fetch(request));
+  const { ask, restore, covers, coverUrl } = createConfig({ url, store, waiting });
+  const copies = inPieces(timed(offlineStore ?? (browser.indexedDB ? indexedDbStore() : given)));
+  const favoritesCopy = createCopy<Favorite>(copies, 'favorites');
+  const historyCopy = createCopy<HistoryEntry>(copies, 'history');
   const find = (id: string) => offline.get(id);
-  const parts = { api, session, store, favoritesCopy, historyCopy, find, covers };
+  const parts = { api, session, waiting, store, favoritesCopy, historyCopy, find, covers };
   const { forget: forgetFavorites, ...favorites } = createFavorites(parts);
   const { forget: forgetPlays, ...plays } = createPlays(parts);
   const history = createHistory({ ...parts, flushPlays: plays.flush });
@@ -126,14 +133,13 @@ export function createSounds({ url, store, offlineStore, onSession, timeLimitMs 
     await favorites.list(options).next();
     await history.list(options).next();
   };
-  const offline = createOffline({ ...parts, store: copies, refresh });
+  const offline = createOffline({ ...parts, store: copies, refresh, restore });
   const forgetCopies = async (userId: string) => {
     await favoritesCopy.forget(userId);
     await historyCopy.forget(userId);
   };
   const forget = async (userId: string) => {
-    await forgetFavorites(userId);
-    await forgetPlays(userId);
+    await Promise.all([forgetFavorites(userId), forgetPlays(userId)]);
   };
 
   const flush = () => {
@@ -166,9 +172,13 @@ export function createSounds({ url, store, offlineStore, onSession, timeLimitMs 
       const fetch = (request: Request) => session.fetch(request, { isForGuests: true });
       return (await answer(api.GET('/categories', { fetch, ...signalOf(options) }))).data;
     },
-    export: async (options) => (await answer(api.GET('/me/export', signalOf(options)))).data,
+    async export(options) {
+      const limits = { repeatable: false, timeLimitMs: exportLimitMs, attemptLimitMs: exportLimitMs };
+      const fetch = (request: Request) => session.fetch(request, limits);
+      return (await answer(api.GET('/me/export', { fetch, ...signalOf(options) }))).data;
+    },
     fetch(path, init) {
-      const request = new Request(url + path, init);
+      const request = new Request(`${url}/${path.replace(/^\/+/, '')}`, init);
       return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
     },
     me: async (options) => (await answer(api.GET('/me', signalOf(options)))).data,

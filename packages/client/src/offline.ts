@@ -1,9 +1,11 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { Entries } from './entries.ts';
+import { exclusively } from './lock.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
 import { readItem } from './store.ts';
+import { unlessAborted } from './wait.ts';
 
 /** A sound of the copy, with its position in the list and the versions of its files. */
 export interface CopiedSound extends Schema<'CopiedSound'> {}
@@ -21,6 +23,8 @@ export interface OfflineFilters {
 type Options = Parts & {
   /** Updates the copies of the user's lists. */
   refresh: (options?: CallOptions) => Promise<void>;
+  /** Reads the settings that the addresses of covers depend on. */
+  restore: () => Promise<void>;
 };
 
 interface Copy {
@@ -33,12 +37,15 @@ interface Copy {
   home_section: Record<string, Schema<'CopiedHomeSection'>>;
 }
 
+/** A call of `sync`, with the number of its callers. */
+type Run = { done: Promise<void>; callers: number; controller: AbortController };
+
 const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category: {}, home_section: {} });
 
 const key = 'sounds.catalogue';
 
 /** Kinds of changes that this version copies. Skips others, which a newer service may send. */
-const kinds = ['sound', 'category', 'home_section'];
+const kinds = ['sound', 'category', 'home_section'] as const;
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
 const pagesBetweenStores = 10;
@@ -56,14 +63,18 @@ const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entr
 /** Copies on the device. All methods except `sync` work without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
-export function createOffline({ api, store, session, refresh, favoritesCopy, historyCopy }: Options) {
-  let loading: Promise<Copy> | undefined;
-  let syncing: Promise<void> | undefined;
+export function createOffline({ api, store, session, refresh, restore, favoritesCopy, historyCopy }: Options) {
+  let current: Copy | undefined;
+  let running: Run | undefined;
 
-  const load = () => {
-    loading ??= readItem<Copy>(store, key).then((found) => found ?? emptyCopy());
-    return loading;
-  };
+  /** Returns the copy. Returns an empty one if the store has none or fails, and reads it again at the next call. */
+  async function load(): Promise<Copy> {
+    await restore();
+    const found = current ?? (await readItem<Copy>(store, key).catch(() => null));
+    // A call of `sync` may have made a new copy meanwhile.
+    if (found && kinds.every((kind) => found[kind])) current ??= found;
+    return current ?? emptyCopy();
+  }
 
   /** Applies one page of changes to the copy. @returns true if there are more */
   async function readPage(copy: Copy, options?: CallOptions): Promise<boolean> {
@@ -87,8 +98,8 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     const copy: Copy = JSON.parse(JSON.stringify(await load()));
     const keep = async () => {
       const text = JSON.stringify(copy);
-      await store.setItem(key, text);
-      loading = Promise.resolve(JSON.parse(text));
+      await exclusively(key, async () => store.setItem(key, text)).catch(() => {});
+      current = JSON.parse(text);
     };
     for (let pages = 1; await readPage(copy, options); pages++) if (pages % pagesBetweenStores === 0) await keep();
     copy.syncedAt = Date.now();
@@ -96,8 +107,15 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
     await refresh(options);
   }
 
-  const entriesOf = async <Entry>(copied: Entries<Entry>) =>
-    Object.values(await copied.read((await session.current()).user.id));
+  async function entriesOf<Entry>(copied: Entries<Entry>) {
+    await restore();
+    return Object.values(await copied.read((await session.current()).user.id));
+  }
+
+  function start(): Run {
+    const controller = new AbortController();
+    return { done: sync(controller), callers: 0, controller };
+  }
 
   /** Sorts by position in the list, then by creation, newest first. */
   const inListOrder = (copy: Copy) =>
@@ -108,11 +126,20 @@ export function createOffline({ api, store, session, refresh, favoritesCopy, his
 
   return {
     /** Updates the copies, and continues an interrupted call. Call it when the app comes to the foreground. */
-    sync(options?: CallOptions): Promise<void> {
-      syncing ??= sync(options).finally(() => {
-        syncing = undefined;
-      });
-      return syncing;
+    async sync({ signal }: CallOptions = {}): Promise<void> {
+      // Concurrent callers share one run, which ends early only if all of them are aborted.
+      running ??= start();
+      const run = running;
+      run.callers += 1;
+      try {
+        await unlessAborted(run.done, signal);
+      } finally {
+        run.callers -= 1;
+        if (run.callers === 0) {
+          run.controller.abort();
+          if (running === run) running = undefined;
+        }
+      }
     },
 
     /** Returns the favorites of the last `sync` or `favorites.list` with later changes on this device, newest first. */

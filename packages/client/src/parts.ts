@@ -3,6 +3,7 @@ import type { Finder } from './catalogue.ts';
 import type { paths } from './document.types.ts';
 import type { Entries } from './entries.ts';
 import type { Favorite, HistoryEntry } from './resources.ts';
+import type { Waiting } from './send.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
 
@@ -10,6 +11,7 @@ import type { Store } from './store.ts';
 export type Parts = {
   api: Client<paths>;
   session: DeviceSession;
+  waiting: Waiting;
   store: Store;
   /** Copies of the user's lists for offline use. */
   favoritesCopy: Entries<Favorite>;

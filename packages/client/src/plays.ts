@@ -15,25 +15,37 @@ const newId = () =>
   globalThis.crypto?.randomUUID?.() ??
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
 
+interface UnsentPlay {
+  sound_id: string;
+  /** Time on the clock of the service. */
+  played_at: string;
+  /** Milliseconds by which the clock of this device seemed to be ahead; undefined if `played_at` is final. */
+  ahead_ms?: number;
+}
+
 /** Records plays. Each is counted once, even if it is sent later. */
 export interface Plays extends Omit<ReturnType<typeof createPlays>, 'forget'> {}
 
-export function createPlays({ api, session, store, historyCopy, find }: Parts) {
-  const waiting = createEntries<{ sound_id: string; played_at: string }>(store, 'plays');
+export function createPlays({ api, session, waiting: { timeLimitMs, service }, store, historyCopy, find }: Parts) {
+  const unsent = createEntries<UnsentPlay>(store, 'plays');
 
   let isGathering = false;
+  /** Returns a time on the clock of this device by the clock of the service, and at most now. */
+  const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
 
   async function flush(options?: CallOptions): Promise<void> {
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
     const fetch = (request: Request) => session.fetch(request, { userId: user });
-    await waiting.sending(user, async () => {
+    const sendAll = async () => {
       for (let size = batchSize; ; ) {
-        const entries = Object.entries(await waiting.read(user)).slice(0, size);
+        const entries = Object.entries(await unsent.read(user)).slice(0, size);
         if (entries.length === 0) return;
-        const plays = entries.map(([id, play]) => ({ id, ...play }));
+        const plays = entries.map(([id, { sound_id, played_at }]) => ({ id, sound_id, played_at }));
+        const early = new Set<string>();
         try {
-          await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
+          const { data } = await answer(api.POST('/plays', { body: { plays }, fetch, ...signalOf(options) }));
+          for (const { id, status } of data) if (status === 'in_future') early.add(id);
         } catch (error) {
           if (!(error instanceof SoundsError) || error.code !== 'invalid_request') throw error;
           // A play is invalid, so none was counted. Send halves until the invalid play is rejected alone and dropped.
@@ -43,11 +55,16 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
           }
           size = batchSize;
         }
-        await waiting.update(user, (left) => {
-          for (const { id } of plays) delete left[id];
+        await unsent.update(user, (left) => {
+          for (const [id, { sound_id, played_at, ahead_ms }] of entries) {
+            delete left[id];
+            if (early.has(id) && ahead_ms !== undefined)
+              left[id] = { sound_id, played_at: corrected(Date.parse(played_at) + ahead_ms) };
+          }
         });
       }
-    });
+    };
+    await unsent.sending(user, timeLimitMs, sendAll, options?.signal);
   }
 
   return {
@@ -57,10 +74,11 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
      * @param playedAt time on the clock of this device, which the client corrects by the clock of the service
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
-      const { user, clock_ahead_ms } = await session.current();
-      const played_at = new Date(playedAt.getTime() - clock_ahead_ms).toISOString();
-      await waiting.update(user.id, (entries) => {
-        entries[newId()] = { sound_id: id, played_at };
+      const isPast = playedAt.getTime() <= Date.now();
+      const { user, clock_ahead_ms: ahead_ms } = await session.current();
+      const played_at = new Date(playedAt.getTime() - ahead_ms).toISOString();
+      await unsent.update(user.id, (entries) => {
+        entries[newId()] = { sound_id: id, played_at, ...(isPast && { ahead_ms }) };
       });
       const sound = await find(id);
       await historyCopy.update(user.id, (entries) => {
@@ -78,6 +96,6 @@ export function createPlays({ api, session, store, historyCopy, find }: Parts) {
     /** Sends unsent plays; see `favorites.flush`. */
     flush,
 
-    forget: waiting.forget,
+    forget: unsent.forget,
   };
 }

@@ -1,9 +1,11 @@
 import { browser } from './browser.ts';
 import { errorOf, noAnswer, SoundsError } from './error.ts';
+import type { Service } from './service.ts';
+import { pause, throwIfAborted } from './wait.ts';
 
 const longestPauseMs = 30_000;
 /** Longer than the time limits of the service: 11 s, or 16 s for a mailed code with a name. */
-const attemptLimitMs = 20_000;
+const defaultAttemptLimitMs = 20_000;
 
 /** The reason and the end of a wait before a call is sent again. */
 export interface Wait {
@@ -18,11 +20,15 @@ export interface Waiting {
   timeLimitMs: number;
   /** Called when a call waits before it is sent again. */
   onWait?: ((wait: Wait) => void) | undefined;
+  /** Follows the headers of each response. */
+  service: Service;
 }
 
 export type Limits = Waiting & {
   /** True if the request can be sent twice without harm. */
   repeatable: boolean;
+  /** Time limit for each attempt. */
+  attemptLimitMs?: number;
   /** Called for each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;
 };
@@ -33,11 +39,15 @@ export type Limits = Waiting & {
  * @returns a response of status 2xx whose whole body has arrived
  * @throws SoundsError of the last attempt, or the reason of the aborted signal
  */
-export async function send(request: Request, { repeatable, timeLimitMs, onRepeat, onWait }: Limits): Promise<Response> {
-  const deadline = performance.now() + timeLimitMs;
+export async function send(
+  request: Request,
+  limits: Limits,
+  deadline = performance.now() + limits.timeLimitMs,
+): Promise<Response> {
+  const { repeatable, attemptLimitMs = defaultAttemptLimitMs, onRepeat, onWait, service } = limits;
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
-      return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()));
+      return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()), service);
     } catch (error) {
       if (!(error instanceof SoundsError) || !isWorthRepeating(error, repeatable)) throw error;
       // Add a random part, so that clients that failed at the same time do not repeat at the same time.
@@ -59,7 +69,7 @@ function reasonToWait({ code }: SoundsError): Wait['reason'] {
   return browser.navigator?.onLine === false ? 'offline' : 'retrying';
 }
 
-async function attempt(request: Request, limitMs: number): Promise<Response> {
+async function attempt(request: Request, limitMs: number, service: Service): Promise<Response> {
   const { signal } = request;
   throwIfAborted(signal);
   // Use a controller, because React Native lacks AbortSignal.any and AbortSignal.timeout.
@@ -70,8 +80,10 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
   try {
     const response = await fetch(request.clone(), { signal: controller.signal });
     const text = await response.text();
-    if (!response.ok || !response.headers.get('Content-Type')?.startsWith('application/json'))
-      throw errorOf(response, text);
+    const isAnswer = response.ok && response.headers.get('Content-Type')?.startsWith('application/json');
+    const error = isAnswer ? null : errorOf(response, text);
+    if (error?.code !== 'no_answer') service.follow(response.headers, request.headers.has('Authorization'));
+    if (error) throw error;
     return new Response(text, { status: response.status, headers: response.headers });
   } catch (error) {
     throwIfAborted(signal);
@@ -81,35 +93,3 @@ async function attempt(request: Request, limitMs: number): Promise<Response> {
     signal.removeEventListener('abort', abort);
   }
 }
-
-/** Waits. @param wakes ends the pause early when a browser is online again */
-function pause(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
-  let end = () => {};
-  const passed = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const timer = setTimeout(end, ms);
-  if (wakes) browser.addEventListener?.('online', end);
-  return unlessAborted(passed, signal).finally(() => {
-    clearTimeout(timer);
-    browser.removeEventListener?.('online', end);
-  });
-}
-
-/** Settles like `promise`, or rejects when the signal is aborted, without cancelling `promise`. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(reasonOf(signal));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-function throwIfAborted(signal: AbortSignal) {
-  if (signal.aborted) throw reasonOf(signal);
-}
-
-/** Returns the reason of an aborted signal, or an error in React Native, whose signals have none. */
-const reasonOf = (signal: AbortSignal): unknown =>
-  signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });

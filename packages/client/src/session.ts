@@ -1,11 +1,12 @@
-import createClient, { type Client } from 'openapi-fetch';
+import { createApi } from './api.ts';
 import { browser } from './browser.ts';
-import type { paths } from './document.types.ts';
+import { answer } from './call.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { exclusively } from './lock.ts';
 import type { Schema } from './schema.ts';
-import { type Limits, send, unlessAborted, type Waiting } from './send.ts';
+import { type Limits, send, type Waiting } from './send.ts';
 import { parseItem, readItem, type Store } from './store.ts';
+import { unlessAborted, within } from './wait.ts';
 
 /** The user of a session. */
 export interface User extends Schema<'User'> {}
@@ -22,10 +23,19 @@ export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_a
 /** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
+  /** The store could not write the session, which stays in memory. The next refresh tries again. */
+  | { type: 'notStored'; user: User; error: unknown }
   /** `asked`: by `signOut`. `elsewhere`: in another tab. `ended`: by the service. `deleted`: by `deleteAccount`. */
   | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
 
-export type SessionOptions = { url: string; store: Store; waiting: Waiting; onSession: (event: SessionEvent) => void };
+export type SessionOptions = {
+  url: string;
+  store: Store;
+  waiting: Waiting;
+  onSession?: (event: SessionEvent) => void;
+  /** Called with the user whenever the store has been read. */
+  onLoad?: (user: User | null) => void;
+};
 
 const key = 'sounds.session';
 
@@ -50,7 +60,7 @@ function withToken(request: Request, { access_token }: Session): Request {
   return copy;
 }
 
-type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
+type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat' | 'timeLimitMs' | 'attemptLimitMs'>> & {
   /** User whose token is sent. Rejects if another user is signed in. */
   userId?: string | undefined;
   /** Sends the request without a token if no user is signed in. */
@@ -58,14 +68,28 @@ type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat'>> & {
 };
 
 /** Manages the session of one device, as docs/apps.md describes. Other tabs may share its store. */
-export function createSession({ url, store, waiting, onSession }: SessionOptions) {
+export function createSession({ url, store, waiting, onSession, onLoad }: SessionOptions) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
   // Call the handler later, so that its errors have no effect on the session.
-  const tell = (event: SessionEvent) => queueMicrotask(() => onSession(event));
+  const tell = (event: SessionEvent) => queueMicrotask(() => onSession?.(event));
 
-  const load = () => readItem<Session>(store, key);
+  async function load(): Promise<Session | null> {
+    const found = await readItem<Session>(store, key);
+    const isSession = found?.user?.id && found.refresh_token;
+    onLoad?.(isSession ? found.user : null);
+    return isSession ? { ...found, clock_ahead_ms: waiting.service.aheadMs(found.clock_ahead_ms) } : null;
+  }
+
+  /** Writes the session into the store, which otherwise keeps it in memory. */
+  async function save(session: Session | null) {
+    try {
+      await (session ? store.setItem(key, JSON.stringify(session)) : store.removeItem(key));
+    } catch (error) {
+      if (session) tell({ type: 'notStored', user: session.user, error });
+    }
+  }
 
   /**
    * Replaces `old` by `next`, unless the store now holds another session.
@@ -75,13 +99,16 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     exclusively(key, async () => {
       const found = await load();
       if (found?.refresh_token !== old.refresh_token) return found;
-      await (next ? store.setItem(key, JSON.stringify(next)) : store.removeItem(key));
+      await save(next);
+      const { user } = old;
+      tell(next ? { type: 'refreshed', user } : { type: 'signedOut', user, reason: 'ended' });
       return next;
     });
 
   /** Gets new tokens and stores them. Concurrent callers share one refresh; aborting one caller does not cancel it. */
   function refresh(stale: Session): Promise<Session> {
-    refreshing ??= exclusively(`sounds.refresh.${stale.user.id}`, () => renew(stale)).finally(() => {
+    const renewing = () => renew(stale);
+    refreshing ??= exclusively(`sounds.refresh.${stale.user.id}`, renewing, waiting.timeLimitMs).finally(() => {
       refreshing = undefined;
     });
     return refreshing;
@@ -93,16 +120,14 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     if (old.access_token !== stale.access_token) return old; // another tab has refreshed it
     let next: Session | null = null;
     try {
-      const { data } = await guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } });
-      if (data) next = toSession(data.data, old.user);
+      const { data } = await answer(guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
+      next = toSession(data, old.user);
     } catch (error) {
       // Keep the session after any other failure.
       if (!(error instanceof SoundsError) || error.code !== 'unauthorized') throw error;
     }
     const held = await replace(old, next);
-    if (held === null && next === null) tell({ type: 'signedOut', user: old.user, reason: 'ended' });
     if (held === null) throw sessionOver();
-    if (held === next) tell({ type: 'refreshed', user: old.user });
     return held;
   }
 
@@ -121,26 +146,27 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
      */
     async fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
       const limits = { repeatable: true, ...waiting, ...sending };
-      let session = await load();
+      const deadline = performance.now() + limits.timeLimitMs;
+      let session = await unlessAborted(load(), request.signal);
       if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
       if (session === null) {
         if (!isForGuests) throw sessionOver();
-        return send(request, limits);
+        return send(request, limits, deadline);
       }
-      if (isDue(session)) session = await refreshFor(session, request);
+      if (isDue(session)) session = await refreshFor(session, request, deadline);
       try {
-        return await send(withToken(request, session), limits);
+        return await send(withToken(request, session), limits, deadline);
       } catch (error) {
         if (!isInvalidToken(error)) throw error;
-        return send(withToken(request, await refreshFor(session, request)), limits);
+        return send(withToken(request, await refreshFor(session, request, deadline)), limits, deadline);
       }
     },
 
     /** Stores the session of this device. Its user may already be signed in. */
     async begin(session: Session) {
       const before = await exclusively(key, async () => {
-        const found = await load();
-        await store.setItem(key, JSON.stringify(session));
+        const found = await load().catch(() => null);
+        await save(session);
         return found;
       });
       const type = before?.user.id === session.user.id ? 'refreshed' : 'signedIn';
@@ -150,8 +176,8 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
     /** Removes the session from this device, but not from the service. @returns the session */
     async end(reason: 'asked' | 'deleted'): Promise<Session | null> {
       const session = await exclusively(key, async () => {
-        const found = await load();
-        await store.removeItem(key);
+        const found = await load().catch(() => null);
+        await save(null);
         return found;
       });
       if (session) tell({ type: 'signedOut', user: session.user, reason });
@@ -160,8 +186,8 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
   };
 
   /** Returns the session with new tokens. Rejects if another user has signed in meanwhile. */
-  async function refreshFor(session: Session, { signal }: Request): Promise<Session> {
-    const fresh = await unlessAborted(refresh(session), signal);
+  async function refreshFor(session: Session, { signal }: Request, deadline: number): Promise<Session> {
+    const fresh = await within(deadline - performance.now(), unlessAborted(refresh(session), signal));
     if (fresh.user.id !== session.user.id) throw sessionOver();
     return fresh;
   }
@@ -170,8 +196,7 @@ export function createSession({ url, store, waiting, onSession }: SessionOptions
 export type DeviceSession = ReturnType<typeof createSession>;
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */
-export const guestClient = (url: string, limits: Limits): Client<paths> =>
-  createClient<paths>({ baseUrl: url, fetch: (request) => send(request, limits) });
+export const guestClient = (url: string, limits: Limits) => createApi(url, (request) => send(request, limits));
 
 /**
  * Calls `onSession` when the user changes in another tab, which a browser reports if `store` is its localStorage.

@@ -1,4 +1,5 @@
 import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
+import { within } from './wait.ts';
 
 /** Storage for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
 export interface Store {
@@ -39,14 +40,100 @@ export function indexedDbStore(name = 'sounds'): Store {
   };
 }
 
-/** Reads the JSON under a key. Returns null if it is missing or invalid. */
+/** Maximum time for an access to a store, because IndexedDB may never answer after a page was in the background. */
+const accessLimitMs = 5_000;
+
+/** Makes an access fail that never settles. */
+export function timed(store: Store): Store {
+  const access = async <T>(result: () => T | Promise<T>) => within(accessLimitMs, Promise.resolve(result()));
+  return {
+    getItem: (key) => access(() => store.getItem(key)),
+    setItem: (key, value) => access(() => store.setItem(key, value)),
+    removeItem: (key) => access(() => store.removeItem(key)),
+  };
+}
+
+/** Keeps in memory what the store cannot write, and what it held before it could not be read. */
+export function remembering(store: Store): Store {
+  /** Text in the store when it was last read or written, and the present text, which may wait to be written. */
+  const items = new Map<string, { stored: string | null; present: string | null }>();
+
+  async function write(key: string, present: string | null) {
+    const stored = items.get(key)?.stored ?? null;
+    try {
+      await (present === null ? store.removeItem(key) : store.setItem(key, present));
+      items.set(key, { stored: present, present });
+    } catch (error) {
+      items.set(key, { stored, present });
+      throw error;
+    }
+  }
+
+  return {
+    async getItem(key) {
+      const known = items.get(key);
+      try {
+        const stored = (await store.getItem(key)) ?? null;
+        // Another tab may have changed the item.
+        if (stored !== known?.stored) items.set(key, { stored, present: stored });
+      } catch (error) {
+        if (!known) throw error;
+      }
+      return items.get(key)?.present ?? null;
+    },
+    setItem: write,
+    removeItem: (key) => write(key, null),
+  };
+}
+
+/** Number of characters in a piece, which takes up to four bytes for each. */
+const pieceLength = 125_000;
+
+/** Splits texts into pieces of at most 500 KB, because Android cannot read rows above 2 MB. */
+export function inPieces(store: Store): Store {
+  /** Returns the keys of the pieces that the text under a key names, and their total length. */
+  function piecesOf(key: string, text: string | null) {
+    const [, run = '', count = 0, length = 0] = /^pieces (\w) (\d+) (\d+)$/.exec(text ?? '') ?? [];
+    return { run, length: +length, keys: Array.from({ length: +count }, (_, n) => `${key}.${run}${n}`) };
+  }
+
+  async function replace(key: string, write: (lastRun: string) => unknown) {
+    const { run, keys } = piecesOf(key, await store.getItem(key));
+    await write(run);
+    for (const old of keys) await store.removeItem(old);
+  }
+
+  return {
+    async getItem(key) {
+      const text = await store.getItem(key);
+      const { keys, length } = piecesOf(key, text);
+      if (length === 0) return text;
+      const joined = (await Promise.all(keys.map((piece) => store.getItem(piece)))).join('');
+      if (joined.length !== length) throw new Error(`A piece of ${key} is missing.`);
+      return joined;
+    },
+    setItem: (key, text) =>
+      replace(key, async (lastRun) => {
+        const pieces = text.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];
+        if (pieces.length < 2) return store.setItem(key, text);
+        // Keep the pieces of the last text until the new one is complete.
+        const run = lastRun === 'a' ? 'b' : 'a';
+        for (const [n, piece] of pieces.entries()) await store.setItem(`${key}.${run}${n}`, piece);
+        return store.setItem(key, `pieces ${run} ${pieces.length} ${text.length}`);
+      }),
+    removeItem: (key) => replace(key, () => store.removeItem(key)),
+  };
+}
+
+/** Reads the JSON object under a key. Returns null if it is missing or invalid. */
 export async function readItem<T>(store: Store, key: string): Promise<T | null> {
   return parseItem(await store.getItem(key));
 }
 
 export function parseItem<T>(text: string | null): T | null {
   try {
-    return JSON.parse(text ?? 'null');
+    const value = JSON.parse(text ?? 'null');
+    return typeof value === 'object' ? value : null;
   } catch {
     return null;
   }

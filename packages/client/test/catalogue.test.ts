@@ -89,9 +89,9 @@ test('coverUrl returns addresses after the config has been loaded, also offline'
   device.network.before = faultsOf('GET /config', errorAnswer(404, 'not_found')); // an older service has no config
   await auth.signUp({ email: newEmail(), password });
   const { data } = await sounds.page({ category });
-  expect(data.map(coverUrl)).toEqual([null, null]);
+  expect(data.map((sound) => coverUrl(sound))).toEqual([null, null]);
   await sounds.page({ category });
-  expect(data.map(coverUrl)).toEqual([address, null]);
+  expect(data.map((sound) => coverUrl(sound))).toEqual([address, null]);
 
   await favorites.add(id);
   await favorites.flush();
@@ -102,5 +102,37 @@ test('coverUrl returns addresses after the config has been loaded, also offline'
   device.network.before = () => 'cut';
   const offline = device.again(withoutRepeats);
   expect(await offline.config()).toMatchObject({ sign_up: true, id_token_providers: expect.any(Array) });
-  expect(data.map(offline.coverUrl)).toEqual([address, null]);
+  expect(data.map((sound) => offline.coverUrl(sound))).toEqual([address, null]);
+});
+
+test('coverUrl returns the last known address after a start without a network, also a small one', async ({ start }) => {
+  const files = `${inject('stack').apiUrl}/storage/v1/object/public/`;
+  const device = await start();
+  await device.signUp();
+  const { api, network } = device;
+  const cover = { cover_image_url: 'covers/bowls/c4 $&.jpg' };
+  const small = { small: true };
+  expect(api.coverUrl(cover, small)).toBe(`${files}${cover.cover_image_url}.256.webp`);
+  const signed = { cover_image_url: 'https://host/cover?token=1' };
+  expect(api.coverUrl(signed, small)).toBe(signed.cover_image_url);
+  network.before = () => 'cut';
+  const restarted = device.again(withoutRepeats);
+  await restarted.offline.favorites();
+  expect(restarted.coverUrl(cover)).toBe(files + cover.cover_image_url);
+
+  const template = 'https://host/render/{path}?width={size}&height={size}';
+  const cover_sizes = { template, sizes: [128, 256, 512] };
+  for (const [sizes, address] of [
+    [cover_sizes, `https://host/render/${cover.cover_image_url}?width=256&height=256`],
+    [undefined, `https://host/${cover.cover_image_url}`],
+  ] as const) {
+    device.store.items.set('sounds.config', JSON.stringify({ storage_url: 'https://host/', cover_sizes: sizes }));
+    const another = device.again(withoutRepeats);
+    await another.offline.list();
+    expect(another.coverUrl(cover, small)).toBe(address);
+  }
+  device.store.items.set('sounds.config', '{}');
+  const garbage = device.again(withoutRepeats);
+  await garbage.offline.list();
+  expect(garbage.coverUrl(cover)).toBeNull();
 });

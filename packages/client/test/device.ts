@@ -1,17 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { test as base, newEmail, password } from '../../../test/support/test.ts';
-import { createSounds, type Options, type SessionEvent } from '../src/index.ts';
+import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
 
-/** Makes an asynchronous store as on phones. @param delayMs duration of each access */
+/** Decides before each access to a store: throws, returns a promise to wait for, or a text that `getItem` returns. */
+type Access = (method: keyof Store, key: string) => unknown;
+
+/** Makes an asynchronous store as on phones, whose accesses can fail. @param delayMs duration of each access */
 export function phoneStore(delayMs = 0) {
   const items = new Map<string, string>();
-  return {
+  const works: Access = () => undefined;
+  async function access<T>(method: keyof Store, key: string, act: () => T): Promise<T> {
+    const replaced = await store.before(method, key);
+    await sleep(delayMs);
+    return replaced === undefined ? act() : (replaced as T);
+  }
+  const store = {
     items,
-    getItem: (key: string) => sleep(delayMs).then(() => items.get(key) ?? null),
-    setItem: (key: string, value: string) => sleep(delayMs).then(() => void items.set(key, value)),
-    removeItem: (key: string) => sleep(delayMs).then(() => void items.delete(key)),
+    before: works,
+    repair: () => void Object.assign(store, { before: works }),
+    getItem: (key: string) => access('getItem', key, () => items.get(key) ?? null),
+    setItem: (key: string, value: string) => access('setItem', key, () => void items.set(key, value)),
+    removeItem: (key: string) => access('removeItem', key, () => void items.delete(key)),
   };
+  return store;
 }
 
 /** Makes a successful response of the service. */
@@ -39,7 +51,7 @@ export const pass: Decide = () => undefined;
 /** Prevents repeats by a limit below the pause before the first repeat. */
 export const withoutRepeats = { timeLimitMs: 900 };
 
-type Setting = Pick<Options, 'onWait' | 'timeLimitMs'> & { store?: ReturnType<typeof phoneStore> };
+type Setting = Pick<Options, 'onWait' | 'timeLimitMs' | 'offlineStore'> & { store?: ReturnType<typeof phoneStore> };
 
 /** Creates a client on a simulated device, with a network to the gateway that can fail. */
 export async function startDevice(gatewayUrl: string, { store = phoneStore(), ...options }: Setting = {}) {

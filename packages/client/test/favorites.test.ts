@@ -1,6 +1,7 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { addSound, addSounds } from '../../../test/support/catalogue.ts';
-import { type Device, errorAnswer, nameOf, pass, startDevice, test, withoutRepeats } from './device.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
+import { type Device, errorAnswer, nameOf, pass, startDevice, successAnswer, test, withoutRepeats } from './device.ts';
 
 const idsOf = async ({ api }: Pick<Device, 'api'>) =>
   (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
@@ -96,4 +97,56 @@ test('changes of one user are never sent with the token of another', async ({ de
   await auth.signOut();
   await auth.signIn(first); // sends unsent changes
   await expect.poll(() => known(gateway, first)).toEqual([waiting]);
+});
+
+/** Stores changes that are not sent. */
+async function addOffline({ network, again, sent }: Device, ids: string[]) {
+  network.before = () => 'cut';
+  const { favorites } = again(withoutRepeats);
+  for (const id of ids) await favorites.add(id);
+  await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  network.before = pass;
+  sent.length = 0;
+}
+
+test('many changes leave a third of the requests to the user, and look up sounds together', async ({ sql }) => {
+  const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '30' });
+  onTestFinished(gateway.close);
+  const device = await startDevice(gateway.url);
+  const account = await device.signUp();
+  const ids = await addSounds(sql, Array(40).fill({}));
+  await addOffline(device, ids);
+  const api = device.again({ timeLimitMs: 10_000 });
+  expect((await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id)).toEqual(ids.toReversed());
+  expect(device.sent.filter((name) => name.startsWith('GET /sounds'))).toEqual(['GET /sounds']);
+  await api.favorites.flush();
+  const posts = device.sent.filter((name) => name === 'POST /favorites').length;
+  expect(posts).toBeGreaterThan(10);
+  expect(Object.keys(waiting(device)[0])).toHaveLength(40 - posts);
+  const left = 30 - device.sent.length;
+  expect(left).toBe(10);
+  await Promise.all(Array.from({ length: left }, () => api.me()));
+  expect(account.user.id).toBe((await api.auth.user())?.id);
+});
+
+test('changes beyond the time limit of flush are sent when the service allows more requests', async ({ device }) => {
+  const { network, sent } = device;
+  const ids = Array.from({ length: 12 }, () => crypto.randomUUID());
+  await addOffline(device, ids);
+  let resetsAt = 0;
+  let remaining = 0;
+  network.before = (request) => {
+    if (!nameOf(request).startsWith('POST /favorites')) return;
+    const now = Math.ceil(Date.now() / 1000);
+    if (now > resetsAt) [resetsAt, remaining] = [now + 1, 9];
+    remaining -= 1;
+    expect(remaining).toBeGreaterThanOrEqual(3);
+    const headers = { Limit: 9, Remaining: remaining, Reset: resetsAt };
+    const named = Object.entries(headers).map(([name, value]) => [`X-RateLimit-${name}`, String(value)]);
+    return successAnswer({}, 201, Object.fromEntries(named));
+  };
+  const { favorites } = device.again(withoutRepeats);
+  await favorites.flush();
+  expect(sent.filter((name) => name === 'POST /favorites').length).toBeLessThan(12);
+  await expect.poll(() => waiting(device), { timeout: 10_000 }).toEqual([]);
 });

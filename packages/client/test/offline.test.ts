@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { addCategory, addSection, addSounds } from '../../../test/support/catalogue.ts';
+import type { Fault } from '../../../test/support/network.ts';
 import { errorAnswer, faultsOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
 
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
@@ -105,4 +106,32 @@ test('copies of favorites and history contain later changes, and signing out del
   expect(device.keys('sounds.copy.')).toHaveLength(2);
   await auth.signOut();
   await expect.poll(() => device.keys('sounds.copy.')).toEqual([]);
+});
+
+test('sync goes on while one of its callers is left, and ends when all are aborted', async ({ device }) => {
+  const { api, network, sent } = device;
+  const [first, last] = [new AbortController(), new AbortController()];
+  const arrived = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<Fault>();
+  network.before = () => {
+    arrived.resolve();
+    return held.promise;
+  };
+  const aborted = api.offline.sync({ signal: first.signal });
+  const other = api.offline.sync();
+  await arrived.promise;
+  first.abort(new Error('The screen is closed.'));
+  await expect(aborted).rejects.toThrow('The screen is closed.');
+  held.resolve(undefined);
+  await other;
+  expect(await api.offline.syncedAt()).toBeInstanceOf(Date);
+  expect(sent).toEqual(['GET /catalogue/changes', 'GET /favorites', 'GET /history']);
+
+  await expect(api.offline.sync({ signal: first.signal })).rejects.toThrow('The screen is closed.');
+  network.before = () => new Promise(() => {});
+  const both = [api.offline.sync({ signal: last.signal }), api.offline.sync({ signal: last.signal })];
+  last.abort();
+  for (const call of both) await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+  network.before = pass;
+  await api.offline.sync();
 });

@@ -54,3 +54,34 @@ test('unsent plays are sent after the next sign-in and appear in the history', a
   await history.clear();
   expect(await played()).toEqual([]);
 });
+
+test('a play is counted although the clock was wrong when the user signed in', async ({ device, sql }) => {
+  const { network, sent, api } = device;
+  const [first, second] = (await addSounds(sql, [{}, {}])) as [string, string];
+  const restarted = (minutes: number) => {
+    device.change({ clock_ahead_ms: minutes * 60_000 }); // as if the clock had been corrected since the sign-in
+    return device.again(withoutRepeats);
+  };
+  network.before = () => 'cut';
+  const behind = restarted(-10);
+  const now = Date.now();
+  await behind.plays.record(first, new Date(now - 30_000));
+  await behind.plays.record(second);
+  network.before = pass;
+  sent.length = 0;
+  await behind.plays.flush();
+  expect(sent).toEqual(['POST /plays', 'POST /plays']);
+  const played = await Array.fromAsync(api.history.list());
+  expect(played.map(({ sound_id }) => sound_id)).toEqual([second, first]);
+  for (const [n, { last_played_at }] of played.entries())
+    expect(Math.abs(Date.parse(last_played_at) - now + n * 30_000)).toBeLessThan(10_000);
+
+  const measured = restarted(-10);
+  await measured.me();
+  await measured.plays.record(first);
+  sent.length = 0;
+  await measured.plays.flush();
+  expect(sent).toEqual(['POST /plays']); // the response to `me` has corrected the clock
+  expect(await countOf(device, first)).toBe(2);
+  expect(device.keys('sounds.plays.')).toEqual([]);
+});

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
-import type { Fault } from '../../../test/support/network.ts';
+import { type Fault, startNetwork } from '../../../test/support/network.ts';
 import { newEmail, password } from '../../../test/support/test.ts';
-import { SoundsError, type Wait } from '../src/index.ts';
+import { createSounds, memoryStore, SoundsError, type Wait } from '../src/index.ts';
 import { errorAnswer, faultsOf, nameOf, pass, test, withoutRepeats } from './device.ts';
 
 /** Response that ends too early. */
@@ -124,4 +124,42 @@ test('a signal ends a list, or a call before, during and between attempts', asyn
   };
   await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
   expect(sent.slice(2)).toEqual(['GET /sounds']);
+});
+
+test('the export has 65 seconds and one attempt', async ({ device }) => {
+  const { network, sent } = device;
+  const api = device.again(withoutRepeats);
+  const arrived = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<Fault>();
+  network.before = () => {
+    arrived.resolve();
+    return held.promise;
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const slow = api.export();
+  await arrived.promise;
+  await vi.advanceTimersByTimeAsync(64_000);
+  held.resolve(undefined);
+  expect(await slow).toMatchObject({ favorites: [] });
+
+  network.before = () => new Promise(() => {});
+  const endless = expect(api.export()).rejects.toMatchObject({ code: 'no_answer' });
+  await expect.poll(() => sent.length).toBe(2);
+  await vi.advanceTimersByTimeAsync(65_000);
+  await endless;
+  vi.useRealTimers();
+  network.before = () => 500;
+  await expect(api.export()).rejects.toMatchObject({ code: 'no_answer' });
+  expect(sent).toEqual(Array(3).fill('GET /me/export'));
+});
+
+test('the address of the service may end with slashes', async ({ gateway }) => {
+  const { url } = await startNetwork(new URL(gateway.url).origin, pass);
+  for (const end of ['', '/', '//']) {
+    const api = createSounds({ url: `${url}/api/v1${end}`, store: memoryStore() });
+    await api.auth.signUp({ email: newEmail(), password });
+    expect((await api.fetch('/me')).status).toBe(200);
+    expect((await api.fetch('//me')).status).toBe(200);
+    expect(await api.categories()).toBeInstanceOf(Array);
+  }
 });

@@ -1,0 +1,36 @@
+/** Length of the window in which the service counts requests. */
+const longestPauseMs = 60_000;
+
+/** What the service has said in its last response. */
+export type Service = ReturnType<typeof createService>;
+
+/** Follows the clock of the service, and the number of requests that it still allows the user. */
+export function createService() {
+  let aheadMs: number | undefined;
+  let limit = 0;
+  let remaining = 0;
+  let resetsAt = 0;
+
+  return {
+    /** Reads the headers of a response. @param isOfUser true if the request counts for the user */
+    follow(headers: Headers, isOfUser: boolean) {
+      const serviceMs = Date.parse(headers.get('Date') ?? '');
+      if (!serviceMs) return;
+      aheadMs = Date.now() - serviceMs;
+      if (!isOfUser) return;
+      const numberIn = (name: string) => Number(headers.get(`X-RateLimit-${name}`));
+      limit = numberIn('Limit');
+      remaining = numberIn('Remaining');
+      resetsAt = performance.now() + numberIn('Reset') * 1_000 - serviceMs;
+    },
+
+    /** Returns by how many milliseconds the clock of this device is ahead. @param earlierMs result of an earlier start */
+    aheadMs: (earlierMs = 0) => aheadMs ?? earlierMs,
+
+    /** Returns the milliseconds after which a request in the background leaves a share of the limit to the user. */
+    pauseMs(share: number) {
+      const isFree = remaining - 1 >= limit * share;
+      return isFree ? 0 : Math.min(Math.max(0, resetsAt - performance.now()), longestPauseMs);
+    },
+  };
+}
